@@ -2,8 +2,10 @@
 
 import dataclasses
 import json
+import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -316,3 +318,72 @@ def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[
     wide = package.wide(runs, TASK, measure="macro F1,nDCG@5")
     of_stances, *others = zip(*wide.rows.values(), strict=True)
     assert not any(cell.best for cell in of_stances) and all(any(cell.best for cell in of) for of in others)
+
+
+def test_a_missing_package_is_a_missing_attribute(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    run, table = package.run_of(runs[0]), package.evaluate(runs, TASK)
+    assert hasattr(run, "to_csv") and not hasattr(run, "to_nothing")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert not hasattr(run, "to_csv") and not hasattr(table, "to_csv") and list(table)
+    with pytest.raises(AttributeError, match="pandas is not installed; get it with"):
+        run.to_csv  # noqa: B018
+    with pytest.raises(ToucheError, match="pandas is not installed"):
+        run.frame()
+
+
+def test_a_task_is_a_mapping_of_its_dimensions() -> None:
+    qrels = package.task(TASK).qrels
+    assert qrels.get("nope") is None and qrels.get("relevance") == qrels["relevance"]
+    with pytest.raises(KeyError) as caught:
+        qrels["nope"]
+    assert str(caught.value).startswith(f"{TASK} has no dimension 'nope'; choose among")
+
+
+def test_a_tilde_is_the_home_folder(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    home = runs[0].parent
+    monkeypatch.setenv("HOME", str(home))
+    shutil.copytree(ROOT / "baselines" / "bm25", home / "mine")
+    shutil.copytree(ROOT / "corpora" / "spot-check-passages", home / "input")
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", home / "input" / "topics.xml")
+    package.task(TASK).qrels["relevance"].write("~/qrels")
+    package.run("~/mine", "~/input").write("~/run.txt")
+    assert package.run_of("~/run.txt").as_dict() == package.run("bm25", TASK).as_dict()
+    (score,) = package.evaluate("~/a.txt", evaluator="trec_eval", qrels="~/qrels", measure="nDCG@5")
+    assert score.mean == package.evaluate(runs[0], TASK, "trec_eval", measure="nDCG@5")[0].mean
+    assert package.compare(["~/a.txt", "~/b.txt"], TASK, reference="~/b.txt")[0].run_b == "b"
+    assert package.qrels_of("~/qrels") == package.qrels_of(Path("~") / "qrels")
+    assert package.report("~/a.txt", "~/page", TASK) == home / "page" / "index.html"
+    package.sweep("~/mine", "~/input", {"k1": [1.2]}, output="~/sweep", qrels="~/qrels", measure="nDCG@5")
+    assert (home / "sweep").is_dir() and not package.lint("~/a.txt", TASK)
+    assert len(package.fuse(["~/a.txt", "~/b.txt"])) and len(package.overlap(["~/a.txt", "~/b.txt"]))
+    with pytest.raises(ToucheError, match="passed twice"):
+        package.fuse(["~/a.txt", home / "a.txt"])
+
+
+def test_weights_may_be_an_array(runs: list[Path]) -> None:
+    expected = package.fuse(runs, weights=[0.75, 0.25])
+    for kind in (np.float64, np.float32):
+        assert package.fuse(runs, weights=np.array([0.75, 0.25], kind)) == expected
+    for wrong in ([[0.75, 0.25]], [1.0]):
+        with pytest.raises(ToucheError, match="1 weights for 2 runs"):
+            package.fuse(runs, weights=np.array(wrong))
+
+
+def test_every_warning_has_the_category_of_the_library(runs: list[Path], write: Write) -> None:
+    other = write("c.txt", run_text(["13"], tag="c"))
+    for call in (
+        lambda: package.fuse([runs[0], other]),
+        lambda: package.evaluate(other, TASK),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        assert caught
+        for warning in caught:
+            assert (warning.category, warning.filename) == (package.ToucheWarning, __file__)
+    script = "import touche\npages = touche.task('spot-check/pages').documents\nprint(len(list(pages)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("<string>:3: ToucheWarning: skipped 2 of 64 pages")  # which is logged
+    with warnings.catch_warnings(), pytest.raises(package.ToucheWarning, match="only some of the runs"):
+        warnings.simplefilter("error", package.ToucheWarning)
+        package.fuse([runs[0], other])

@@ -1,16 +1,15 @@
 """The commands as Python functions: each returns what its command prints."""
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from math import comb
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from touche.data.datasets import open_dataset, opened
 from touche.data.places import qrels_of as qrels_of_task
 from touche.data.places import topics_of
 from touche.documents.collection import Documents
-from touche.errors import ToucheError, check_choice, check_whole, choice
+from touche.errors import ToucheError, check_choice, check_whole, choice, warn
 from touche.evaluation import agreement, fusion, scores
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.comparison import (
@@ -37,7 +36,7 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
-from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.identifiers import check_tag, expanded, name_of, path_or_id
 from touche.io.inputs import command_line
 from touche.io.opening import Held
 from touche.io.progress import watched
@@ -68,6 +67,12 @@ _T = TypeVar("_T")
 _PAIRS = ("exact", "any-order")
 
 
+class DimensionError(ToucheError, KeyError):
+    """A dimension that a task does not have."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
+
+
 class _QrelsByDimension(Mapping[str, Qrels]):
     """The qrels of a task, read when they are used."""
 
@@ -77,7 +82,7 @@ class _QrelsByDimension(Mapping[str, Qrels]):
     def __getitem__(self, dimension: str) -> Qrels:
         if dimension not in self._task.qrels:
             known = choice(dimension, self._task.qrels)
-            raise ToucheError(f"{self._task.id} has no dimension {dimension!r}; {known}")
+            raise DimensionError(f"{self._task.id} has no dimension {dimension!r}; {known}")
         return qrels_of_task(self._task, dimension)
 
     def __iter__(self) -> Iterator[str]:
@@ -160,12 +165,34 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
         without_hits = run_baseline(ranker, source, folder, values)
         for topic in without_hits:
             text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
-            warnings.warn(text, stacklevel=2)
+            warn(text)
         has_hits = len(without_hits) < len(source.topics)
         tag = ranker.tag(values)
         return (read_run(folder / RUN_FILE) if has_hits else Run.of([])).called(tag)
 
 
+@overload
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: Literal[False] = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[Score]: ...
+@overload
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: Literal[True],
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[TopicScore]: ...
 def evaluate(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
@@ -218,6 +245,30 @@ def evaluate(
     return _warned(Table(kind, records, _warnings(by_measure), _notes(by_measure)))
 
 
+@overload
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: Literal[False] = False,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[Comparison]: ...
+@overload
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: Literal[True],
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[TopicDifference]: ...
 def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
@@ -399,7 +450,7 @@ def _name(
         ToucheError: if a reference that is not a text is not one of the runs.
     """
     if reference is None or isinstance(reference, str | PathLike):
-        return None if reference is None else str(fspath(reference))
+        return None if reference is None else expanded(reference)
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
@@ -425,16 +476,27 @@ def _notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
 def _warned(result: _T) -> _T:
     """Returns a result whose warnings are also Python warnings, in the line that called the library."""
     for text in result.warnings:  # type: ignore[attr-defined]
-        warnings.warn(text, stacklevel=3)
+        warn(text)
     return result
 
 
+@overload
+def overlap(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun], task: None = None, *, baseline: None = None
+) -> Table[Overlap]: ...
+@overload
+def overlap(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str,
+    *,
+    baseline: tuple[AnyRun, AnyRun] | None = None,
+) -> Table[ScoredOverlap]: ...
 def overlap(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
     *,
     baseline: tuple[AnyRun, AnyRun] | None = None,
-) -> Table[Overlap]:
+) -> Table[Any]:
     """Compares each pair of runs by their documents and, with a task, by their scores.
 
     Args:
@@ -504,7 +566,7 @@ def fuse(
     Args:
         runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
-        weights: factors of the runs' scores, one per run; None for equal weights.
+        weights: factors of the runs' scores, one per run, also as an array; None for equal weights.
         tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
             fused run is cross-validated.
         task, measure, qrels: what weights are tuned for, as for ``evaluate``.
@@ -544,10 +606,11 @@ def fuse(
     read = [run_of(source) for source in sources]
     doubts = tuple(fusion.doubts_of(read))
     for text in doubts:
-        warnings.warn(text, stacklevel=2)
+        warn(text)
     tuning = None
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
+        weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
         rankings = list(fusion.fused_rankings(read, fusion.METHODS[method], depth, weights))
         options |= {"weights": [*weights]} if weights is not None else {}
     else:
@@ -666,7 +729,7 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     from touche.identification import identify as identified  # here, because it takes 53 ms
 
     is_file = isinstance(run, str | PathLike)
-    return identified(Path(run) if is_file else run_of(run), task, mean_lengths)
+    return identified(Path(expanded(run)) if is_file else run_of(run), task, mean_lengths)
 
 
 def report(

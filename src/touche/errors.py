@@ -1,5 +1,11 @@
-"""Errors whose message is one sentence; the command line prints it on one line and exits with 2."""
+"""Errors and warnings whose message is one sentence, which the command line prints on one line.
 
+After an error, it exits with 2.
+"""
+
+import logging
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -17,6 +23,10 @@ class ToucheError(Exception):
     def __reduce__(self) -> Any:
         """Returns the message and the attributes, because pickle would pass the message as all arguments."""
         return Exception.__new__, (type(self), *self.args), vars(self)
+
+
+class ToucheWarning(UserWarning):
+    """A warning about data or results that are usable, but perhaps not as intended."""
 
 
 class InputError(ToucheError):
@@ -104,3 +114,23 @@ def choice(name: str, known: Iterable[str]) -> str:
     begun = [other for other in known if name and other.lower().startswith(name.lower())]
     nearest = begun[:1] or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."
+
+
+def warn(text: str) -> None:
+    """Issues a warning in the line that called the library."""
+    frame = sys._getframe()
+    level = 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(one_line(text), ToucheWarning, stacklevel=level)
+
+
+class _AsWarnings(logging.Handler):
+    """Makes Python warnings of logged warnings; commands replace this handler."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warn(record.getMessage())
+
+
+logging.getLogger("touche").addHandler(_AsWarnings(logging.WARNING))

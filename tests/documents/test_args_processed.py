@@ -36,6 +36,16 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
     ]
 
 
+def test_the_limit_of_fields_in_other_csv_files_stays(write: Write) -> None:
+    premises = "[{'text': '" + 200_000 * "x" + "', 'stance': 'PRO'}]"
+    before = csv.field_size_limit()
+    path = write(
+        "args_processed.csv", processed(*((f"S1-A{n}", "c", premises, "{}", "[]") for n in range(3)))
+    )
+    for argument in read_args_processed_csv(path):
+        assert len(argument.premises[0]) > before == csv.field_size_limit()
+
+
 GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
 NO_LIST, NO_ID = (
     "premises or sentences are not a list of records",

@@ -1,13 +1,13 @@
 """Baselines as transformers of PyTerrier (Macdonald and Tonellotto 2020)."""
 
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.data.datasets import opened
-from touche.io.identifiers import path_or_id
+from touche.io.identifiers import name_of, path_or_id
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def pyterrier(
     imported("pyterrier", "pyterrier")
     from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier
 
-    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     values = checked(ranker.options, options)
     documents = None
     if dataset is not None:

@@ -63,7 +63,7 @@ def compare(
         render_wide(wide, style)
         warn(*wide.warnings)
         return
-    table = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **scoring)
+    table: Any = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **scoring)
     if not table:
         warn(*table.warnings)
         raise ToucheError("nothing to compare; pass runs that share at least two scored topics")

@@ -5,6 +5,7 @@ import csv
 import ctypes
 import io
 import re
+import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
@@ -28,6 +29,7 @@ _T = TypeVar("_T")
 _REMEDY = "fetch the file again"
 _LONGEST_CSV_FIELD = 1 << 26  # characters; a longer field means an open quote
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # follows the argument's id
+_limiting = threading.Lock()
 _NO_LITERAL = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
@@ -60,14 +62,23 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
 
 def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterator[tuple[int, list[str]]]:
     """Yields the line in which each row ends, and its cells; a blank row has no cells."""
-    csv.field_size_limit(_LONGEST_CSV_FIELD)
     rows = csv.reader(decoded(iter(read_line, b""), path, first), strict=True)
     try:
-        for row in rows:
+        while (row := _next_row(rows)) is not None:
             yield first - 1 + rows.line_num, row
     except csv.Error as error:
         problem, line = f"broken CSV ({error})", first - 1 + rows.line_num
         raise InputError(path, problem, _REMEDY, line) from error
+
+
+def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
+    """Returns the next row, which may have long fields; the limit of the process is the same afterwards."""
+    with _limiting:
+        before = csv.field_size_limit(_LONGEST_CSV_FIELD)
+        try:
+            return next(rows, None)
+        finally:
+            csv.field_size_limit(before)
 
 
 def _arguments_of(

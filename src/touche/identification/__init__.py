@@ -15,8 +15,7 @@ def identify(
 ) -> Answer:
     """Infers the settings of a run with the documents of a dataset.
 
-    At most 150 common documents of a topic are used. In a script, call this function below
-    ``if __name__ == "__main__":``, because it starts processes.
+    At most 150 common documents of a topic are used.
 
     Args:
         run: a run, or a file ``*.tsv`` with topic, document and score on each line.

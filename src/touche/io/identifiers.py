@@ -32,6 +32,11 @@ def is_word(value: object) -> bool:
     return value.isprintable() or all(char.isprintable() or category(char) == "Co" for char in value)
 
 
+def expanded(path: str | PathLike[str]) -> str:
+    """Returns a path as text; ``~`` at its begin becomes the user's home folder."""
+    return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
+
+
 def name_of(what: str, value: object) -> str:
     """Returns the name or path of a baseline or dataset as text.
 
@@ -40,7 +45,7 @@ def name_of(what: str, value: object) -> str:
     """
     if not isinstance(value, str | PathLike):
         raise ParameterError(f"{what} = {quoted(value)}; pass a name or a path")
-    return str(fspath(value))
+    return expanded(value)
 
 
 def path_or_id(what: str, value: object) -> str:

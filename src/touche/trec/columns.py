@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from touche.io.identifiers import expanded
 from touche.io.optional import imported
 from touche.io.writing import write_whole
 from touche.trec.framed import Framed
@@ -265,7 +266,7 @@ class Run(Sequence[RunLine], Framed):
         Raises:
             ToucheError: if it cannot be written.
         """
-        write_whole(Path(path), self.text())
+        write_whole(Path(expanded(path)), self.text())
 
     def text(self) -> str:
         """Returns the lines of a run file."""

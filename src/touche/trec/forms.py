@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from touche.errors import InputError, ToucheError, one_line
-from touche.io.identifiers import is_word, quoted
+from touche.io.identifiers import expanded, is_word, quoted
 from touche.io.opening import (
     STANDARD_INPUT,
     Held,
@@ -87,13 +87,14 @@ def runs_of(
     named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
     for source in sources:
         has_path = isinstance(source, str | PathLike)
+        source = _path(source) if has_path else source
         identity = resolved(source) if has_path else id(source)
         if identity in named and distinct:
             raise InputError(
                 getattr(source, "path", source if has_path else "run"), "passed twice", "pass it once"
             )
         if identity not in named:
-            run = _path(source) if has_path else run_of(source)
+            run = source if has_path else run_of(source)
             path = run.path if isinstance(run, Run) else run
             numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
             name = next(name for name in numbered if resolved(name) not in taken)
@@ -234,7 +235,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, str | PathLike):
-        return read_qrels(Path(source))
+        return read_qrels(_path(source))
     if hasattr(source, "read"):
         return read_qrels(_held(source))
     table, qrels = _table(source, name, ("qid", "docno", "label")), Qrels()
@@ -251,14 +252,14 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
     """Yields the path of judgments in any form; those in memory are in a temporary file."""
     if qrels is None or isinstance(qrels, str | PathLike):
-        yield Path(qrels) if qrels else None
+        yield _path(qrels) if qrels else None
     else:
         with temporary_folder("touche-qrels-") as folder:
             yield qrels_of(qrels).write(folder / IN_MEMORY)
 
 
 def _path(source: str | PathLike[str]) -> Path:
-    path = source if isinstance(source, Path) else Path(source)  # because Held has more than its path
+    path = source if isinstance(source, Held) else Path(expanded(source))
     return read_standard_input() if str(path) == STANDARD_INPUT and not isinstance(path, Held) else path
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from touche.errors import NotInstalledError
 from touche.io.optional import imported
@@ -29,7 +29,10 @@ class Framed(ABC):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):  # copy and pickle look for such names
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return getattr(self.frame(), name)
+            try:
+                return getattr(self.frame(), name)
+            except NotInstalledError as error:  # hasattr() expects an AttributeError
+                raise AttributeError(f"{type(self).__name__!r} has no {name!r}: {error}") from error
 
 
 def column_names(kind: type[Any]) -> list[str]:
@@ -65,6 +68,12 @@ class Table(Sequence[_T], Framed):
     def __len__(self) -> int:
         return len(self.records)
 
+    @overload
+    def __getitem__(self, place: int) -> _T: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[_T, ...]: ...
+    @overload
+    def __getitem__(self, place: Any) -> Any: ...
     def __getitem__(self, place: Any) -> Any:
         """Returns a record or a slice of the records; for any other key, the frame's item."""
         return self.records[place] if isinstance(place, int | slice) else self.frame()[place]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from touche.errors import InputError
-from touche.io.identifiers import NO_ID, is_word, quoted
+from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
@@ -53,7 +53,7 @@ class Qrels(dict[str, dict[str, int]]):
             ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
                 or a grade is not a whole number up to a million.
         """
-        path, lines = Path(path), list[str]()
+        path, lines = Path(expanded(path)), list[str]()
         for topic, labels in self.items():
             for document, label in labels.items():
                 for what, id in (("topic", topic), ("document", document)):

@@ -1,7 +1,6 @@
 """Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
 
 import logging
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,12 +18,12 @@ from touche.data.datasets import opened
 from touche.data.places import is_dataset
 from touche.documents.discovery import Input
 from touche.documents.parts import PostponedError, Readings
-from touche.errors import ToucheError, check_choice
+from touche.errors import ToucheError, check_choice, warn
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.identifiers import check_tag, expanded, name_of, path_or_id
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder
@@ -86,10 +85,10 @@ def sweep(
     name = None if measure is None else str(measure)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         source, scored_by = input_and_task(ranker, path_or_id("dataset", dataset), task, name, judgments)
-        runs = Path(output) if output else folder
+        runs = Path(expanded(output)) if output else folder
         result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
     for text in result.warnings:
-        warnings.warn(text, stacklevel=2)
+        warn(text)
     return result
 
 

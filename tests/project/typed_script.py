@@ -1,0 +1,54 @@
+"""A script of a user; type checkers know what each function returns."""
+
+from typing import assert_type
+
+import touche
+from touche.evaluation.agreement import Overlap, ScoredOverlap
+from touche.evaluation.comparison import Comparison, TopicDifference
+from touche.evaluation.scores import Score, TopicScore
+from touche.evaluation.wide import WideTable
+from touche.identification.answer import Answer
+from touche.linting import Finding
+from touche.tasks import Published
+from touche.tuning.results import Sweep
+
+TASK = "spot-check/arguments"
+
+
+@touche.baseline
+def longest(topics: touche.Topics, documents: touche.Documents, *, depth: int = 10) -> touche.Rankings:
+    ranked = [(document.id, float(len(document.text))) for document in documents]
+    for topic in topics:
+        yield topic, ranked[:depth]
+
+
+def main() -> None:
+    run = touche.run(longest, TASK, depth=5)
+    runs = [run, touche.run("bm25", TASK)]
+    scores = touche.evaluate(runs, TASK)
+    fused = touche.fuse(runs, weights=[0.7, 0.3])
+    sweep = touche.sweep("bm25", TASK, {"k1": [0.6, 1.2]})
+    task = touche.task(TASK)
+    assert_type(run, touche.Run)
+    assert_type(fused[0].document, str)
+    assert_type(scores, touche.Table[Score])
+    assert_type(scores[0].mean, float | None)
+    assert_type(scores[:2], tuple[Score, ...])
+    assert_type(touche.evaluate(runs, TASK, per_topic=True), touche.Table[TopicScore])
+    assert_type(touche.compare(runs, TASK), touche.Table[Comparison])
+    assert_type(touche.compare(runs, TASK, per_topic=True), touche.Table[TopicDifference])
+    assert_type(touche.overlap(runs), touche.Table[Overlap])
+    assert_type(touche.overlap(runs, TASK), touche.Table[ScoredOverlap])
+    assert_type(touche.wide(runs, TASK), WideTable)
+    assert_type(touche.lint(runs, TASK), touche.Table[Finding])
+    assert_type(touche.published(), touche.Table[Published])
+    assert_type(touche.identify(run, TASK), Answer)
+    assert_type(sweep, Sweep)
+    assert_type(sweep.best("relevance").mean, float | None)
+    assert_type(task.topics[0], touche.Topic)
+    assert_type(task.qrels["relevance"], touche.Qrels)
+    assert_type([topic.title for topic in task.topics], list[str])
+
+
+if __name__ == "__main__":
+    main()
