@@ -228,8 +228,25 @@ def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) 
         imports + SOURCE.replace("yield from ()", "yield topics[0], [(yaml.dump(1).split()[0], 1.0)]"),
     )
     command = [sys.executable, "-m", "touche", "run", "./mine", "-i", "spot-check/passages", "-o", "out"]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, check=True, timeout=120, capture_output=True, text=True)
     assert (tmp_path / "out" / "run.txt").read_text().split()[2] == "1"
+    for name in libraries:  # one warning names each file
+        remedy = f"rename it, or import it from .{name}"
+        assert len(re.findall(f"warning: .*mine/{name}.py: .*; {re.escape(remedy)}\n", done.stderr)) == 1
+
+
+def test_importlib_finds_a_neighbour_by_its_relative_name(write: Write, tmp_path: Path) -> None:
+    write("mine/features.py", "WORD = 'own'")
+    source = "from importlib import import_module\nWORD = import_module(NAME).WORD\n" + SOURCE
+    path = write("mine/baseline.py", source.replace("NAME", "'features'"))
+    with pytest.raises(ToucheError) as caught:
+        baselines.load(str(path.parent))
+    remedy = 'import_module(".features", __package__)'
+    assert f"baseline.py:2: the import of features failed; its folder has features; write {remedy}" in str(
+        caught.value
+    )
+    write("mine/baseline.py", source.replace("import_module(NAME)", remedy))
+    assert baselines.load(str(path.parent)).method.__globals__["WORD"] == "own"
 
 
 def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(

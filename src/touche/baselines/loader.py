@@ -140,7 +140,9 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
     files = [path for folder in folders for path in folder.iterdir()]
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
     if nearest := get_close_matches(name, neighbours, n=1, cutoff=0.7):  # or the name itself
-        return f"the import of {module} failed; its folder has {nearest[0]}", "correct the import"
+        dynamic = f'import_module(".{name}", __package__)'
+        remedy = f"write {dynamic} if you use importlib" if nearest[0] == name else "correct the import"
+        return f"the import of {module} failed; its folder has {nearest[0]}", remedy
     own = f"put it next to {FILE} if it is your own file"
     install = f"else install its package (probably: pip install {name})"
     return f"the import of {module} failed: it is neither in the folder nor installed", f"{own}, {install}"

@@ -5,12 +5,13 @@ replaces a module of Python or of a library. Child processes find the modules by
 """
 
 import builtins
+import logging
 import os
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -20,6 +21,8 @@ from typing import Any
 INSTALLED = ("site-packages", "dist-packages")  # names of folders of libraries
 __path__: list[str] = []  # makes this module a package, in which each folder is a package
 _PACKAGE = re.compile(rf"{re.escape(__name__)}\.([0-9a-f]+)_\w+")  # a path in hexadecimal, and a version
+
+_log = logging.getLogger(__name__)
 
 copies: dict[str, str] = {}
 """The folders whose modules are imported from a copy, as on the workers of a cluster."""
@@ -77,10 +80,13 @@ def _import(
 ) -> ModuleType:
     """Imports a neighbour from its package, and other modules as Python does."""
     first = name.partition(".")[0]
-    if level == 0 and first not in sys.stdlib_module_names:
-        if _is_neighbour(package, first):
+    if level == 0:
+        is_of_python = first in sys.stdlib_module_names
+        if not is_of_python and _is_neighbour(package, first):
             return __import__(name, {"__package__": package}, locals, fromlist, 1)
-        libraries[package].add(first)
+        _warn_if_ignored(package, first)
+        if not is_of_python:
+            libraries[package].add(first)
     return __import__(name, globals, locals, fromlist, level)
 
 
@@ -91,6 +97,15 @@ def _is_neighbour(package: str, name: str) -> bool:
     installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]
     library = PathFinder.find_spec(name, installed)
     return library is None or not library.has_location
+
+
+@cache
+def _warn_if_ignored(package: str, name: str) -> None:
+    """Warns once if a module of Python or of a library is imported instead of a neighbour."""
+    neighbour = PathFinder.find_spec(name, sys.modules[package].__path__)
+    if neighbour and neighbour.has_location:
+        problem = "this file is not imported, because a module of Python or of a library has its name"
+        _log.warning("%s: %s; rename it, or import it from .%s", neighbour.origin, problem, name)
 
 
 sys.meta_path.insert(0, _Finder)  # before Python's finder, which also finds these modules
