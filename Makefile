@@ -30,7 +30,7 @@ demo: $(DEMO)
 RERUN := dirichletlm bm25 --dataset touche-2021-task-1/ten-topics --dataset touche-2022-task-2/twenty-topics
 reproduce: $(DEMO)
 	@$(BIN)/touche data fetch touche-2021-task-1/ten-topics > /dev/null
-	@$(BIN)/touche regress $(RERUN) --per-topic
+	@$(BIN)/touche regress $(RERUN) --per-topic --quiet
 
 # Install Lucene, which some baselines need; then make demo also runs these baselines.
 lucene: $(DEMO)

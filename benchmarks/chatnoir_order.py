@@ -43,11 +43,12 @@ def main() -> None:
         shipped = statistics_named(baselines.load(BASELINE).folder or Path(), name)
         whole = shipped if shipped.is_file() else Path(name)
         read_known(whole)  # so that an error precedes the table
-        print(ROW.format("variant", "tau", "weighted", "overlap of 5", "topics", "pages"))
+        rows: list[tuple[str, ...]] = [("variant", "tau", "weighted", "overlap of 5", "topics", "pages")]
         for statistics, lengths in product((None, whole), LENGTHS):
             source = f"statistics of {name if statistics else 'these pages'}"
             ranked = rerank(collection, lengths, statistics)
-            print(ROW.format(f"{LENGTHS[lengths]}, {source}", *agreement(original, ranked)), flush=True)
+            rows.append((f"{LENGTHS[lengths]}, {source}", *agreement(original, ranked)))
+        print("\n".join(ROW.format(*row) for row in rows))  # after the warnings
     except ToucheError as error:
         sys.exit(str(error))
 

@@ -1,9 +1,11 @@
 """touche run"""
 
+import re
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter
+from statistics import mode
 from typing import Any, Literal, get_args, get_origin
 
 import click
@@ -75,6 +77,7 @@ def run() -> None:
     """
 
 
+_EXAMPLE = "spot-check/arguments"
 _READ = partial(option, section="Input and output")
 _REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
@@ -104,7 +107,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         options = {option: values.pop(option) for option in baseline.options}
         run_baseline(name, baseline, options, Namespace(**values))
 
-    example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
+    example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
     return Command(
         name,
         callback=callback,
@@ -112,6 +115,14 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         **helps_of(baseline, name),
         example=example if baselines.names() else "baseline -i INPUT -o DIR",
     )
+
+
+def _example_of_input(name: str) -> str:
+    """Returns a part of the toy collection that the baseline ranks, by its expected.toml."""
+    file = baselines.folder_of(name) / "expected.toml"
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    parts = re.findall('"(spot-check/[a-z]+)"', text)
+    return mode(parts) if parts and _EXAMPLE not in parts else _EXAMPLE
 
 
 def helps_of(baseline: Baseline, name: str) -> dict[str, str | None]:

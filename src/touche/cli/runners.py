@@ -20,7 +20,7 @@ from touche.baselines.loader import frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import without_packages
 from touche.baselines.options import arguments_of
-from touche.baselines.running import statistics_named, with_published_statistics
+from touche.baselines.running import Runs, statistics_named
 from touche.cli.output import BROKEN, tell, warn
 from touche.cli.runner_options import check_runner
 from touche.containers.limits import Limits
@@ -85,17 +85,15 @@ def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None
     if shared.statistics:  # before an earlier run is overwritten
         shared.statistics = _statistics_file(baseline, shared.statistics)
     with (_on_spark if shared.runner == SPARK else _here)(baseline, shared) as collection:
-        collection = with_published_statistics(baseline, collection)
+        runs = Runs(baseline, collection, shared.team or "")
         tell(f"{baseline.name}: {collection.took}")
-        if line := _about_statistics(collection):
+        if line := _about_statistics(runs.given):
             tell(f"{baseline.name}: {line}")
         if baseline.name in baselines.names() and not baseline.is_shipped and not shared.tag:
             problem = f"{baseline.typed} is not the shipped baseline, but its runs get the same tag"
             warn(f"{problem}; rename the folder", of=baseline.name)
         with own_frames(baseline):
-            without_hits = baselines.run(
-                baseline, collection, output, options, shared.tag or "", shared.team or ""
-            )
+            without_hits = runs.write(output, options, shared.tag or "")
     for topic in without_hits:
         warn(f"nothing found for topic {topic.number}: {topic.title}", of=baseline.name)
     tell(f"{baseline.name}: wrote {output / RUN_FILE} in {time.monotonic() - started:.1f} s")

@@ -86,19 +86,22 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
     option("--all every", "Show every published run, not only the best of each team."),
     option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
+    option("--team NAME", "With --per-topic, show only the values of this team."),
     option("--format style", choices=("table", "json", "csv")),
     cls=_Tasks,
 )
-def tasks(task_id: str | None, every: bool, per_topic: bool, style: str) -> None:
+def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, style: str) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
     JSON and CSV have only published results, each with its measure and the command that reruns it. Without
     TASK, these are the results of all tasks. To check a new task's card, run: touche tasks check FILE. To
     write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
+    if team is not None and not per_topic:
+        raise ToucheError("--team selects values of topics; add --per-topic")
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if per_topic:
-        _show_topics(task_id, every, style)
+        _show_topics(task_id, every, team, style)
     elif style != "table":
         scores = published_scores()
         rows = [_with_rerun(row, scores) for each in chosen for row in each.published]
@@ -112,7 +115,7 @@ def tasks(task_id: str | None, every: bool, per_topic: bool, style: str) -> None
         show_records("task|title|ranked|dimensions|published", template, records)
 
 
-def _show_topics(task_id: str | None, every: bool, style: str) -> None:
+def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     table = published_topics(task_id)
@@ -120,10 +123,14 @@ def _show_topics(task_id: str | None, every: bool, style: str) -> None:
         raise ToucheError(
             f"{task_id} has no published values of topics; {choice(task_id, tasks_with_topics())}"
         )
+    teams = dict.fromkeys(row.team for row in table)
+    if team is not None and team not in teams:
+        raise ToucheError(f"{task_id} has no published values of {team!r}; {choice(team, teams)}")
+    rows = [row for row in table if team in (None, row.team)]
     if style != "table":
-        print_records(PublishedTopic, table, style)
+        print_records(PublishedTopic, rows, style)
         return
-    shown = [row for row in table if every or row.baseline]
+    shown = [row for row in rows if every or team or row.baseline]
     records = [vars(row) | {"note": "ambiguous" if row.is_ambiguous else ""} for row in shown]
     template = "{team}|{tag}|{dimension}|{topic}|{value:.3f}|{measure}|{note}"
     show_records("team|tag|dimension|topic|value|measure|", template, records)
