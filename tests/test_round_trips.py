@@ -169,6 +169,17 @@ def test_a_dictionary_is_a_run_or_runs_by_name(runs: Any, names: list[str]) -> N
     assert [str(run.path) for run in runs_of(runs)] == names  # type: ignore[union-attr]
 
 
+def test_a_reference_among_named_runs_is_its_name_its_path_or_the_run(tmp_path: Path) -> None:
+    run = touche.run("bm25", TASK)
+    path = written(touche.run("dph", TASK), tmp_path)
+    runs = {"mine": run, "theirs": path}
+    for reference in ("theirs", path, str(path)):
+        (row,) = touche.compare(runs, TASK, reference=reference)
+        assert (row.run_a, row.run_b) == ("mine", "theirs")
+    (row,) = touche.compare(runs, TASK, reference=run)
+    assert (row.run_a, row.run_b) == ("theirs", "mine")
+
+
 def test_named_files_have_the_name_everywhere(tmp_path: Path) -> None:
     path = written(touche.run("bm25", TASK), tmp_path)
     (score,) = touche.evaluate({"mine": path}, TASK, "trec_eval")

@@ -439,7 +439,7 @@ def _with_reference(
 def _name(
     reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
 ) -> str | Path | None:
-    """Returns a text unchanged, and the path of a run, which is renamed if another one has its name.
+    """Returns the path of a run, which is renamed if another one has its name, and any other text unchanged.
 
     Args:
         reference: the reference; None if there is none.
@@ -449,9 +449,13 @@ def _name(
     Raises:
         ToucheError: if a reference that is not a text is not one of the runs.
     """
-    if reference is None or isinstance(reference, str | PathLike):
-        return None if reference is None else expanded(reference)
+    if reference is None:
+        return None
     paths = [run.path if isinstance(run, Run) else run for run in runs]
+    if isinstance(reference, str | PathLike):
+        text = str(expanded(reference))
+        files = [str(expanded(source)) if isinstance(source, str | PathLike) else None for source in sources]
+        return paths[files.index(text)] if text in files else text
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
             return path
