@@ -1,11 +1,13 @@
 import re
+import shutil
 from collections.abc import Sequence
 from math import log2
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from touche.errors import ToucheError
@@ -138,6 +140,11 @@ DEEP = run("x", "b", "c", "a", "d")
         ("RR(rel=2)@4", 1 / 4, 3 / 4),
         ("SetF", 2 * (2 / 5 * 2 / 3) / (2 / 5 + 2 / 3), 4 / 5),
         ("Bpref", (1 + 1 / 2) / 3, 4 / 5),  # c, one of two that are not relevant, is before a
+        ("RBP(p=0.5)", 1 / 4 * 1 + 1 / 16 * 2, 4 / 5),
+        ("RBP(p=0.5,rel=2)", 1 / 16, 4 / 5),
+        ("RBP@2", 0.2 * 0.8 * 1, 1 / 2),
+        ("ERR@2", (1 / 16) / 2, 1 / 2),
+        ("ERR", (1 / 16) / 2 + (15 / 16) * (3 / 16) / 4, 4 / 5),
         ("nDCG(judged_only=True)@1", 1 / 2, 0),
         ("nDCG(gains={1:1,2:3})@2", (1 / log2(3)) / (3 + 1 / log2(3)), 1 / 2),
     ],
@@ -184,6 +191,27 @@ def test_other_measures_are_those_of_trec_eval(
     found = evaluators.trec_eval(lines, qrels, measure_of(measure)).per_topic
     assert found == {topic: pytest.approx(values.get(topic, 0.0)) for topic in qrels}
     assert all(0 <= value <= 1 for value in found.values())
+
+
+@given(JUDGED, SCORED, st.integers(1, 12))
+@settings(max_examples=20, deadline=None)
+@pytest.mark.skipif(shutil.which("perl") is None, reason="needs Perl for gdeval")
+def test_err_is_that_of_gdeval(qrels: Qrels, scored: dict[str, dict[str, float]], cutoff: int) -> None:
+    """ir_measures runs TREC's script gdeval, which refuses grades above 4 and prints five decimals."""
+    lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
+    graded = {topic: {id: min(4, label) for id, label in each.items()} for topic, each in qrels.items()}
+    measure = ir_measures.parse_measure(f"ERR@{cutoff}")
+    if in_common(graded, scored):
+        theirs = {
+            each.query_id: each.value for each in ir_measures.gdeval.iter_calc([measure], graded, scored)
+        }
+        ours = evaluators.trec_eval(lines, graded, measure_of(f"ERR@{cutoff}")).per_topic
+        assert ours == {topic: pytest.approx(theirs.get(topic, 0.0), abs=6e-6) for topic in qrels}
+
+
+def test_a_grade_above_4_is_the_highest_of_err() -> None:
+    value = evaluators.trec_eval(run("a"), {"1": {"a": 5, "b": 1}}, measure_of("ERR@5")).mean
+    assert value == pytest.approx(31 / 32)
 
 
 def test_the_reciprocal_rank_of_the_first_k_goes_by_the_ties_of_trec_eval() -> None:

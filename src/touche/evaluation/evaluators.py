@@ -1,8 +1,9 @@
 """The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
 They agree on fully judged runs and differ more with every unjudged document, so a score needs the name of its
-evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. ``touche`` computes
-nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
+evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. It lacks RBP and ERR, which
+are computed on its ranking and averaged over its topics. ``touche`` computes nDCG@k as the organizers' script
+does, and macro F1 of stances as on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
 TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
+_HIGHEST_OF_GDEVAL = 4  # grade
 
 Ranked = Mapping[str, Sequence[str]]  # documents of each topic, best first
 
@@ -83,13 +85,15 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
 
 
 def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns the values of all topics of the qrels, computed by trec_eval's code.
+    """Returns the values of all topics of the qrels, computed by trec_eval's code, or as RBP or ERR.
 
     Args:
         ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: measure of trec_eval.
+        measure: measure of trec_eval, RBP or ERR.
     """
+    if not measure.of_trec_eval:
+        return _by_definition(ranked, qrels, measure)
     import ir_measures  # optional: an image lacks it; it takes 10 ms
 
     plain = uncut(parsed(measure.name))
@@ -98,6 +102,54 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     graded = gains(qrels)
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
     return dict.fromkeys(graded, 0.0) | {result.query_id: result.value for result in results}
+
+
+def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
+    """Returns RBP or ERR of all topics of the qrels; unjudged documents have grade 0."""
+    named = parsed(measure.name)
+    graded = gains(qrels)
+    highest = max(grade for labels in graded.values() for grade in labels.values())
+    values = dict[str, float]()
+    for topic, labels in graded.items():
+        grades = [labels.get(document, 0) for document in ranked.get(topic, ())]
+        if named.NAME == "RBP":
+            values[topic] = rbp(grades, named["p"], named.params.get("rel"))
+        else:
+            values[topic] = err(grades, max(highest, _HIGHEST_OF_GDEVAL))
+    return values
+
+
+def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
+    """Returns rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
+
+    As in ir_measures, the gain is the grade, so that values can be above 1. With ``rel`` it is 1 or 0.
+
+    Args:
+        grades: grades of the list, in order, down to the cutoff.
+        p: the chance that a user goes on to the next document.
+        rel: the lowest relevant grade; None for graded gains.
+    """
+    gains = [grade if rel is None else int(grade >= rel) for grade in grades]
+    return sum((1 - p) * p**place * gain for place, gain in enumerate(gains))
+
+
+def err(grades: Iterable[int], highest: int) -> float:
+    """Returns expected reciprocal rank (Chapelle et al. 2009), as TREC's gdeval.
+
+    It is the sum over the ranks r of R(r) / r, times 1 - R(i) of each rank i before r. R is
+    (2^grade - 1) / 2^highest, the chance that a document satisfies the user.
+
+    Args:
+        grades: grades of the list, in order, down to the cutoff.
+        highest: the highest grade: 4 in gdeval and ir_measures, or more if the qrels have a higher one.
+    """
+    value = 0.0
+    unsatisfied = 1.0
+    for rank, grade in enumerate(grades, 1):
+        satisfies = (2**grade - 1) / 2**highest
+        value += unsatisfied * satisfies / rank
+        unsatisfied *= 1 - satisfies
+    return value
 
 
 def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:

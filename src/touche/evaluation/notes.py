@@ -30,6 +30,8 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why the evaluators differ, and the ranks among published scores."""
     measure = runs[0].measure
     alone = f"{measure} is scored only by trec_eval, because the organizers' script has only nDCG@k"
+    if not measure.of_trec_eval:
+        alone = f"{measure} is not a measure of trec_eval; it is computed on trec_eval's ranking"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
     notes += _equal_to_published(runs)
     return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes

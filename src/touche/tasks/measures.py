@@ -1,7 +1,7 @@
 """Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``measure_of`` knows every measure of ir_measures that trec_eval computes. Any other measure needs a case
-there, and a function and a case in ``evaluators_of`` of ``touche.evaluation.evaluators``.
+``measure_of`` knows RBP, ERR, and every measure of ir_measures that trec_eval computes. Any other measure
+needs a name in ``OWN`` here and a function in ``touche.evaluation.evaluators``.
 """
 
 import ast
@@ -14,8 +14,18 @@ from typing import Any
 
 from touche.errors import ToucheError
 
+OWN = (
+    "RBP",
+    "ERR",
+)  # measures that this library computes on trec_eval's ranking, because trec_eval lacks them
 _LONGEST = 100  # characters
-_RANGES = {"cutoff": (1, 1000), "rel": (1, 1000), "recall": (0, 1), "beta": (0, 100)}  # of their parameters
+_RANGES = {
+    "cutoff": (1, 1000),
+    "rel": (1, 1000),
+    "recall": (0, 1),
+    "beta": (0, 100),
+    "p": (0, 0.99),
+}  # of their parameters
 _LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
 _REMEDY = "write it as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR"
 
@@ -26,7 +36,7 @@ class MeasureError(ToucheError, ValueError):
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of runs from 0 to 1; higher values are better.
+    """A measure of runs; higher values are better, up to 1, or up to the highest grade for RBP without ``rel``.
 
     Attributes:
         name: the name in ir_measures, such as ``nDCG@5``.
@@ -40,6 +50,11 @@ class Measure:
     def of_script(self) -> bool:
         """Whether the organizers' script computes it: only nDCG@k, with the grades as gains."""
         return self.name == f"nDCG@{self.cutoff}"
+
+    @property
+    def of_trec_eval(self) -> bool:
+        """Whether trec_eval itself computes it."""
+        return not self.name.startswith(OWN)
 
     @property
     def depth(self) -> int | None:
@@ -164,7 +179,7 @@ def _problems(measure: Any) -> Iterator[str]:
             yield f"gains are not {wanted}; write them as in gains={{1:1,2:3}}"
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
         yield "it is a count without a mean over topics; choose a measure with a mean"
-    if not ir_measures.pytrec_eval.supports(uncut(measure)):
+    if measure.NAME not in OWN and not ir_measures.pytrec_eval.supports(uncut(measure)):
         yield "trec_eval does not compute it; choose a measure that trec_eval has, such as nDCG@10 or AP"
 
 
