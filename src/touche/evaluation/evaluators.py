@@ -1,9 +1,9 @@
 """The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
 They agree on fully judged runs and differ more with every unjudged document, so a score needs the name of its
-evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. It lacks RBP and ERR, which
-are computed on its ranking and averaged over its topics. ``touche`` computes nDCG@k as the organizers' script
-does, and macro F1 of stances as on their task page.
+evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. It lacks RBP and ERR,
+which are computed on its ranking and averaged over its topics. ``touche`` computes nDCG@k as the organizers'
+script does, and macro F1 of stances as on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

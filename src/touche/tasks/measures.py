@@ -36,7 +36,7 @@ class MeasureError(ToucheError, ValueError):
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of runs; higher values are better, up to 1, or up to the highest grade for RBP without ``rel``.
+    """A measure of runs from 0 to 1, or to the highest grade for RBP without ``rel``; higher is better.
 
     Attributes:
         name: the name in ir_measures, such as ``nDCG@5``.
