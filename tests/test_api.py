@@ -387,3 +387,18 @@ def test_every_warning_has_the_category_of_the_library(runs: list[Path], write: 
     with warnings.catch_warnings(), pytest.raises(package.ToucheWarning, match="only some of the runs"):
         warnings.simplefilter("error", package.ToucheWarning)
         package.fuse([runs[0], other])
+
+
+def test_results_have_a_form_for_notebooks(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = package.sweep("bm25", TASK, {"k1": [0.6, 1.2]})
+    wide = package.wide(runs, TASK, every_two=True)
+    qrels = package.task(TASK).qrels["relevance"]
+    for result in (sweep, qrels, package.run_of(runs[0]), package.published()):
+        assert "<table" in result._repr_html_()
+    odd = dataclasses.replace(wide, rows={"<b>&": next(iter(wide.rows.values()))}, letters={})
+    assert odd._repr_html_().count("<b>") == sum(cell.best for cell in odd.rows["<b>&"]) > 0
+    assert "<td>&lt;b&gt;&amp;</td>" in odd._repr_html_() and wide._repr_html_().count("<tr>") == 3
+    many = package.Qrels({str(topic): qrels["11"] for topic in range(1000)})
+    assert len(many._repr_html_()) < 10_000 and len(repr(many)) < 100
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert sweep._repr_html_() is None and qrels._repr_html_() is None

@@ -64,6 +64,18 @@ def test_nothing_at_all_is_shown_in_a_pipe() -> None:
     assert (done.stdout, done.stderr) == ("done\n", "a line of its own\n")
 
 
+LOGGED = SLOW.replace("_DELAY, level", "_INTERVAL, level")
+
+
+@pytest.mark.parametrize(("level", "count"), [("INFO", 2), ("WARNING", 0)])
+def test_a_log_has_a_line_per_interval(level: str, count: int) -> None:
+    command = [sys.executable, "-c", LOGGED, "0.5", level]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = re.findall(r"^counting: +\d+% (\d)/8 \[00:0\d<00:0\d, .* sheep.*\]$", done.stderr, re.MULTILINE)
+    assert len(lines) == count and lines == sorted(lines)
+    assert "\r" not in done.stderr and done.stdout == "done\n"
+
+
 READ = """
 import sys, time
 from pathlib import Path

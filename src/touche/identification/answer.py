@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
 from touche.identification.samples import Sample
 from touche.identification.search import search
-from touche.trec.framed import Table
+from touche.trec.framed import Shown, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -79,7 +80,7 @@ class TermNumber:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Shown):
     """The inferred settings of a run.
 
     Attributes:
@@ -119,6 +120,10 @@ class Answer:
             ToucheError: if pandas is not installed.
         """
         return Table(Candidate, self.candidates).frame()
+
+    def _repr_html_(self) -> str | None:
+        table = super()._repr_html_()
+        return table and f"<p>{escape(self.first_line)}</p>{table}"
 
     @property
     def first_line(self) -> str:

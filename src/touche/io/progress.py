@@ -1,8 +1,9 @@
-"""Progress on standard error: bars, lines that do not break a bar, and the number of processors."""
+"""Progress on standard error: bars, lines in logs and next to a bar, and the number of processors."""
 
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -16,6 +17,7 @@ from touche.errors import one_line
 _T = TypeVar("_T")
 
 _DELAY = 2.0  # seconds until a bar appears
+_INTERVAL = 30.0  # seconds between lines where no bar can be drawn
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -30,6 +32,39 @@ class _NoBar:
 
     def update(self, count: int) -> None:
         """Ignores the count."""
+
+
+class _Lines(_NoBar):
+    """A bar for logs: a line whenever an interval has passed."""
+
+    def __init__(self, what: str, unit: str, total: int | Callable[[], int] | None, done: int) -> None:
+        self._what = what
+        self._unit = unit
+        self._total = total
+        self._first = self._done = done
+        self._began = self._shown = time.monotonic()
+
+    def update(self, count: int) -> None:
+        """Adds a count; writes a line if it is time."""
+        self._done += count
+        now = time.monotonic()
+        if now - self._shown >= _INTERVAL:
+            self._shown = now
+            self._write(now - self._began)
+
+    def counting(self, items: Iterable[_T]) -> Iterator[_T]:
+        """Yields the items and counts them."""
+        for item in items:
+            yield item
+            self.update(1)
+
+    def _write(self, seconds: float) -> None:
+        from tqdm import tqdm  # here, as in bar
+
+        total = self._total() if callable(self._total) else self._total
+        unit = self._unit if self._unit == "B" else f" {self._unit}"
+        about: dict[str, Any] = {"unit": unit, "unit_scale": unit == "B", "initial": self._first}
+        say(tqdm.format_meter(self._done, total, seconds, ncols=0, prefix=self._what, **about))
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
@@ -54,7 +89,8 @@ def bar(
 ) -> Any:
     """Returns a bar with rate and remaining time; it appears after two seconds and vanishes at the end.
 
-    Without a terminal, and where the logger ``touche`` is set to warnings (``--quiet``), nothing is drawn.
+    Notebooks show tqdm's own bar. Without a terminal, as in logs, there is a line every 30 seconds. Where the
+    logger ``touche`` is set to warnings (``--quiet``), nothing is shown.
 
     Args:
         what: the text in front of the bar.
@@ -66,9 +102,13 @@ def bar(
     Returns:
         An iterator over ``over`` if there is one, else a context manager with ``update(count)``.
     """
-    if logging.getLogger("touche").level >= logging.WARNING or not (sys.stderr and sys.stderr.isatty()):
+    if logging.getLogger("touche").level >= logging.WARNING or not sys.stderr:
         return _NoBar() if over is None else over
-    from tqdm import tqdm  # here, because most runs draw no bar, and it takes 29 ms
+    in_notebook = "ipykernel" in sys.modules
+    if not (in_notebook or sys.stderr.isatty()):
+        lines = _Lines(what, unit, total, done)
+        return lines if over is None else lines.counting(over)
+    from tqdm.auto import tqdm  # here, because most runs draw no bar, and it takes 29 ms
 
     return tqdm(
         over,

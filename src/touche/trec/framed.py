@@ -14,15 +14,22 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Framed(ABC):
-    """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
+class Shown(ABC):
+    """A result that notebooks show as the table of its frame."""
 
     @abstractmethod
     def frame(self) -> "DataFrame":
         """Returns the result as a pandas DataFrame."""
 
-    def _repr_html_(self) -> str:
-        return str(self.frame()._repr_html_())
+    def _repr_html_(self) -> str | None:
+        try:
+            return str(self.frame()._repr_html_())
+        except NotInstalledError:  # then notebooks show the text form
+            return None
+
+
+class Framed(Shown):
+    """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
 
     if not TYPE_CHECKING:  # because type checkers would accept any attribute
 

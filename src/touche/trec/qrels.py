@@ -12,6 +12,7 @@ from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
+from touche.trec.framed import Shown
 from touche.trec.runs import split_columns
 
 if TYPE_CHECKING:
@@ -26,8 +27,11 @@ _BEIR = ["query-id", "corpus-id", "score"]
 _OTHER_FILE = "check that this is the right file"
 
 
-class Qrels(dict[str, dict[str, int]]):
+class Qrels(dict[str, dict[str, int]], Shown):
     """Relevance judgments: grades of documents by topic, ``{topic: {document: grade}}``."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self):,} topics, {sum(map(len, self.values())):,} judgments)"
 
     def add(self, topic: str, document: str, label: int, path: Path | str, line: int) -> None:
         """Adds a judgment.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from touche import plots
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
-from touche.trec.framed import Table
+from touche.trec.framed import Shown, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,7 +95,7 @@ class SettingFold:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """Runs of a baseline with all settings of a grid, and their scores.
 
     Attributes:
