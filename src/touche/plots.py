@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from math import nan
 from pathlib import Path
@@ -134,7 +135,15 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
             weight = "bold" if value == most else "normal"
             place = columns.index(column), rows.index(row)
             axes.text(*place, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
+    vars(figure)["_repr_png_"] = partial(_png, figure)
     return figure
+
+
+def _png(figure: "Figure") -> bytes:
+    """Returns a figure as PNG, for notebooks without ``%matplotlib inline``."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
 
 
 def save(figure: "Figure", path: Path) -> None:

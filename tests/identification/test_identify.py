@@ -1,6 +1,8 @@
 """Runs with known settings are identified completely."""
 
+import html
 import json
+import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -103,6 +105,8 @@ def test_the_collection_of_a_run_of_bm25_is_found() -> None:
     mean = sum(text.total() for text in texts) / len(texts)
     assert avgdl == f"then avgdl is {mean:.2f}"
     assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
+    assert pickle.loads(pickle.dumps(answered)) == answered
+    assert f"<p>{html.escape(answered.first_line)}</p><" in (answered._repr_html_() or "")
 
 
 @pytest.mark.nightly

@@ -64,6 +64,12 @@ def test_nothing_at_all_is_shown_in_a_pipe() -> None:
     assert (done.stdout, done.stderr) == ("done\n", "a line of its own\n")
 
 
+def test_a_notebook_has_a_bar_although_it_is_not_a_terminal() -> None:
+    in_notebook = f"import sys; sys.modules['ipykernel'] = sys\n{SLOW}"
+    done = subprocess.run([sys.executable, "-c", in_notebook, "0.3", "INFO"], capture_output=True, text=True)
+    assert re.search(r"counting: +\d+%\|.*\d/8 ", done.stderr) and done.stdout == "done\n"
+
+
 LOGGED = SLOW.replace("_DELAY, level", "_INTERVAL, level")
 
 

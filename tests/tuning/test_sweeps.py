@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import pyplot
 
 import touche
 from conftest import ROOT, Write
@@ -293,6 +294,8 @@ def test_a_heat_map_shows_the_best_over_other_options(tmp_path: Path) -> None:
         cell = {"k1": grid["k1"][column], "b": grid["b"][row]}
         means = [s.mean or 0 for s in found.scores if cell.items() <= s.setting.swept.items()]
         assert len(means) == 2 and text.get_text() == f"{max(means):.3f}"
+    picture = found.heat_map("relevance")._repr_png_()  # type: ignore[attr-defined]
+    assert picture.startswith(b"\x89PNG") and not pyplot.get_fignums()  # so that notebooks show one picture
     bold = {text.get_text() for text in axes.texts if text.get_fontweight() == "bold"}
     assert bold == {f"{found.best('relevance').mean:.3f}"}
 
