@@ -10,9 +10,19 @@ from typing import Literal
 import numpy as np
 from api import ArgsMe
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.documents.records import AnyDocument, conclusion_of, page_of, premises_of
-from touche.errors import ParameterError, ToucheError
+from touche import (
+    AnyDocument,
+    Documents,
+    ParameterError,
+    Rankings,
+    Topics,
+    ToucheError,
+    baseline,
+    conclusion_of,
+    page_of,
+    premises_of,
+    scan,
+)
 
 K1, B = np.float32(1.2), np.float32(0.75)
 LONGER = 5  # the original's premises are longer by so many tokens; their content is unknown

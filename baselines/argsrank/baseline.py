@@ -2,8 +2,7 @@
 
 from centrality import most_central
 
-from touche import Documents, Rankings, Topics, baseline, pairs
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, pairs
 
 
 @baseline

@@ -13,9 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from touche.documents.records import Argument
-from touche.pairs.embeddings import embed
-from touche.pairs.sentences import distinct_sentences
+from touche import Argument, pairs
 
 Vector = npt.NDArray[np.float64]
 _DIGITS = 6  # of a centrality; the next digits depend on the processor
@@ -35,7 +33,7 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     """
     sentences_of = {argument.id: _distinct(argument) for argument in arguments}
     texts = list(dict.fromkeys(text for sentences in sentences_of.values() for text in sentences.values()))
-    vectors = dict(zip(texts, embed(texts), strict=True))
+    vectors = dict(zip(texts, pairs.embed(texts), strict=True))
     central_of = {}
     for id, sentences in sentences_of.items():
         of_argument = np.stack([vectors[text] for text in sentences.values()])
@@ -95,7 +93,7 @@ def has_claim_word(text: str) -> bool:
 def _distinct(argument: Argument) -> dict[int, str]:
     """Returns the different sentences of an argument by their indexes."""
     sentences = argument.sentences or ()
-    return {place: sentences[place].text for place in distinct_sentences(argument).values()}
+    return {place: sentences[place].text for place in pairs.distinct_sentences(argument).values()}
 
 
 @cache

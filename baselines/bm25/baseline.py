@@ -2,10 +2,7 @@
 
 from typing import Literal
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.documents.records import conclusion_of, premises_of
-from touche.errors import check_range
-from touche.scan.counting import ONE_FIELD
+from touche import Documents, Rankings, Topics, baseline, check_range, conclusion_of, premises_of, scan
 
 TITLE_AND_TEXT = {"text": premises_of, "title": conclusion_of}
 
@@ -31,7 +28,7 @@ def bm25(
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
-    fields = TITLE_AND_TEXT if multifield else ONE_FIELD
+    fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
     model = scan.bm25(k1, b)
     for topic, hits in scan.rank(topics, documents, model, analysis="english", fields=fields, depth=depth):
         yield topic, [(*hit, stance) for hit in hits] if topic.objects else hits

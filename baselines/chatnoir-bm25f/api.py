@@ -4,8 +4,8 @@ import logging
 import os
 from typing import Any
 
+from touche import ToucheError
 from touche.baselines.search_apis import EXTRA, KEEP_DAYS, Answer, Engine, Result, first_of_each
-from touche.errors import ToucheError
 from touche.io.optional import imported
 
 KEY = "CHATNOIR_API_KEY"  # in the environment

@@ -13,13 +13,10 @@ from match import NO_LANGUAGE, PAGES, Collecting, Search
 from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, wanted
 from rescore import Collection, Hit, grouped, scored
 
-from touche import Documents, Rankings, Topics, baseline
+from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, scan
 from touche.documents.collection import PAGE_RANKS, SPAM_RANKS
 from touche.documents.html.extraction import parse_as_in_2020
 from touche.documents.side_files import read_scores
-from touche.errors import ParameterError
-from touche.scan.tokens import analysis_named
-from touche.trec.topics import Topic
 
 FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
 
@@ -158,7 +155,7 @@ class Method:
         return {name: boosted(Label(name), points) for name, points in self.numbers[kind].items()}
 
     def _terms(self, field: str, text: str) -> list[str]:
-        return analysis_named(self.analyses[field]).terms(text)
+        return scan.analysis_named(self.analyses[field]).terms(text)
 
 
 def answered(topics: Topics, chatnoir: ChatNoir, depth: int, as_shown: bool) -> Rankings:

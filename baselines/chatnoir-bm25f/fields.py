@@ -8,9 +8,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from touche.documents.pages import Page
-from touche.scan.counting import joined_counts
-from touche.scan.kernel import Array, Counts
+from touche import Page, scan
 
 NUMBERS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
@@ -90,9 +88,9 @@ class Pages:
     """
 
     rows: Sequence[Row]
-    fields: Mapping[str, Counts]
+    fields: Mapping[str, scan.Counts]
 
-    def only(self, wanted: Array) -> "Pages":
+    def only(self, wanted: scan.Array) -> "Pages":
         """Returns some of the pages."""
         fields = {name: counts.only(wanted) for name, counts in self.fields.items()}
         return Pages([*compress(self.rows, wanted.tolist())], fields)
@@ -100,5 +98,5 @@ class Pages:
     @classmethod
     def joined(cls, parts: "Sequence[Pages]") -> "Pages":
         """Joins at least one part."""
-        fields = {name: joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
+        fields = {name: scan.joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
         return cls([*chain.from_iterable(part.rows for part in parts)], fields)

@@ -10,12 +10,8 @@ import numpy as np
 from fields import Pages, Row, text_of
 from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
-from touche.documents.pages import page_of
-from touche.documents.records import AnyDocument
-from touche.scan.counting import Counting, Vocabulary
-from touche.scan.kernel import Array
-from touche.scan.reading import Reading
-from touche.scan.statistics import Statistics
+from touche import AnyDocument, scan
+from touche.documents.pages import as_page
 
 PAGES, NO_LANGUAGE = "pages", "no language"
 
@@ -32,17 +28,17 @@ class Matching:
     """
 
     pages: Pages
-    vocabularies: Mapping[str, Vocabulary]
-    _masks: dict[Query, Array] = field(default_factory=dict)
-    _postings: dict[Term | Phrase, tuple[Texts, Array]] = field(default_factory=dict)
+    vocabularies: Mapping[str, scan.Vocabulary]
+    _masks: dict[Query, scan.Array] = field(default_factory=dict)
+    _postings: dict[Term | Phrase, tuple[Texts, scan.Array]] = field(default_factory=dict)
 
-    def matches(self, query: Query) -> Array:
+    def matches(self, query: Query) -> scan.Array:
         """Returns for each page whether it matches, as bool."""
         if query not in self._masks:
             self._masks[query] = self._mask(query)
         return self._masks[query]
 
-    def postings(self, leaf: Term | Phrase) -> tuple[Texts, Array]:
+    def postings(self, leaf: Term | Phrase) -> tuple[Texts, scan.Array]:
         """Returns the pages with a term or a phrase, ascending, and its frequency in each."""
         if leaf not in self._postings:
             if isinstance(leaf, Phrase):
@@ -55,7 +51,7 @@ class Matching:
         """Returns the index of a term in the vocabulary of its field."""
         return self.vocabularies[term.field].places[term.term]
 
-    def _mask(self, query: Query) -> Array:
+    def _mask(self, query: Query) -> scan.Array:
         match query:
             case Boosted():
                 return self.matches(query.query)
@@ -71,15 +67,15 @@ class Matching:
         found = self._some(required or query.should, len(required) or query.least)
         return found & ~self._some(query.without, 1)
 
-    def _some(self, queries: Sequence[Query], least: int) -> Array:
+    def _some(self, queries: Sequence[Query], least: int) -> scan.Array:
         """Returns for each page whether it matches at least so many of the queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
-        found: Array = counts >= least
+        found: scan.Array = counts >= least
         return found
 
-    def _phrase(self, phrase: Phrase) -> tuple[Texts, Array]:
+    def _phrase(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
         terms = [Term(phrase.field, term) for term in phrase.terms]
         texts = np.flatnonzero(self._some([*dict.fromkeys(terms)], len({*terms})))
         places = {term: self._places(term, texts) for term in terms}
@@ -235,7 +231,7 @@ class Totals:
         tallies: the number of pages, of pages without language, and of pages that each filter removes.
     """
 
-    statistics: Mapping[str, Statistics]
+    statistics: Mapping[str, scan.Statistics]
     tallies: Counter[str]
 
     def __add__(self, other: "Totals") -> "Totals":
@@ -288,18 +284,18 @@ class Collecting:
     lengths: str
 
     @property
-    def reading(self) -> Reading[Part]:
+    def reading(self) -> scan.Reading[Part]:
         """The way to read the collection."""
-        return Reading(partial(_Collector, self), joined, _summary)
+        return scan.Reading(partial(_Collector, self), joined, _summary)
 
     @property
-    def vocabularies(self) -> Mapping[str, Vocabulary]:
+    def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
         """The terms of each field; fields with the same analysis share them."""
         terms = defaultdict[str, dict[str, None]](dict)
         for search in self.searches:
             for term in (*terms_of(search.first), *terms_of(search.second)):
                 terms[self.analyses[term.field]][term.term] = None
-        known = {name: Vocabulary.of_terms(terms[name], name) for name in self.analyses.values()}
+        known = {name: scan.Vocabulary.of_terms(terms[name], name) for name in self.analyses.values()}
         return {field: known[analysis] for field, analysis in self.analyses.items()}
 
 
@@ -321,16 +317,16 @@ class _Collector:
     def __init__(self, collecting: Collecting) -> None:
         self._collecting, self._vocabularies = collecting, collecting.vocabularies
         self._countings = {
-            name: Counting(vocabulary, {name: partial(text_of, name)}, placed=True)
+            name: scan.Counting(vocabulary, {name: partial(text_of, name)}, placed=True)
             for name, vocabulary in self._vocabularies.items()
         }
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns a part with these documents."""
-        read = [page_of(document) for document in documents]
+        read = [as_page(document) for document in documents]
         counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
         pages = Pages([Row.of(page) for page in read], counts)
-        statistics = {name: Statistics.of(counts) for name, counts in pages.fields.items()}
+        statistics = {name: scan.Statistics.of(counts) for name, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(row.stopped for row in pages.rows)
         return Part(Totals(statistics, tallies), self._matching(pages))

@@ -9,13 +9,8 @@ from fields import Pages
 from match import Collecting, Matching, Part, Search, Totals
 from score import Scoring
 
-from touche.documents.collection import Documents
+from touche import Documents, scan
 from touche.documents.parts import Parts
-from touche.scan.counting import Vocabulary
-from touche.scan.kernel import Array
-from touche.scan.known import known_or_counted
-from touche.scan.reading import read_parts
-from touche.scan.statistics import Statistics
 
 PER_PAGE = 10  # results
 
@@ -53,15 +48,17 @@ class Collection:
     collecting: Collecting
     totals: Totals
     parts: Parts[Part]
-    vocabularies: Mapping[str, Vocabulary]
+    vocabularies: Mapping[str, scan.Vocabulary]
 
     @classmethod
     def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
         """Reads the pages once."""
-        parts, fields = read_parts(documents, collecting.reading), collecting.vocabularies
+        parts, fields = scan.read_parts(documents, collecting.reading), collecting.vocabularies
         nothing = collecting.reading.begin()([]).totals
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
-        known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
+        known = scan.known_or_counted(
+            documents.statistics, fields, [totals.statistics[name] for name in fields]
+        )
         totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
         return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=fields)
 
@@ -110,8 +107,8 @@ class _Best:
     collecting: Collecting
     spam: frozenset[str]
     window: int
-    statistics: Mapping[str, Statistics]
-    vocabularies: Mapping[str, Vocabulary]
+    statistics: Mapping[str, scan.Statistics]
+    vocabularies: Mapping[str, scan.Vocabulary]
 
     def with_part(self, before: Hits, part: Part) -> Hits:
         """Returns the best pages of each topic, from those before and one more part."""
@@ -126,7 +123,9 @@ class _Best:
         both = zip(some, others, strict=True)
         return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
 
-    def _hits(self, scoring: Scoring, search: Search, passes: Array, before: Sequence[Hit]) -> Sequence[Hit]:
+    def _hits(
+        self, scoring: Scoring, search: Search, passes: scan.Array, before: Sequence[Hit]
+    ) -> Sequence[Hit]:
         """Returns the pages of a part that may be among the best, in any order."""
         rows = scoring.matching.pages.rows
         texts, first = scoring.scored(search.first)
@@ -140,7 +139,7 @@ class _Best:
         hits = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
         return [Hit(score, rows[n].id, float(second[n]), rows[n].host) for score, n in hits]
 
-    def _least(self, scores: Array, before: Sequence[Hit]) -> float:
+    def _least(self, scores: scan.Array, before: Sequence[Hit]) -> float:
         """Returns the lowest score that can be among the best."""
         least = before[-1].first if len(before) == self.window else -np.inf
         if self.window < len(scores):

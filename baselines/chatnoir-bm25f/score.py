@@ -9,15 +9,12 @@ from fields import NUMBERS
 from match import Matching, Texts, terms_of
 from query import Bool, Boosted, Combined, Phrase, Query, Term
 
-from touche.scan.kernel import Array
-from touche.scan.lengths import before_lucene_7, one_byte
-from touche.scan.statistics import Statistics
-from touche.scan.statistics import Term as TermStatistics
+from touche import scan
 
 K1, B = (np.float32(NUMBERS["bm25"][name]) for name in ("k1", "b"))
-LENGTHS: Mapping[str, Callable[[Array], Array]] = {
-    "before Lucene 7": before_lucene_7,
-    "one byte": one_byte,
+LENGTHS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
+    "before Lucene 7": scan.before_lucene_7,
+    "one byte": scan.one_byte,
 }
 
 
@@ -32,10 +29,10 @@ class Scoring:
     """
 
     matching: Matching
-    statistics: Mapping[str, Statistics]
+    statistics: Mapping[str, scan.Statistics]
     lengths: str
 
-    def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, Array]:
+    def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, scan.Array]:
         """Returns the matching pages, ascending, and their scores times the boost, float32."""
         match query:
             case Boosted():
@@ -49,7 +46,7 @@ class Scoring:
             return texts, self._sum(query.must, boost)[texts] + self._sum(query.should, boost)[texts]
         return texts, np.full(len(texts), boost, dtype=np.float32)
 
-    def _sum(self, queries: Iterable[Query], boost: float) -> Array:
+    def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
         """Returns the sum of each page's scores over the queries."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
@@ -57,7 +54,7 @@ class Scoring:
             total[texts] += scores
         return total.astype(np.float32)
 
-    def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, Array]:
+    def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, scan.Array]:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         texts, tf = self.matching.postings(query)
         terms = self._terms(query)
@@ -85,7 +82,7 @@ class Scoring:
                     f"(mean {terms[0].mean_length:.2f})"
                 )
 
-    def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, Array]:
+    def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, scan.Array]:
         """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
         texts = np.flatnonzero(self.matching.matches(query))
         tf, lengths = np.zeros((2, len(self.matching.pages.rows)), dtype=np.float32)
@@ -97,38 +94,38 @@ class Scoring:
         stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))
         return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf([numbers]))
 
-    def _lengths(self, field: str, texts: Texts | slice) -> Array:
+    def _lengths(self, field: str, texts: Texts | slice) -> scan.Array:
         return self._stored(self.matching.pages.fields[field].lengths[texts])
 
-    def _stored(self, lengths: Array) -> Array:
+    def _stored(self, lengths: scan.Array) -> scan.Array:
         """Returns lengths as the index stores them, float32; an empty field has no length."""
         stored = LENGTHS[self.lengths](lengths.astype(np.float64))
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
-    def _combined(self, query: Combined) -> TermStatistics:
+    def _combined(self, query: Combined) -> scan.Term:
         """Returns the statistics of a term in several fields; df is the highest one."""
         known = [(weight, self._numbers(Term(field, query.term))) for field, weight in query.weights]
         df = max(term.df for _, term in known)
         documents = max(term.documents for _, term in known)
         ttf = sum(weight * term.ttf for weight, term in known)  # NaN in a fit, and not needed
-        return TermStatistics(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
+        return scan.Term(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
 
-    def _terms(self, query: Term | Phrase) -> list[TermStatistics]:
+    def _terms(self, query: Term | Phrase) -> list[scan.Term]:
         return [self._numbers(term) for term in terms_of(query)]
 
-    def _numbers(self, term: Term) -> TermStatistics:
+    def _numbers(self, term: Term) -> scan.Term:
         return self.statistics[term.field].term(self.matching.place(term))
 
 
-def _idf(terms: Iterable[TermStatistics]) -> np.float32:
+def _idf(terms: Iterable[scan.Term]) -> np.float32:
     """Returns the sum over the terms, each rounded to float32."""
     ratios = ((term.documents - term.df + 0.5) / (term.df + 0.5) for term in terms)
     return np.float32(sum(float(np.float32(log(1 + ratio))) for ratio in ratios))
 
 
-def _saturated(tf: Array, lengths: Array, term: TermStatistics, weight: np.float32) -> Array:
+def _saturated(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
     """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one, mean = np.float32(1), np.float32(term.mean_length if len(tf) else 1)
     inverse = one / (K1 * ((one - B) + B * lengths / mean))
-    scores: Array = weight - weight / (one + tf * inverse)
+    scores: scan.Array = weight - weight / (one + tf * inverse)
     return scores

@@ -7,8 +7,7 @@ from typing import Literal
 from embeddings import Embeddings
 from nearest import Nearest
 
-from touche import Documents, Rankings, Topics, baseline, pairs, scan
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, pairs, scan
 from touche.io.writing import make_folder
 
 K1, B = 0.9, 0.4  # as in bm25

@@ -13,11 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from touche import AnyDocument, Documents, conclusion_of, pairs, premises_of
-from touche.errors import InputError
+from touche import AnyDocument, Documents, InputError, conclusion_of, pairs, premises_of
 from touche.io.progress import bar
 from touche.io.writing import cached, check_writable
-from touche.pairs.embeddings import CHECKSUMS, DIMENSIONS, LENGTH
 
 Vectors = npt.NDArray[np.floating]
 
@@ -77,7 +75,7 @@ class Embeddings:
 
     def _name(self, texts: Sequence[str]) -> str:
         """Returns the file name of a block."""
-        about = {"files": CHECKSUMS, "length": LENGTH, "precision": self.precision}
+        about = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
         for text in texts:
             encoded = text.encode(errors="surrogatepass")
@@ -100,7 +98,7 @@ class Embeddings:
         if _sha256(path, vectors) != digest:
             _log.warning("%s: the stored embeddings are damaged; they are computed again", path)
             return None
-        return vectors.view(self._type).reshape(count, DIMENSIONS)
+        return vectors.view(self._type).reshape(count, pairs.DIMENSIONS)
 
 
 def text_of(document: AnyDocument) -> str:

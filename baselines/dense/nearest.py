@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from touche import Topics
-from touche.trec.topics import Topic
+from touche import Topic, Topics
 
 Vectors = npt.NDArray[np.floating]
 

@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from touche import Documents, Rankings, Topics, baseline, lucene
-from touche.documents.records import premises_of
+from touche import Documents, Rankings, Topics, baseline, lucene, premises_of
 
 STEMMERS = {"krovetz": ("kStem",), "none": ()}
 

@@ -1,8 +1,6 @@
 """DirichletLM: Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001), by the better of two fields."""
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.documents.records import conclusion_of, premises_of
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, conclusion_of, premises_of, scan
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 

@@ -1,7 +1,6 @@
 """ElrondKRun, the best run of 2021: DirichletLM over Krovetz stems of premises and the debate's title."""
 
-from touche import Documents, Rankings, Topics, baseline, lucene
-from touche.documents.records import discussion_of, premises_of
+from touche import Documents, Rankings, Topics, baseline, discussion_of, lucene, premises_of
 
 FIELDS = {"premises": premises_of, "discussion": discussion_of}
 

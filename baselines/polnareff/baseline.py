@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from touche import Documents, Rankings, Topics, baseline, lucene
-from touche.documents.records import AnyDocument, conclusion_of, discussion_of, premises_of
+from touche import (
+    AnyDocument,
+    Documents,
+    Rankings,
+    Topics,
+    baseline,
+    conclusion_of,
+    discussion_of,
+    lucene,
+    premises_of,
+)
 
 # The team's code writes "null" for missing time, address, topic, author, role, organization and domain.
 # Existing values contain no word of a title, and only increase the length: eight tokens fit best.

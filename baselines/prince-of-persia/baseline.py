@@ -5,8 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.documents.records import conclusion_of, premises_of
+from touche import Documents, Rankings, Topics, baseline, conclusion_of, premises_of, scan
 
 Hits = list[tuple[str, float]]
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import exp, log
 from typing import Literal
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
 Weights = Mapping[str, float]  # of words
 

@@ -2,10 +2,7 @@
 
 from typing import Literal
 
-from touche import Documents, Rankings, Topics, baseline, pairs
-from touche.errors import check_range
-from touche.io.progress import watched
-from touche.pairs.coherence import measure_named
+from touche import Documents, Rankings, Topics, baseline, check_range, pairs, watched
 
 
 @baseline
@@ -34,7 +31,7 @@ def sentence_coherence(
     """
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)
-    measure = measure_named(coherence, model)
+    measure = pairs.measure_named(coherence, model)
     first = pairs.by_dirichletlm(topics, documents, mu, depth)
     candidates = list(watched(first, "pairing", "topics", len(topics)))
     coherences = measure([ranked for _, ranked in candidates])

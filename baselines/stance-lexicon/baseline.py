@@ -2,8 +2,7 @@
 
 from stances import Objects, lexicon
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
 
 @baseline

@@ -5,8 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from touche import Documents, Rankings, Topics, baseline, scan
-from touche.errors import check_range
+from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
 
 @baseline

@@ -4,9 +4,12 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 ``Documents``.
 
 * documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``;
-  ``Sentence``; ``premises_of`` and ``conclusion_of`` return parts of any document
+  ``Sentence``; ``premises_of``, ``conclusion_of``, ``discussion_of`` and ``page_of`` return parts of any
+  document
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
-* checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``ToucheWarning``
+* checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``InputError``,
+  ``ParameterError``, ``ToucheWarning``
+* help for a baseline: ``with_unmatched`` adds candidates, ``watched`` shows progress, ``load`` loads one
 * a task with its data: ``task`` returns ``TaskData``
 * runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` convert them
   to ``Run`` and ``Qrels``

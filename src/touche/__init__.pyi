@@ -15,6 +15,7 @@ from .api import report as report
 from .api import run as run
 from .api import task as task
 from .api import wide as wide
+from .baselines.loader import load as load
 from .baselines.method import Rankings as Rankings
 from .baselines.method import Topics as Topics
 from .baselines.method import baseline as baseline
@@ -26,10 +27,15 @@ from .documents.records import Argument as Argument
 from .documents.records import Document as Document
 from .documents.records import Sentence as Sentence
 from .documents.records import conclusion_of as conclusion_of
+from .documents.records import discussion_of as discussion_of
+from .documents.records import page_of as page_of
 from .documents.records import premises_of as premises_of
+from .errors import InputError as InputError
+from .errors import ParameterError as ParameterError
 from .errors import ToucheError as ToucheError
 from .errors import ToucheWarning as ToucheWarning
 from .errors import check_range as check_range
+from .io.progress import watched as watched
 from .trec.columns import Run as Run
 from .trec.forms import AnyQrels as AnyQrels
 from .trec.forms import AnyRun as AnyRun
@@ -37,5 +43,6 @@ from .trec.forms import qrels_of as qrels_of
 from .trec.forms import run_of as run_of
 from .trec.framed import Table as Table
 from .trec.qrels import Qrels as Qrels
+from .trec.runs import with_unmatched as with_unmatched
 from .trec.topics import Topic as Topic
 from .tuning.sweeps import sweep as sweep

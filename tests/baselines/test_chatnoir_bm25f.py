@@ -22,7 +22,7 @@ from touche.data import datasets
 from touche.documents.collection import Documents
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse_as_in_2020
-from touche.documents.pages import Page, page_of
+from touche.documents.pages import Page, as_page
 from touche.scan import reading
 from touche.scan.statistics_files import read_known, read_statistics
 from touche.scan.tokens import analysis_named
@@ -40,7 +40,7 @@ FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 @cache
 def pages(year: str) -> list[Page]:
     documents = datasets.open_dataset("spot-check/pages").documents
-    return list(map(page_of, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
+    return list(map(as_page, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
 
 
 @cache

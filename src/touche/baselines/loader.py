@@ -26,6 +26,9 @@ def load(name: str) -> Baseline:
     baseline.py can import other modules of its folder; other baselines do not see these modules. The code is
     loaded anew if a file of the folder has changed.
 
+    Args:
+        name: the name, or a path with a slash, such as ``./my-team``.
+
     Raises:
         ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly
             one baseline with the parameters topics, documents and options. Defaults of options are int,

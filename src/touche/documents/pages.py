@@ -70,7 +70,7 @@ class Skipped:
     reason: str
 
 
-def page_of(document: Any) -> Page:
+def as_page(document: Any) -> Page:
     """Returns a document as a page; the text of other documents becomes the main content."""
     return document if isinstance(document, Page) else Page(document.id, body=document.text)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
@@ -59,13 +58,7 @@ class WideTable:
         return self.markdown()
 
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{escape(name)}</th>" for name in ("run", *self.columns))
-        rows = [
-            f"<tr><td>{escape(self._named(name))}</td>{''.join(map(_in_html, cells))}</tr>"
-            for name, cells in self.rows.items()
-        ]
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return f"<table><tr>{header}</tr>{''.join(rows)}</table>{note}"
+        return self.html()
 
     def frame(self) -> "DataFrame":
         """Returns the values as a pandas DataFrame with a row for each run.
@@ -201,12 +194,6 @@ def _plain(cell: Cell) -> str:
 def _in_markdown(cell: Cell) -> str:
     value = f"**{_printed(cell)}**" if cell.best else _printed(cell)
     return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value
-
-
-def _in_html(cell: Cell) -> str:
-    value = f"<b>{_printed(cell)}</b>" if cell.best else _printed(cell)
-    marks = f"<sup>{','.join(cell.marks)}</sup>" if cell.marks else ""
-    return f"<td>{value}{marks}</td>"
 
 
 def _in_latex(cell: Cell) -> str:

@@ -1,5 +1,9 @@
 """Pairs of sentences: sentences of arguments, their pairs, and the coherence of pairs."""
 
+from touche.pairs.coherence import measure_named as measure_named
+from touche.pairs.embeddings import CHECKSUMS as CHECKSUMS
+from touche.pairs.embeddings import DIMENSIONS as DIMENSIONS
+from touche.pairs.embeddings import LENGTH as LENGTH
 from touche.pairs.embeddings import Encoder as Encoder
 from touche.pairs.embeddings import embed as embed
 from touche.pairs.ranking import Arguments as Arguments
@@ -11,3 +15,4 @@ from touche.pairs.ranking import by_dirichletlm as by_dirichletlm
 from touche.pairs.ranking import hits as hits
 from touche.pairs.ranking import of_argument as of_argument
 from touche.pairs.ranking import pair_of as pair_of
+from touche.pairs.sentences import distinct_sentences as distinct_sentences

@@ -14,13 +14,16 @@ from touche.io.optional import MINILM, installing
 from touche.io.progress import bar
 from touche.pairs.bert import Bert
 
-CHECKSUMS = {  # sha256
+CHECKSUMS = {
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
+"""The sha256 of each file of the model, by which stored embeddings are checked."""
 DIMENSIONS = 384
-LENGTH = 256  # tokens, as the model was published
+"""The number of dimensions of an embedding."""
+LENGTH = 256
+"""The tokens of a text that are embedded; the model was published with this number."""
 
 
 class Encoder:

@@ -40,6 +40,9 @@ def distinct_sentences(argument: Argument) -> dict[str, int]:
     """Returns the index of each distinct sentence of an argument, by its text without case; omits empty ones.
 
     Only the first of sentences with the same text counts.
+
+    Args:
+        argument: the argument.
     """
     places: dict[str, int] = {}
     for place, each in enumerate(argument.sentences or ()):

@@ -1,9 +1,16 @@
 """Ranks without an index: the topics are known, so that one reading of the collection is enough."""
 
+from touche.scan.counting import ONE_FIELD as ONE_FIELD
+from touche.scan.counting import Counting as Counting
 from touche.scan.counting import Fields as Fields
+from touche.scan.counting import Vocabulary as Vocabulary
+from touche.scan.counting import joined_counts as joined_counts
 from touche.scan.kernel import Array as Array
+from touche.scan.kernel import Counts as Counts
+from touche.scan.known import known_or_counted as known_or_counted
 from touche.scan.lengths import before_lucene_7 as before_lucene_7
 from touche.scan.lengths import exact as exact
+from touche.scan.lengths import one_byte as one_byte
 from touche.scan.models import Formula as Formula
 from touche.scan.models import Weighted as Weighted
 from touche.scan.models import bm25 as bm25
@@ -15,7 +22,10 @@ from touche.scan.ranking import Collection as Collection
 from touche.scan.ranking import Queries as Queries
 from touche.scan.ranking import Scoring as Scoring
 from touche.scan.ranking import rank as rank
+from touche.scan.reading import Reading as Reading
 from touche.scan.reading import picked as picked
+from touche.scan.reading import read_parts as read_parts
 from touche.scan.statistics import Statistics as Statistics
 from touche.scan.statistics import Term as Term
+from touche.scan.tokens import analysis_named as analysis_named
 from touche.scan.tokens import terms as terms

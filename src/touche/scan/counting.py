@@ -24,6 +24,7 @@ def text_of(document: AnyDocument) -> str:
 
 
 ONE_FIELD: Fields = {"text": text_of}
+"""The whole text of a document as its only field."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,12 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
-        """Returns the terms of texts."""
+        """Returns the terms of texts.
+
+        Args:
+            texts: the texts, such as the titles of topics.
+            analysis: the name of the analysis.
+        """
         terms_of = analysis_named(analysis).terms
         return cls.of_terms((term for text in texts for term in terms_of(text)), analysis)
 
@@ -126,7 +132,11 @@ class Counting:
         )
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
-        """Returns the counts of each field, of all these documents."""
+        """Returns the counts of each field, of all these documents.
+
+        Args:
+            documents: the documents to count.
+        """
         texts = (_texts(name, text_of, documents) for name, text_of in self._fields.items())
         return [self._counter.read(of_field) for of_field in texts]
 
@@ -160,7 +170,11 @@ def joined(parts: Sequence[Part]) -> Part:
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
-    """Joins the counts of at least one part."""
+    """Joins the counts of at least one part.
+
+    Args:
+        parts: the counts of each part, in the order of their documents.
+    """
     before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     terms = np.concatenate([part.terms for part in parts])
     order = np.argsort(terms, kind="stable")

@@ -52,7 +52,11 @@ class Counts:
         return np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
 
     def of(self, term: int) -> tuple[Array, Array]:
-        """Returns the texts of a term, and its frequency in each."""
+        """Returns the texts of a term, and its frequency in each.
+
+        Args:
+            term: the index of the term.
+        """
         begin, end = self.begins[term : term + 2]
         return self.texts[begin:end], self.tf[begin:end]
 

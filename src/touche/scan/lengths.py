@@ -10,7 +10,11 @@ _EXACT_IN_A_BYTE, _KEPT_BITS = 24, 4
 
 
 def one_byte(lengths: Array) -> Array:
-    """Lengths of Lucene 7 and later: exact below 40, then four leading bits (SmallFloat.intToByte4)."""
+    """Lengths of Lucene 7 and later: exact below 40, then four leading bits (SmallFloat.intToByte4).
+
+    Args:
+        lengths: the lengths in tokens.
+    """
     above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
     _, bits = np.frexp(above)
     unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))

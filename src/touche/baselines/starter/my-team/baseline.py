@@ -3,8 +3,7 @@
 import re
 
 from rank_bm25 import BM25Okapi
-from touche import Documents, Rankings, Topics, baseline
-from touche.trec.runs import with_unmatched
+from touche import Documents, Rankings, Topics, baseline, with_unmatched
 
 
 @baseline

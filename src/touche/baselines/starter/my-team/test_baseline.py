@@ -5,9 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from touche.baselines.loader import load
-from touche.documents.records import Document
-from touche.trec.topics import Topic
+from touche import Document, Topic, load
 
 FOLDER = Path(__file__).resolve().parent
 DOCUMENTS = [
