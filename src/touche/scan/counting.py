@@ -52,7 +52,12 @@ class Vocabulary:
 
     @classmethod
     def of_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
-        """Returns a vocabulary of these terms, without repetition."""
+        """Returns a vocabulary of these terms, without repetition.
+
+        Args:
+            terms: the terms.
+            analysis: the name of the analysis that makes them from texts.
+        """
         return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
