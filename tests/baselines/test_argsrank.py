@@ -50,6 +50,6 @@ def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch
         assert len(texts) == len(set(texts))
         return np.array([vectors[text] for text in texts], np.float32)
 
-    monkeypatch.setattr(centrality, "embed", embed)
+    monkeypatch.setattr(centrality.pairs, "embed", embed)
     sentences = tuple(Sentence(text, text) for text in ("far", "near", "NEAR ", "", "mid"))
     assert centrality.most_central([Argument("a", "", (), "PRO", sentences)], 0.1) == {"a": (1, 4)}

@@ -132,7 +132,7 @@ def test_blocks_of_another_model_are_not_used(
     if other == "model":
         monkeypatch.setitem(embeddings.CHECKSUMS, "model.safetensors", "0" * 64)
     elif other == "length":
-        monkeypatch.setattr(embeddings, "LENGTH", 128)
+        monkeypatch.setattr(embeddings.pairs, "LENGTH", 128)
     assert embedded(tmp_path, precision="float16" if other == "precision" else "float32")[2] == TEXTS
     assert len(list(tmp_path.iterdir())) == 6
 
