@@ -130,7 +130,7 @@ def test_blocks_of_another_model_are_not_used(
 ) -> None:
     embedded(tmp_path)
     if other == "model":
-        monkeypatch.setitem(embeddings.CHECKSUMS, "model.safetensors", "0" * 64)
+        monkeypatch.setitem(embeddings.pairs.CHECKSUMS, "model.safetensors", "0" * 64)
     elif other == "length":
         monkeypatch.setattr(embeddings.pairs, "LENGTH", 128)
     assert embedded(tmp_path, precision="float16" if other == "precision" else "float32")[2] == TEXTS
