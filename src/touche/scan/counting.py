@@ -61,7 +61,11 @@ class Vocabulary:
         return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
-        """Returns a counter of these terms; it stores positions if ``placed``."""
+        """Returns a counter of these terms; it stores positions if ``placed``.
+
+        Args:
+            placed: whether the positions of terms are stored.
+        """
         analysis = analysis_named(self.analysis)
         beginnings = {start for term in self.places for start in analysis.beginnings(term)}
         wanted = (*beginnings, *analysis.dropped)
