@@ -1,6 +1,7 @@
 """The commands as Python functions: each returns what its command prints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -8,17 +9,16 @@ from itertools import chain
 from math import comb
 from os import PathLike
 from pathlib import Path
+from platform import machine
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
 from touche import tasks
-from touche.baselines.loader import load
-from touche.baselines.method import Baseline
-from touche.baselines.options import checked
-from touche.baselines.running import run as run_baseline
-from touche.data.datasets import open_dataset, opened
+from touche.baselines.loader import folder_of, is_shipped, names
+from touche.containers.limits import PROGRAMS, Limits
+from touche.data.datasets import open_dataset
 from touche.data.places import qrels_of as qrels_of_task
 from touche.data.places import topics_of
 from touche.documents.collection import Documents
@@ -36,22 +36,23 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
-from touche.io.identifiers import check_tag, expanded, name_of, path_or_id
+from touche.io.identifiers import check_tag, expanded, name_of
 from touche.io.inputs import command_line
 from touche.io.opening import Held
-from touche.io.progress import watched
-from touche.io.temporary import temporary_folder
+from touche.io.optional import imported
+from touche.io.progress import processors, watched
+from touche.io.writing import make_folder, write_whole
 from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
-from touche.tasks import Published, Task, per_topic
-from touche.tasks.per_topic import PublishedTopic
+from touche.listing import PublishedResult, published
+from touche.tasks import Task
 from touche.tira.outputs import write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
-from touche.trec.runs import MAX_DEPTH, RUN_FILE, read_run
+from touche.trec.runs import MAX_DEPTH
 from touche.trec.topics import Topic, read_topics
 from touche.tuning.weights import TunedFusion, tuned
 
@@ -61,8 +62,11 @@ if TYPE_CHECKING:
 
     from touche.identification.answer import Answer
     from touche.regression.outcomes import Outcome
+    from touche.regression.results import Regression
 
 _T = TypeVar("_T")
+
+_log = logging.getLogger(__name__)
 
 _PAIRS = ("exact", "any-order")
 
@@ -123,7 +127,7 @@ class TaskData:
         return open_dataset(self.id).documents
 
     @property
-    def published(self) -> Table[Published]:
+    def published(self) -> Table[PublishedResult]:
         """The published results, the best of each dimension first."""
         return published(self.card.id)
 
@@ -138,37 +142,6 @@ def task(id: str) -> TaskData:
         ToucheError: if there is no such task. Data that is missing is an error when you use it.
     """
     return TaskData(id, tasks.task(id))
-
-
-def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any) -> Run:
-    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
-
-    Args:
-        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
-            decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
-            ir_datasets, that dataset is downloaded.
-        options: options of the baseline by name; other options have their defaults.
-
-    Returns:
-        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
-        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
-
-    Raises:
-        ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
-    """
-    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
-    values = checked(ranker.options, options)
-    source = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents)
-    with temporary_folder("touche-run-") as folder:
-        without_hits = run_baseline(ranker, source, folder, values)
-        for topic in without_hits:
-            text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
-            warn(text)
-        has_hits = len(without_hits) < len(source.topics)
-        tag = ranker.tag(values)
-        return (read_run(folder / RUN_FILE) if has_hits else Run.of([])).called(tag)
 
 
 @overload
@@ -365,42 +338,6 @@ def wide(
     table = wide_table(by_measure, second, every_two)
     texts = (*table.warnings, *_warnings(by_measure))
     return _warned(replace(table, warnings=texts, notes=_notes(by_measure)))
-
-
-def published(task: str | None = None) -> Table[Published]:
-    """Returns the published results of a task, or of all tasks.
-
-    Args:
-        task: the id of the task; None for all tasks.
-
-    Returns:
-        Records of ``touche.tasks.Published``, the best result of each dimension first; detected stances,
-        which have another measure, come last. ``frame()`` returns them as a DataFrame.
-
-    Raises:
-        ToucheError: if there is no such task.
-    """
-    chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
-    return Table(Published, tuple(row for card in chosen for row in card.published))
-
-
-def published_topics(task: str) -> Table[PublishedTopic]:
-    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
-
-    The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
-    ``touche-2022-task-2``. Some runs lack topics, and the mean of a run is over its topics.
-
-    Args:
-        task: the id of the task, or of a dataset with some of its topics.
-
-    Returns:
-        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. ``frame()``
-        returns them as a DataFrame.
-
-    Raises:
-        ToucheError: if there is no such task.
-    """
-    return Table(PublishedTopic, per_topic.published_topics(tasks.task(task)))
 
 
 def _score(
@@ -729,9 +666,17 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
 
     Raises:
         ToucheError: if the run or the dataset is unusable, or both have no common document.
+
+    Example:
+        >>> import touche
+        >>> touche.identify({"1": {"no-such-document": 1.5}}, "spot-check/arguments")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: ...
     """
     from touche.identification import identify as identified  # here, because it takes 53 ms
 
+    if isinstance(run, Path):  # also standard input, which has more than its path
+        return identified(run, task, mean_lengths)
     is_file = isinstance(run, str | PathLike)
     return identified(Path(expanded(run)) if is_file else run_of(run), task, mean_lengths)
 
@@ -745,6 +690,7 @@ def report(
     qrels: AnyQrels = None,
     reference: AnyRun | None = None,
     all_published: bool = False,
+    command: str = "touche.report",
 ) -> Path:
     """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
 
@@ -756,12 +702,20 @@ def report(
         reference: one of the runs, its tag or its path, to compare the others with; by default the
             organizers' baseline, or else the run with the highest mean.
         all_published: whether to show the published results of all tasks instead.
+        command: the command that the page names.
 
     Returns:
         The path of the page.
 
     Raises:
         ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
+
+    Example:
+        >>> import tempfile, touche
+        >>> run = touche.run("bm25", "spot-check/arguments")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.report(run, folder, "spot-check/arguments").name
+        'index.html'
     """
     folder = Path(name_of("output", output))
     # Here, because it takes 66 ms.
@@ -771,7 +725,7 @@ def report(
         if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
             raise ToucheError("all_published takes no runs and no scoring; omit them")
         parts = list(published_parts())
-        return write(Report("Published results of Touché", "touche.report", parts, gallery=True), folder)
+        return write(Report("Published results of Touché", command, parts, gallery=True), folder)
     with file_of_qrels(qrels) as path:
         scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         sources = list_of_runs(runs)
@@ -779,7 +733,7 @@ def report(
         evaluated = _naming_qrels(qrels, scores.evaluate(named, scored))
         part = part_of(evaluated, task or scored.id, _name(reference, sources, named))
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
-    return write(Report(title, "touche.report", [part]), folder)
+    return write(Report(title, command, [part]), folder)
 
 
 def regress(
@@ -787,30 +741,182 @@ def regress(
     datasets: str | Sequence[str] = (),
     *,
     runner: Literal["local", "docker", "podman", "tira"] = "local",
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
     twice: bool = False,
-) -> "Table[Outcome]":
+    update: bool = False,
+    output: str | PathLike[str] | None = None,
+    junit: str | PathLike[str] | None = None,
+    report: str | PathLike[str] | None = None,
+    command: str = "touche.regress",
+    log: Callable[[str], None] = _log.info,
+) -> "Regression":
     """Reruns baselines on every available dataset and compares their scores with the expected ones.
 
     Args:
         baselines: names or paths of baselines; none for all that ship.
         datasets: ids of datasets; none for all.
         runner: where the baselines run.
+        limits: the limits of a run in a sandbox.
         twice: whether each baseline runs twice, to compare run.txt byte by byte.
+        update: whether to rewrite pinned values that changed; published values stay.
+        output: a file for the records as JSON, updated after each result; None writes none.
+        junit: a file for JUnit XML; None writes none.
+        report: a folder for a page with the table, the times, and a report per dataset; None writes none.
+        command: the command that the page names.
+        log: receives the name and the log of each run, and the values that moved.
 
     Returns:
-        The outcomes, each with its verdict.
+        The outcomes, each with its verdict. ``frame()`` returns them as a DataFrame.
 
     Raises:
-        ToucheError: if there is no such baseline or dataset.
+        ToucheError: if there is no such baseline or dataset, or a file cannot be written.
+
+    Example:
+        >>> import touche
+        >>> [outcome.verdict for outcome in touche.regress("bm25", "spot-check/arguments")]
+        ['passed', 'passed']
     """
-    # Here, because they take 32 ms.
-    from touche.containers.limits import Limits
     from touche.containers.runs import RUNNERS
-    from touche.regression import running
+    from touche.regression import running  # here, because few callers need it
     from touche.regression.outcomes import Outcome
+    from touche.regression.results import Regression, to_json
+    from touche.regression.results import junit as to_junit
 
     check_choice("runner", runner, RUNNERS)
-    names, ids = ([each] if isinstance(each, str) else [*each] for each in (baselines, datasets))
-    expected, outcomes = running.expected_of([name_of("baseline", name) for name in names], ids)
-    outcomes += running.regress(expected, RUNNERS[runner], Limits(), lambda line: None, twice=twice)
-    return Table(Outcome, tuple(outcomes))
+    ids = [datasets] if isinstance(datasets, str) else [*datasets]
+    records, results, folder = (
+        None if path is None else Path(name_of("output", path)) for path in (output, junit, report)
+    )
+    for file in (records, results):
+        if file and not file.parent.is_dir():
+            raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
+    if folder:
+        imported("jinja2", "analysis")  # before the runs, because the page is written after them
+        imported("matplotlib", "analysis")
+    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
+    expected, outcomes = running.expected_of([name_of("baseline", name) for name in passed], ids)
+    if folder:
+        make_folder(folder)
+    keep = folder / "runs" if folder else None
+    for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
+        outcomes.append(outcome)
+        if records:
+            write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
+    if update:
+        outcomes = running.update(outcomes, log)
+    if records:
+        write_whole(records, to_json(outcomes))
+    if results:
+        write_whole(results, to_junit(outcomes))
+    page = _regression_page(outcomes, folder, runner, command) if folder else None
+    return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _regression_page(outcomes: "Sequence[Outcome]", folder: Path, runner: str, command: str) -> Path:
+    from touche.reports import Report, part_of, write  # here, because the import takes a second
+
+    parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
+    for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):
+        runs = {
+            (run.path, run.dimension): run
+            for outcome in outcomes
+            if outcome.expected.dataset == dataset
+            for run in outcome.evaluated
+        }
+        try:
+            parts += [part_of(scores.with_names([*runs.values()]), dataset)] if runs else []
+        except Exception as error:  # one faulty run must not prevent the report
+            remarks.append(f"There is no report on {dataset}: {error}.")
+    title = "Regression of the baselines of Touché"
+    return write(Report(title, command, parts, outcomes, remarks=remarks), folder)
+
+
+@dataclass(frozen=True)
+class ListedImage:
+    """The image of a baseline.
+
+    Attributes:
+        baseline: the name of the baseline.
+        image: the name of the image, such as ``touche/bm25``.
+        size: its unpacked size, such as ``504 MB``; empty if it is not built.
+        published: the address of the published image; empty if there is none.
+    """
+
+    baseline: str
+    image: str
+    size: str
+    published: str
+
+
+def list_images(
+    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+) -> Table[ListedImage]:
+    """Returns the container image of each baseline, whether it is built, and where it is published.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        runner: the program that has the images.
+
+    Raises:
+        ToucheError: if there is no such baseline, or the program is not installed.
+
+    Example:
+        >>> import touche
+        >>> touche.list_images("bm25", runner="buildah")
+        Traceback (most recent call last):
+        touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, podman.
+    """
+    from touche.containers import images  # here, because few callers need it
+
+    check_choice("runner", runner, PROGRAMS)
+    folders = [folder_of(name).resolve() for name in _names(baselines)]
+    listed = [
+        ListedImage(
+            baseline=folder.name,
+            image=images.image_of(folder.name),
+            size=images.size(runner, folder.name),
+            published=images.published(folder.name) if is_shipped(folder) else "",
+        )
+        for folder in folders
+    ]
+    return Table(ListedImage, tuple(listed))
+
+
+def build_images(
+    baselines: str | Sequence[str] = (),
+    *,
+    runner: Literal["docker", "podman"] = "docker",
+    log: Callable[[str], None] = _log.info,
+) -> list[str]:
+    """Builds the base image and the images of baselines.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        runner: the program that builds them.
+        log: receives a line for each image, and the output of a failed build.
+
+    Returns:
+        The names of the images of the baselines, such as ``touche/bm25``.
+
+    Raises:
+        ToucheError: if there is no such baseline, the program is not installed, or a build fails.
+
+    Example:
+        >>> import touche
+        >>> touche.build_images("bm26")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
+    """
+    from touche.containers import images  # here, because few callers need it
+
+    check_choice("runner", runner, PROGRAMS)
+    chosen = _names(baselines)
+    built = [images.image_of(folder_of(name).resolve().name) for name in chosen]
+    images.build(runner, chosen, log)
+    return built
+
+
+def _names(baselines: str | Sequence[str]) -> list[str]:
+    """Returns the names or paths of baselines; none means all that ship."""
+    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
+    return [name_of("baseline", name) for name in passed] or names()

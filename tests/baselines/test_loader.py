@@ -485,7 +485,7 @@ REFUSED = {
     with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', because --no-loud is taken",
     **{
         with_options(f"{name}=1"): f"baseline.py:2: an option cannot be called {name!r}, because "
-        for name in ("given", "output", "seconds", "time_limit", "quiet", "help")
+        for name in ("dataset", "output", "seconds", "time_limit", "quiet", "help")
     },
     **{
         with_options(f"k{default}"): "baseline.py:2: the default of option 'k' is not int, "

@@ -228,7 +228,7 @@ OVERWRITING: dict[str, str] = {  # and the input
     "fuse A/run.txt B/run.txt --tune two-fold --qrels q/ir-metadata.yml -o q": "q/ir-metadata.yml",
     "report A/run.txt --qrels q/index.html -o q": "q/index.html",
     "sweep bm25 -i spot-check/passages --k1 1,2 --qrels q/settings.csv -o q": "q/settings.csv",
-    "regress bm25 --dataset spot-check/passages --json CLONE/baselines/bm25/expected.toml": "",
+    "regress bm25 --dataset spot-check/passages --format json -o CLONE/baselines/bm25/expected.toml": "",
 }
 
 

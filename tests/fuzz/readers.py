@@ -167,7 +167,10 @@ COMMANDS = {
     "overlap": _of_run(f"overlap {_PAIR}"),
     "report": _of_run(f"report {_PAIR} {_SPOT} -o OUT"),
     "regress": Target(
-        "expected.toml", samples.EXPECTED, f"regress IN --dataset {_PASSAGES} --json IN/r.json", _BASELINE
+        "expected.toml",
+        samples.EXPECTED,
+        f"regress IN --dataset {_PASSAGES} -o IN/r.json --format json",
+        _BASELINE,
     ),
     "tasks check": Target("cats-2026.toml", samples.CARD, "tasks check IN/cats-2026.toml"),
     "data fetch --from": Target(

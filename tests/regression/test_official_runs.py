@@ -192,7 +192,7 @@ def test_a_score_of_an_official_run_needs_no_corpus(touche: Touche, clone: Path,
     qrels = write("data/qrels/touche2020-task2-relevance-withbaseline.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 1\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
-        code, out, err = touche("regress", "--json", clone / "r.json")
+        code, out, err = touche("regress", "--format", "json", "-o", clone / "r.json")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].split()[:2] == ["runs/official.run", "touche-2020-task-2"]
     (record,) = json.loads((clone / "r.json").read_text())

@@ -154,7 +154,10 @@ def test_results_for_machines(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     expect(clone, "".join(ENTRY.format(value=value) for value in (0.4, SCORE, SCORE + 0.001)) + ELSEWHERE)
-    assert touche("regress", "--json", tmp_path / "r.json", "--junit", tmp_path / "r.xml")[0] == 1
+    assert (
+        touche("regress", "--format", "json", "-o", tmp_path / "r.json", "--junit", tmp_path / "r.xml")[0]
+        == 1
+    )
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too high", "passed", "too low", "missing"]
     assert list(records[0])[:6] == ["table", "baseline", "entry", "dataset", "options", "run"]
@@ -223,7 +226,10 @@ def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: 
             ["--dataset", "touche-2020-task-2"],
             "all datasets are missing; its publisher requires an agreement",
         ),
-        (["--json", clone / "nowhere" / "r.json"], f"{clone}/nowhere is not a directory; create it"),
+        (
+            ["--format", "json", "-o", clone / "nowhere" / "r.json"],
+            f"{clone}/nowhere is not a directory; create it",
+        ),
     ):
         code, _, err = touche("regress", *arguments)
         assert code == 2 and message in err
@@ -335,7 +341,7 @@ def test_results_outlive_a_break(
         return ranks(job, limits, log)
 
     monkeypatch.setitem(RUNNERS, "local", runner)
-    assert touche("regress", "--json", tmp_path / "r.json")[0] == 130
+    assert touche("regress", "--format", "json", "-o", tmp_path / "r.json")[0] == 130
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too low", "missing"]
 
@@ -363,7 +369,7 @@ def test_a_killed_regression_ends_its_run_and_the_next_one_tidies_up(clone: Path
 def test_what_cannot_be_rewritten_fails_and_what_is_unsure_is_never_pinned(clone: Path) -> None:
     expected = read_expected("dirichletlm")[0]
     unsure = Outcome(expected, "not the same twice", 0.5, 1.0)
-    assert update([unsure]) == [unsure] and read_expected("dirichletlm")[0] == expected
+    assert update([unsure], print) == [unsure] and read_expected("dirichletlm")[0] == expected
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    (outcome,) = update([Outcome(expected, "too low", 0.5, 1.0)])
+    (outcome,) = update([Outcome(expected, "too low", 0.5, 1.0)], print)
     assert outcome.verdict == "failed" and "No such file" in outcome.remark

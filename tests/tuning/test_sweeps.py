@@ -57,7 +57,7 @@ def swept(
     ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, source: Input | None = None, **more: Any
 ) -> Sweep:
     source = source or opened(DATASET)
-    return sweep_of(ranker, source, folder, settings_of(ranker.options, grid), TASK, "trec_eval", **more)
+    return sweep_of(ranker, source, folder, settings_of(ranker.options, grid), [TASK], "trec_eval", **more)
 
 
 def check_same_as_single_runs(found: Sweep, ranker: Baseline, folder: Path) -> None:

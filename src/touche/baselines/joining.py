@@ -1,17 +1,125 @@
 """Joining of runs on parts of a collection."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 
-from touche.errors import InputError, ToucheError
-from touche.io.opening import md5
-from touche.scan.statistics_files import parts_of
-from touche.tira.outputs import METADATA_FILE, Hit
-from touche.tira.provenance import statistics_of
-from touche.trec.runs import RunLine, in_order_of_score, read_run
+from touche.data.datasets import opened
+from touche.errors import InputError, ToucheError, check_whole
+from touche.io.identifiers import name_of, path_or_id
+from touche.io.opening import check_distinct, md5
+from touche.scan.statistics_files import joined as joined_statistics
+from touche.scan.statistics_files import parts_of, read_statistics, write_statistics
+from touche.tira.outputs import METADATA_FILE, Hit, write_run
+from touche.tira.provenance import Software, data_of_runs, metadata, statistics_of
+from touche.trec.runs import MAX_DEPTH, RUN_FILE, RunLine, in_order_of_score, read_run
 from touche.trec.topics import Topic
 
 Ranking = tuple[Topic, list[Hit]]
+
+_METHOD = "Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."
+
+
+@dataclass(frozen=True)
+class JoinedStatistics:
+    """Statistics of a collection, joined from those of its parts.
+
+    Attributes:
+        path: the written file.
+        parts: the number of joined files.
+        documents: the number of documents with a text.
+    """
+
+    path: Path
+    parts: int
+    documents: int
+
+
+def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike[str]) -> JoinedStatistics:
+    """Adds up the statistics of parts of a collection that share no document.
+
+    Args:
+        files: files that ``touche run --keep-statistics`` wrote, one of each part.
+        output: the file for the sum.
+
+    Returns:
+        The path of the file, and the numbers of parts and documents.
+
+    Raises:
+        ToucheError: if a file is unusable or passed twice, the files have different topics or analyses, or
+            the output cannot be written.
+
+    Example:
+        >>> import tempfile, touche
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "part.json"
+        ...     written = touche.write_run(
+        ...         "bm25", "spot-check/arguments", folder, keep_statistics=file
+        ...     )
+        ...     touche.join_statistics([file], Path(folder) / "all.json").parts
+        1
+    """
+    paths = [Path(name_of("file", file)) for file in files]
+    path = Path(name_of("output", output))
+    check_distinct(paths)
+    sums = joined_statistics([(part, read_statistics(part)) for part in paths])
+    write_statistics(path, sums, parts=sum(map(parts_of, paths)))
+    return JoinedStatistics(path, len(paths), max(field.documents for field in sums.values()))
+
+
+def join_runs(
+    runs: Sequence[str | PathLike[str]],
+    dataset: str | PathLike[str],
+    statistics: str | PathLike[str],
+    output: str | PathLike[str],
+    *,
+    depth: int = MAX_DEPTH,
+    command: str = "touche.join_runs",
+) -> Path:
+    """Joins a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection.
+
+    Args:
+        runs: the run.txt of each part, with its ir-metadata.yml in the same folder.
+        dataset: the id of a dataset, or the path of an input directory, with the topics.
+        statistics: the joined statistics that the runs used.
+        output: the folder for run.txt and ir-metadata.yml.
+        depth: maximum number of documents per topic.
+        command: the command in the metadata.
+
+    Returns:
+        The path of run.txt.
+
+    Raises:
+        ToucheError: if a run is unusable or passed twice, lacks its metadata, or was ranked by other
+            statistics. Also if the runs have different tags or unknown topics.
+
+    Example:
+        >>> import tempfile, touche
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dataset, part, file = "spot-check/arguments", Path(folder, "part"), Path(folder, "all.json")
+        ...     _ = touche.write_run("bm25", dataset, part, keep_statistics=file)
+        ...     _ = touche.write_run("bm25", dataset, part, statistics=file)
+        ...     touche.join_runs([part / "run.txt"], dataset, file, folder).name
+        'run.txt'
+    """
+    started = datetime.now(UTC)
+    check_whole("depth", depth, 1, MAX_DEPTH)
+    paths = [Path(name_of("run", run)) for run in runs]
+    known = Path(name_of("statistics", statistics))
+    folder = Path(name_of("output", output))
+    topics = opened(path_or_id("dataset", dataset), needs_documents=False).topics
+    check_distinct(paths)
+    check_ranked_by(known, paths)
+    tag, rankings = joined(paths, topics, depth)
+    data = data_of_runs(paths, known)
+    software = Software("touche join runs", "", command, _METHOD)
+    text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
+    write_run(folder, topics, rankings, tag, lambda: text)
+    return folder / RUN_FILE
 
 
 def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:

@@ -57,14 +57,20 @@ class Baseline:
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics; closing the iterator also closes the method's generator."""
-        rankings = self.method(topics, Documents.of(documents), **options)
-        if not isinstance(rankings, Iterable):
-            problem = f"the baseline {self.name} returned {rankings!r}"
-            raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
-        with ExitStack() as stack:
-            if inspect.isgenerator(rankings):
-                stack.callback(rankings.close)
-            yield from rankings
+        try:
+            rankings = self.method(topics, Documents.of(documents), **options)
+            if not isinstance(rankings, Iterable):
+                problem = f"the baseline {self.name} returned {rankings!r}"
+                raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
+            with ExitStack() as stack:
+                if inspect.isgenerator(rankings):
+                    stack.callback(rankings.close)
+                yield from rankings
+        except SystemExit as error:
+            if type(error) is not SystemExit:  # a signal
+                raise
+            problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
+            raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
 
     @property
     def line(self) -> int:

@@ -37,6 +37,8 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
 
 def _value(option: Parameter, value: Any) -> Any:
     kind, choices = type(option.default), get_args(option.annotation)
+    if option.annotation in (int, float):  # such as a float whose default is 1
+        kind = option.annotation
     if getattr(value, "ndim", None) == 0:  # a number of NumPy
         value = value.item()
     if get_origin(option.annotation) is Literal:

@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
-from touche import tasks
+from touche import api, tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import opened_run
 from touche.cli.output import counted, show_records
-from touche.identification import identify as identified
 from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
 
@@ -52,7 +51,7 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
     these documents; a part is enough. The best hypothesis is the answer if it stands out. RUN can also be a
     *.tsv file with topic, document and score. The command takes minutes and needs the extra lucene.
     """
-    answer = identified(run, dataset, mean_lengths)
+    answer = api.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
         return

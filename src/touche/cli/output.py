@@ -1,12 +1,9 @@
 """Tables, JSON, CSV and messages of the commands."""
 
-import csv
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from itertools import takewhile
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -18,7 +15,7 @@ from touche.errors import one_line
 from touche.io import inputs
 from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
 from touche.io.progress import say
-from touche.trec.framed import Table, column_names
+from touche.trec.framed import Table, formatted
 
 if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation
@@ -310,21 +307,6 @@ def warn(*warnings: str, of: str = "") -> None:
 def print_records(kind: type[Any], records: Iterable[Any], style: str) -> None:
     """Prints records of one type as JSON or CSV."""
     sys.stdout.write(formatted(Table(kind, tuple(records)), style))
-
-
-def formatted(table: Table[Any], style: str) -> str:
-    """Formats records as a JSON list, or as CSV with a header (several values: ``a; b``)."""
-    rows = table.rows
-    if style == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else column_names(table.kind))
-    for row in rows:
-        writer.writerow(
-            "; ".join(map(str, cell)) if isinstance(cell, tuple) else cell for cell in row.values()
-        )
-    return text.getvalue()
 
 
 def counted(number: int, noun: str) -> str:

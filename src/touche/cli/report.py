@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 
+from touche import api
 from touche.cli.commands import command, option
 from touche.cli.options import ANY_RUNS, SCORING, output
-from touche.cli.output import command_line, counted
+from touche.cli.output import command_line, quietly
 from touche.errors import one_line
-from touche.evaluation.scores import evaluate
-from touche.tasks import task_scored_by
 
 
 @command(
@@ -35,14 +34,7 @@ def report(
     The default reference is the organizers' baseline, as submitted or rerun by touche. Without such a
     baseline among the RUNs, the reference is the RUN with the highest mean.
     """
-    from touche.reports import Report, part_of, published_parts, write  # here, because it takes 93 ms
-
-    if all_published:
-        if runs or reference or any(scoring.values()):
-            raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
-        page = Report("Published results of Touché", command_line(), list(published_parts()), gallery=True)
-    else:
-        task = task_scored_by(**scoring)
-        part = part_of(evaluate(runs, task), scoring["task_id"] or task.id, reference)
-        page = Report(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
-    click.echo(one_line(str(write(page, output))))
+    if all_published and (runs or reference or any(scoring.values())):
+        raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
+    scoring |= {"reference": reference, "all_published": all_published, "command": command_line()}
+    click.echo(one_line(str(quietly(api.report, runs, output, **scoring))))

@@ -1,7 +1,6 @@
 """touche run"""
 
 import re
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter
@@ -15,13 +14,16 @@ from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
+from touche.cli.frames import own_frames
 from touche.cli.options import naming
-from touche.cli.runner_options import runners
-from touche.cli.runners import HERE, SPARK, run_baseline
-from touche.containers.limits import PROGRAMS
+from touche.cli.output import tell, warn
+from touche.cli.runner_options import check_runner, runners
+from touche.containers.limits import PROGRAMS, Limits
 from touche.errors import InputError, ToucheError
+from touche.runners import HERE, SPARK, declaration, write_run
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
+_EXAMPLE = "spot-check/arguments"
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
 
 
@@ -40,11 +42,8 @@ class Baselines(Group):
                 raise
         if ctx.resilient_parsing:  # shell completion shows no errors and runs no code
             return None
-        if ctx.obj in (*PROGRAMS, "tira"):
-            problem = "no @baseline whose options can be read without running code"
-            remedy = "decorate one function with @baseline, and make each default a literal"
-            raise InputError(baselines.folder_of(cmd_name) / FILE, problem, remedy)
-        return self.command_of(baselines.load(cmd_name), cmd_name)
+        in_sandbox = ctx.obj in (*PROGRAMS, "tira")
+        return self.command_of((declaration if in_sandbox else baselines.load)(cmd_name), cmd_name)
 
     def command_of(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
@@ -77,7 +76,6 @@ def run() -> None:
     """
 
 
-_EXAMPLE = "spot-check/arguments"
 _READ = partial(option, section="Input and output")
 _REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
@@ -86,7 +84,7 @@ _FOLDER = click.Path(file_okay=False, readable=False)
 _DATASETS = " or dataset id, such as spot-check/arguments or irds: with an id of ir_datasets"
 _DATASET = _DATASETS if baselines.names() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
-    _REQUIRED("-i --input given INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
+    _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
     _READ_HERE("--corpus ID", "Corpus of ir_datasets, if INPUT has only topics."),
     _READ_HERE("--keep-fields DIR", "Save the fields of web pages as Parquet, for later runs.", type=_FOLDER),
@@ -105,7 +103,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
 
     def callback(**values: Any) -> None:
         options = {option: values.pop(option) for option in baseline.options}
-        run_baseline(name, baseline, options, Namespace(**values))
+        _run(baseline, options, **values)
 
     example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
     return Command(
@@ -115,6 +113,21 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         **helps_of(baseline, name),
         example=example if baselines.names() else "baseline -i INPUT -o DIR",
     )
+
+
+def _run(
+    baseline: Baseline, options: dict[str, Any], cpus: float, memory: str, seconds: float, **values: Any
+) -> None:
+    check_runner(values["runner"])
+    values |= {"tag": values["tag"] or "", "team": values["team"] or ""}
+    limits = Limits(cpus, memory, seconds)
+    with own_frames(baseline):
+        written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
+    warn(*written.warnings, of=written.baseline)
+    if written.usage:
+        tell(f"{written.baseline}: {written.path} by {written.runner}: {written.usage}")
+    else:
+        tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
 
 
 def _example_of_input(name: str) -> str:

@@ -5,32 +5,28 @@ from functools import partial
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
-from touche import baselines
 from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
-from touche.cli.options import SCORING
-from touche.cli.output import counted, formatted, show_folds, show_records, tell, warn
+from touche.cli.frames import own_frames
+from touche.cli.options import SCORING_BY_SEVERAL
+from touche.cli.output import counted, quietly, show_folds, show_records, tell, warn
 from touche.cli.run import Baselines, helps_of, own_options
-from touche.cli.runners import own_frames
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
-from touche.io.writing import together, write_whole
+from touche.trec.framed import formatted
 
 if TYPE_CHECKING:
     from touche.tuning.results import Sweep
-
-SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
     _IN("-i --input dataset INPUT", "Input directory or dataset id; by default TASK.", type=INPUT),
     _IN("-o --output DIR", "Directory for runs, tables and heat maps.", required=True),
-    *SCORING,
+    *SCORING_BY_SEVERAL,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
     option("--cross-validation", "Score each topic with the best setting on other topics.", ["none", *FOLDS]),
     option("--format style", choices=("table", "json", "csv")),
@@ -43,7 +39,7 @@ class Sweeps(Baselines):
     def command_of(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             texts = {name: text for name in baseline.options if (text := values.pop(name)) is not None}
-            _sweep(baselines.load(name), texts, **values)
+            _sweep(baseline, texts, **values)
 
         return Command(
             name,
@@ -95,34 +91,31 @@ def _example(baseline: Baseline) -> str:
 
 
 def _sweep(
-    ranker: Baseline,
+    baseline: Baseline,
     texts: Mapping[str, str],
     dataset: str | None,
     output: Path,
-    evaluator: str,
     cross_validation: str,
     style: str,
     **scoring: Any,
 ) -> None:
-    """Sweeps a baseline, writes tables and heat maps, and prints a table."""
-    from touche.tuning.grid import settings_of, values_of  # here, because these two take 31 ms
-    from touche.tuning.sweeps import input_and_task, sweep_of
+    """Sweeps a baseline, and prints a table."""
+    from touche.tuning.grid import values_of  # here, because they take long to import
+    from touche.tuning.sweeps import sweep
 
     dataset = dataset or scoring["task_id"]
     if dataset is None:
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
-    grid = {option: values_of(ranker.options[option], text) for option, text in texts.items()}
-    settings = settings_of(ranker.options, grid)
-    source, task = input_and_task(ranker, dataset, **scoring)
-    tell(f"{ranker.name}: {source.took}")
-    method = None if cross_validation == "none" else cross_validation
-    with own_frames(ranker):
-        result = sweep_of(ranker, source, output, settings, task, evaluator, method)
-    tell(f"{ranker.name}: {counted(len(settings), 'setting')} in {output}, {result.new_runs} of them new")
+    grid = {option: values_of(baseline.options[option], text) for option, text in texts.items()}
+    scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
+    with own_frames(baseline):
+        result = quietly(sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)
+    count = counted(len(result.settings), "setting")
+    tell(f"{result.baseline}: {count} in {output}, {result.new_runs} of them new")
     warn(*result.warnings)
-    _write(result, output)
     if style != "table":
-        click.echo(formatted(result.folds() if method else result.scores, style), nl=False)
+        table = result.folds() if scoring["cross_validation"] else result.scores
+        click.echo(formatted(table, style), nl=False)
         return
     _show_settings(result)
     for dimension, validation in result.cross_validations.items():
@@ -130,35 +123,21 @@ def _sweep(
         show_folds(f"{validation.method}, {dimension}", validation)
 
 
-def _write(result: "Sweep", folder: Path) -> None:
-    """Writes the tables; also heat maps, if matplotlib is installed and options vary."""
-    from touche.plots import save  # here, as above
-
-    with together(folder / SETTINGS_FILE):
-        write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
-        if result.cross_validations:
-            write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-        for dimension in result.by_dimension if result.settings[0].swept else ():
-            try:
-                figure = result.heat_map(dimension)
-            except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
-                warn(f"no heat map: {error}")
-            else:
-                save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
-
-
 def _show_settings(result: "Sweep") -> None:
     """Prints a row for each dimension and setting."""
-    names, first = [*result.settings[0].swept], result.scores[0]
-    header = [*(names or ["run"]), "dimension", first.measure, "95% interval", "judged"]
+    names = [*result.settings[0].swept]
     options = [f"{{swept[{name}]}}" for name in names] or ["{setting}"]
-    figures = ["{dimension}", "{mean:.3f}{star}", "{low:.3f} to {high:.3f}", "{judged:.2f}"]
+    columns = ["{dimension}", "{mean:.3f}{star}", "{low:.3f} to {high:.3f}", "{judged:.2f}"]
     best = [id(result.best(dimension)) for dimension in result.by_dimension]
-    rows = [
-        {**vars(score), "swept": score.setting.swept, "star": " *" if id(score) in best else ""}
-        for scores in result.by_dimension.values()
-        for score in scores
-    ]
-    show_records("|".join(header), "|".join([*options, *figures]), rows)
+    for measure in dict.fromkeys(score.measure for score in result.scores):
+        header = [*(names or ["run"]), "dimension", measure, "95% interval", "judged"]
+        rows = [
+            {**vars(score), "swept": score.setting.swept, "star": " *" if id(score) in best else ""}
+            for scores in result.by_dimension.values()
+            for score in scores
+            if score.measure == measure
+        ]
+        show_records("|".join(header), "|".join([*options, *columns]), rows)
+        click.echo()
     why = "on other topics it is probably lower, because these topics chose it"
-    click.echo(f"\n* the highest mean of {first.evaluator}; {why}")
+    click.echo(f"* the highest mean of {result.scores[0].evaluator}; {why}")

@@ -2,26 +2,23 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from touche import listing
 from touche import tasks as library
-from touche.api import published_topics
-from touche.baselines.loader import folder_of
+from touche.api import TaskData
+from touche.api import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
-from touche.data.for_tira import SPLIT, write_dataset
-from touche.errors import InputError, ToucheError, choice, one_line
-from touche.evaluation.leaderboard import rank, shortlist
-from touche.regression.expected import ExpectedScore
-from touche.regression.reruns import command_of, published_scores, rerun_of
+from touche.data.for_tira import SPLIT
+from touche.errors import ToucheError, choice, one_line
+from touche.listing import PublishedResult
 from touche.tasks import MACRO_F1, STANCE, Published, Task
-from touche.tasks.cards import read_card
-from touche.tasks.per_topic import PublishedTopic, tasks_with_topics
+from touche.trec.framed import formatted
 
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
@@ -30,16 +27,11 @@ def check(cards: Sequence[Path]) -> int:
 
     Print the first problem of each card, or that the card is fine. Exit with 2 if a card has a problem.
     """
-    code = 0
-    for card in cards:
-        line = f"{card}: fine"
-        try:
-            read_card(card)
-            library.check_name(card)
-        except InputError as error:
-            line, code = str(error), UNUSABLE
+    checked = listing.check_cards(cards)
+    for card in checked:
+        line = card.problem or f"{card.path}: fine"
         click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
-    return code
+    return UNUSABLE if any(card.problem for card in checked) else 0
 
 
 @command(
@@ -54,14 +46,8 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
     The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
-    task = library.task(task_id)
-    ranked = [name for name in task.qrels if name != STANCE]
-    if dimension is not None and dimension not in ranked:
-        raise ToucheError(f"{task.id} does not rank by {dimension!r}; {choice(dimension, ranked)}")
-    if not ranked:
-        raise ToucheError(f"{task.id} has no judged rankings, which TIRA needs; choose another task")
-    chosen = dimension or ranked[0]
-    click.echo(one_line(str(write_dataset(task, chosen, folder_of(baseline), output))))
+    card = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
+    click.echo(one_line(str(card)))
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")
 
@@ -99,36 +85,30 @@ def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, s
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")
-    chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if per_topic:
         _show_topics(task_id, every, team, style)
     elif style != "table":
-        scores = published_scores()
-        rows = [_with_rerun(row, scores) for each in chosen for row in each.published]
-        print_records(_Listed, rows, style)
+        click.echo(formatted(listing.published(task_id), style), nl=False)
     elif task_id:
-        _show_card(chosen[0], every)
+        _show_card(task_data(task_id), every)
     else:
-        numbers = ({"dimensions": ", ".join(each.qrels), "n": len(each.published)} for each in chosen)
-        records = (vars(task) | more for task, more in zip(chosen, numbers, strict=True))
-        template = "{id}|{title}|{rules.unit}s|{dimensions}|{n}"
+        records = (vars(task) | {"dimensions": ", ".join(task.dimensions)} for task in listing.list_tasks())
+        template = "{id}|{title}|{unit}s|{dimensions}|{published}"
         show_records("task|title|ranked|dimensions|published", template, records)
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
-    table = published_topics(task_id)
+    table = listing.published_topics(task_id)
     if not table:
-        raise ToucheError(
-            f"{task_id} has no published values of topics; {choice(task_id, tasks_with_topics())}"
-        )
+        raise ToucheError(table.notes[0])
     teams = dict.fromkeys(row.team for row in table)
     if team is not None and team not in teams:
         raise ToucheError(f"{task_id} has no published values of {team!r}; {choice(team, teams)}")
     rows = [row for row in table if team in (None, row.team)]
     if style != "table":
-        print_records(PublishedTopic, rows, style)
+        print_records(table.kind, rows, style)
         return
     shown = [row for row in rows if every or team or row.baseline]
     records = [vars(row) | {"note": "ambiguous" if row.is_ambiguous else ""} for row in shown]
@@ -136,26 +116,14 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
     show_records("team|tag|dimension|topic|value|measure|", template, records)
 
 
-@dataclass(frozen=True)
-class _Listed(Published):
-    """A published result, and the command that reruns it; empty if touche has none."""
-
-    rerun: str = ""
-
-
-def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
-    score = rerun_of(row, scores)
-    return _Listed(**vars(row), rerun=command_of(score) if score else "")
-
-
-def _show_card(task: Task, every: bool) -> None:
-    click.echo("\n".join(_about(task)))
-    scores = published_scores() if task.published else []
-    for kind in dict.fromkeys(row.kind for row in task.published if row.dimension != STANCE):
+def _show_card(task: TaskData, every: bool) -> None:
+    click.echo("\n".join(_about(task.card)))
+    results = task.published
+    for kind in dict.fromkeys(row.kind for row in results if row.dimension != STANCE):
         dimension, measure = kind
         click.echo(f"\nPublished {measure} for {dimension}")
-        _show_leaderboard([row for row in task.published if row.kind == kind], every, scores)
-    if stances := [row for row in task.published if row.dimension == STANCE]:
+        _show_leaderboard([row for row in results if row.kind == kind], every)
+    if stances := [row for row in results if row.dimension == STANCE]:
         click.echo(f"\nPublished {MACRO_F1} of the detected stance, of each run and of all runs of its team")
         show_records(
             "team|tag|F1|N|team's F1|team's N||source",
@@ -163,8 +131,8 @@ def _show_card(task: Task, every: bool) -> None:
             _lines(stances, stances),
         )
         click.echo(_sources(stances))
-    if task.results_note:
-        click.echo(f"\n{task.results_note}")
+    if task.card.results_note:
+        click.echo(f"\n{task.card.results_note}")
 
 
 def _about(task: Task) -> Iterator[str]:
@@ -180,44 +148,37 @@ def _about(task: Task) -> Iterator[str]:
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
 
 
-def _show_leaderboard(rows: Sequence[Published], every: bool, scores: Sequence[ExpectedScore]) -> None:
+def _show_leaderboard(rows: Sequence[PublishedResult], every: bool) -> None:
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
-    lines = _lines(rows, rows if every else shortlist(rows), scores)
+    shown = [row for row in rows if every or row.is_shortlisted]
     show_records(
         f"|team|tag|{rows[0].measure}|{'interval*' if notes else '95% interval'}||source",
-        "{place}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
-        lines,
+        "{rank}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
+        _lines(rows, shown),
     )
     for note in notes:
         click.echo(f"* {note}")
-    for line in lines:
-        if score := line["score"]:
-            which = f"rerun {line['place']}, {line['name']}, to within {score.tolerance:g}"
-            click.echo(f"{which}: {command_of(score)}")
-    if len(lines) < len(rows):
-        which = f"{len(lines)} of {len(rows)} runs: the best of each team, and the organizers' own"
+    for row in shown:
+        if row.rerun:
+            click.echo(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
+    if len(shown) < len(rows):
+        which = f"{len(shown)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; show all with: touche tasks {rows[0].task} --all")
     click.echo(_sources(rows))
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 
 
-def _lines(
-    rows: Sequence[Published], shown: Sequence[Published], scores: Sequence[ExpectedScore] = ()
-) -> list[dict[str, Any]]:
-    """Returns the values of the shown rows, each with its rank among all rows."""
-    numbers, lines = _numbers(rows), []
+def _lines(rows: Sequence[PublishedResult], shown: Sequence[PublishedResult]) -> Iterator[dict[str, Any]]:
+    """Yields the values of the shown rows, with the numbers that their sources have among all rows."""
+    numbers = _numbers(rows)
     for row in shown:
-        score = rerun_of(row, scores)
-        line = {
-            "place": rank(row, rows),
+        kinds = {"baseline": row.baseline, "rerun": row.rerun}
+        yield vars(row) | {
             "name": row.name,
             "tag": row.tag or None,
-            "score": score,
-            "kind": ", ".join(["baseline"] * row.baseline + ["rerun"] * (score is not None)),
+            "kind": ", ".join(kind for kind, applies in kinds.items() if applies),
             "numbers": ", ".join(numbers[source] for source in row.sources),
         }
-        lines.append(vars(row) | line)
-    return lines
 
 
 def _numbers(rows: Iterable[Published]) -> dict[str, str]:

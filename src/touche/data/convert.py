@@ -5,26 +5,29 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 
+from touche import tasks
 from touche.data.datasets import open_dataset
 from touche.data.places import qrels_of
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
+from touche.io.identifiers import name_of
 from touche.io.progress import watched
 from touche.io.writing import make_folder, whole
-from touche.tasks import STANCE, Task, dataset
+from touche.tasks import STANCE, Task
 
 _log = logging.getLogger(__name__)
 
 
-def write_beir(dataset_id: str, folder: Path) -> list[Path]:
+def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     """Writes a dataset in the format of BEIR.
 
     Args:
-        dataset_id: the id of a task or dataset whose topics and corpus are available.
-        folder: the folder for corpus.jsonl, queries.jsonl and qrels/. The qrels of the task's first dimension
+        dataset: the id of a task or dataset whose topics and corpus are available.
+        output: the folder for corpus.jsonl, queries.jsonl and qrels/. The qrels of the task's first dimension
             are test.tsv; other files have the names of their dimensions. Missing qrels are a warning.
             The folder appears whole or not at all.
 
@@ -34,11 +37,19 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
     Raises:
         InputError: if the folder is not empty, or cannot be written.
         MissingDataError: if topics or corpus are missing.
-        ToucheError: if one of the files is broken.
+        ToucheError: if there is no such dataset, or one of the files is broken.
+
+    Example:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sorted(path.name for path in touche.write_beir("spot-check/passages", folder))
+        ['corpus.jsonl', 'queries.jsonl', 'test.tsv']
     """
+    folder = Path(name_of("output", output))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(folder, "not an empty folder", "choose a new folder")
-    source, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
+    source = open_dataset(dataset)
+    task, _ = tasks.dataset(dataset)
     files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
     files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
     write_folder(files, folder)

@@ -32,11 +32,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Status:
-    """The result for a file, such as ``fetched`` or ``differs``, with an explanation."""
+    """The result for a file.
+
+    Attributes:
+        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
+        word: the result, such as ``fetched`` or ``differs``.
+        remark: an explanation, or an empty text.
+        problem: why the file is missing, and what to do; empty if it is complete.
+    """
 
     path: str
     word: str
     remark: str = ""
+    problem: str = ""
 
 
 class RefusedError(InputError):

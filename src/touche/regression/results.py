@@ -1,18 +1,75 @@
-"""Formats outcomes as rows of a table, as Markdown and as JUnit XML.
+"""The result of a regression, and its outcomes as rows of a table, as JSON, Markdown and JUnit XML.
 
 ``ExpectedScore.accepts`` in ``touche.regression.expected`` compares a score with its value and tolerance.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from touche.data.remedies import remedy_for
 from touche.errors import one_line
-from touche.regression.outcomes import NOT_INSTALLED, UNCHECKED, Outcome
+from touche.regression.outcomes import FAILED, MISSING, NOT_INSTALLED, NOT_THE_SAME, UNCHECKED, Outcome
+from touche.trec.framed import Table
 
 COLUMNS = tuple(
     "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()
 )
+
+
+@dataclass(frozen=True, repr=False)
+class Regression(Table[Outcome]):
+    """The outcomes of a regression.
+
+    Attributes:
+        page: the path of the page; None if none was requested.
+    """
+
+    page: Path | None = None
+
+    @property
+    def broken(self) -> bool:
+        """Whether a score or a ranking has changed, or a run failed."""
+        return any(outcome.broken for outcome in self)
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """The ids of missing datasets, each once."""
+        return _unique(outcome.expected.dataset for outcome in self if outcome.verdict == MISSING)
+
+    @cached_property
+    def not_installed(self) -> list[str]:
+        """How to install each missing extra."""
+        return _unique(outcome.remark for outcome in self if outcome.verdict == NOT_INSTALLED)
+
+    @property
+    def unchecked(self) -> str:
+        """Why nothing was checked; empty if at least one value was."""
+        if not all(outcome.verdict in UNCHECKED for outcome in self):
+            return ""
+        return (
+            self.not_installed[0]
+            if self.not_installed
+            else f"all datasets are missing; {remedy_for(self.missing)}"
+        )
+
+    @property
+    def repeats(self) -> bool:
+        """Whether no run failed or differed from its repetition."""
+        return not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in self)
+
+
+def _unique(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def to_json(outcomes: Sequence[Outcome]) -> str:
+    """Returns the records of outcomes as a JSON list."""
+    return json.dumps([outcome.record for outcome in outcomes], indent=2) + "\n"
 
 
 def row_of(outcome: Outcome) -> tuple[str, ...]:

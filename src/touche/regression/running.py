@@ -127,13 +127,26 @@ def regress(
         yield from outcomes
 
 
-def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
     """Replaces pinned values that differ by the measured ones; published values stay unchanged.
+
+    Args:
+        outcomes: the outcomes.
+        log: receives a line for each value that moved.
 
     Returns:
         All outcomes; replaced ones have passed, or failed if the file cannot be written.
     """
-    return list(map(_updated, outcomes))
+    updated = []
+    for before in outcomes:
+        after = _updated(before)
+        entry, old = after.expected, before.expected.value
+        if old != entry.value:
+            where = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
+            by = "" if before.difference is None else f" ({before.difference:+.5f})"
+            log(f"moved: {where}: {old or '–'} -> {entry.value}{by}")
+        updated.append(after)
+    return updated
 
 
 def _updated(outcome: Outcome) -> Outcome:

@@ -1,8 +1,11 @@
 """Results that can be used like their DataFrame."""
 
+import csv
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from touche.errors import NotInstalledError
@@ -107,3 +110,18 @@ class Table(Sequence[_T], Framed):
             return repr(self.frame())
         except NotInstalledError:
             return "\n".join(map(repr, self.records))
+
+
+def formatted(table: Table[Any], style: str) -> str:
+    """Formats records as a JSON list, or as CSV with a header (several values: ``a; b``)."""
+    rows = table.rows
+    if style == "json":
+        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0] if rows else column_names(table.kind))
+    for row in rows:
+        writer.writerow(
+            "; ".join(map(str, cell)) if isinstance(cell, tuple) else cell for cell in row.values()
+        )
+    return text.getvalue()

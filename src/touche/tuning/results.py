@@ -101,7 +101,8 @@ class Sweep(Shown):
     Attributes:
         baseline: name of the baseline.
         scores: scores of each setting in each dimension, in the order of the grid.
-        cross_validations: cross-validated choice of the best setting, by dimension; empty unless requested.
+        cross_validations: cross-validated choice of the best setting, by dimension (and measure);
+            empty unless requested.
         new_runs: number of new runs; earlier sweeps completed the others.
         warnings: sentences about topics without results in one of the new runs, and about the scores.
     """
@@ -114,9 +115,13 @@ class Sweep(Shown):
 
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
-        """Scores of all settings in each dimension."""
-        names = dict.fromkeys(score.dimension for score in self.scores)
-        return {name: [score for score in self.scores if score.dimension == name] for name in names}
+        """Scores of all settings in each dimension; of several measures in each, such as ``relevance AP``."""
+        several = len({score.measure for score in self.scores}) > 1
+        groups: dict[str, list[SettingScore]] = {}
+        for score in self.scores:
+            name = f"{score.dimension} {score.measure}" if several else score.dimension
+            groups.setdefault(name, []).append(score)
+        return groups
 
     @property
     def settings(self) -> list[Setting]:
@@ -129,7 +134,7 @@ class Sweep(Shown):
         Its mean is too high for other topics, because these topics chose it.
 
         Args:
-            dimension: judged dimension.
+            dimension: judged dimension; with several measures followed by one, as in ``by_dimension``.
 
         Raises:
             ToucheError: if the sweep has no such dimension.
@@ -150,7 +155,7 @@ class Sweep(Shown):
         """Draws means by the two options with most values; each is the best over values of other options.
 
         Args:
-            dimension: judged dimension.
+            dimension: judged dimension; with several measures followed by one, as in ``by_dimension``.
 
         Raises:
             ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is

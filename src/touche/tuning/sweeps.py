@@ -2,15 +2,16 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from touche import tasks
+from touche import plots, tasks
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
@@ -23,13 +24,13 @@ from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import check_tag, expanded, name_of, path_or_id
+from touche.io.identifiers import check_tag, name_of, path_or_id
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
-from touche.io.writing import locked, make_folder
+from touche.io.writing import locked, make_folder, together, write_whole
 from touche.tasks import Task
 from touche.trec.forms import AnyQrels, file_of_qrels
-from touche.trec.framed import Table
+from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic, in_order
 from touche.tuning.grid import settings_of
@@ -38,6 +39,8 @@ from touche.tuning.resuming import Resumption
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
+
+SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 
 _log = logging.getLogger(__name__)
 
@@ -50,9 +53,10 @@ def sweep(
     task: str | None = None,
     output: str | PathLike[str] | None = None,
     evaluator: str = "trec_eval",
-    measure: "str | Measure | None" = None,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     cross_validation: str | None = None,
+    log: Callable[[str], None] = _log.info,
 ) -> Sweep:
     """Runs a baseline with every setting of a grid and scores the runs, as ``touche sweep`` does.
 
@@ -63,11 +67,14 @@ def sweep(
         grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
             options have their defaults.
         task: the id of the task; None for the dataset's task.
-        output: the folder for the runs, from which a later sweep resumes; None discards the runs.
+        output: the folder for the runs, from which a later sweep resumes, and for settings.csv, folds.csv
+            and heat maps; None discards the runs.
         evaluator: ``trec_eval`` or ``touche``.
         measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` or a list names several.
         qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
         cross_validation: ``two-fold`` or ``leave-one-topic-out``, or None.
+        log: receives a line about the input.
 
     Returns:
         The scores of all settings; ``frame()`` is the table, and ``heat_map(dimension)`` a figure. Doubtful
@@ -76,38 +83,50 @@ def sweep(
     Raises:
         ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
             judgments are missing.
+
+    Example:
+        >>> import touche
+        >>> dataset, grid = "spot-check/arguments", {"k1": [0.6, 1.2]}
+        >>> sweep = touche.sweep("bm25", dataset, grid, measure=["nDCG@5", "AP"])
+        >>> [(score.setting.swept["k1"], score.measure) for score in sweep.scores]
+        [(0.6, 'nDCG@5'), (0.6, 'AP'), (1.2, 'nDCG@5'), (1.2, 'AP')]
     """
     check_choice("evaluator", evaluator, EVALUATORS)
     if cross_validation is not None:
         check_choice("cross-validation", cross_validation, FOLDS)
     ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     settings = settings_of(ranker.options, grid)
-    name = None if measure is None else str(measure)
+    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
+    measures = [name for one in passed for name in (tasks.measures_in(str(one)) if one else [None])]
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
-        source, scored_by = input_and_task(ranker, path_or_id("dataset", dataset), task, name, judgments)
-        runs = Path(expanded(output)) if output else folder
-        result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
+        name = path_or_id("dataset", dataset)
+        scored = tasks.tasks_scored_by(task or (name if is_dataset(name) else None), measures, judgments)
+        source = opened(name, needs_documents=ranker.needs_documents)
+        log(f"{ranker.name}: {source.took}")
+        runs = Path(name_of("output", output)) if output else folder
+        result = sweep_of(ranker, source, runs, settings, scored, evaluator, cross_validation)
+    if output:
+        result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])
     for text in result.warnings:
         warn(text)
     return result
 
 
-def input_and_task(
-    ranker: Baseline, dataset: str, task_id: str | None, measure: str | None, qrels: Path | None
-) -> tuple[Input, Task]:
-    """Opens the input of a sweep, and returns the task that scores it, by default that of the dataset.
-
-    Args:
-        ranker: baseline.
-        dataset: id of a dataset, or path of an input directory.
-        task_id, measure, qrels: as for ``task_scored_by``.
-
-    Raises:
-        ToucheError: if the input, the task, the measure or the qrels are unknown or unusable.
-    """
-    own_task = dataset if is_dataset(dataset) else None
-    task = tasks.task_scored_by(task_id or own_task, measure, qrels)
-    return opened(dataset, needs_documents=ranker.needs_documents), task
+def _write_tables(result: Sweep, folder: Path) -> list[str]:
+    """Writes tables, and heat maps if options vary; returns warnings about missing heat maps."""
+    problems = []
+    with together(folder / SETTINGS_FILE):
+        write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+        if result.cross_validations:
+            write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+        for dimension in result.by_dimension if result.settings[0].swept else ():
+            try:
+                figure = result.heat_map(dimension)
+            except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
+                problems.append(f"no heat map: {error}")
+            else:
+                plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
+    return problems
 
 
 def sweep_of(
@@ -115,7 +134,7 @@ def sweep_of(
     source: Input,
     output: Path,
     settings: Sequence[Options],
-    task: Task,
+    scored: Sequence[Task],
     evaluator: str,
     cross_validation: str | None = None,
 ) -> Sweep:
@@ -130,7 +149,7 @@ def sweep_of(
         source: its input; read once for all settings that start with the same counts.
         output: folder for the folders of the settings.
         settings: values of all options of the baseline, per setting.
-        task: task of the runs, with its measure.
+        scored: task of the runs, once for each measure.
         evaluator: ``trec_eval`` or ``touche``.
         cross_validation: a name in ``FOLDS``, or None.
 
@@ -144,7 +163,7 @@ def sweep_of(
     waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
     with locked(output / "sweep", waiting):
         new_runs, without_hits = _complete(Runs(ranker, shared), runs, output)
-        rows, doubtful = _scores(runs, task, evaluator)
+        rows, doubtful = _scores(runs, scored, evaluator)
     nothing = [
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
@@ -200,21 +219,37 @@ def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting
         waiting = postponed
 
 
-def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> tuple[list[SettingScore], list[str]]:
+def _scores(
+    settings: Sequence[Setting], scored: Sequence[Task], evaluator: str
+) -> tuple[list[SettingScore], list[str]]:
     """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
     rows, doubtful = list[SettingScore](), dict[str, list[Setting]]()
     for setting in watched(settings, "evaluating", "runs", len(settings)):
-        for run in scores.evaluate([setting.folder / RUN_FILE], task, [evaluator]):
+        by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
+        for run in chain.from_iterable(by_measure):
             if run.is_ranking:
-                score, evaluation = run.scores[evaluator], run.evaluations[evaluator]
-                figures = score.mean, score.low, score.high, score.judged, evaluation.per_topic
-                rows.append(SettingScore(setting, run.dimension, str(run.measure), evaluator, *figures))
+                rows.append(_score(setting, run, evaluator))
                 for text in doubts(run):
                     doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
     if not rows:
-        raise ToucheError(f"{task.id} has no judgments of rankings; pass qrels")
+        raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     others = {text: f" and {len(of) - 1} more" if len(of) > 1 else "" for text, of in doubtful.items()}
     return rows, [f"{of[0]}{others[text]}, {text}" for text, of in doubtful.items()]
+
+
+def _score(setting: Setting, run: scores.Evaluated, evaluator: str) -> SettingScore:
+    score = run.scores[evaluator]
+    return SettingScore(
+        setting=setting,
+        dimension=run.dimension,
+        measure=str(run.measure),
+        evaluator=evaluator,
+        mean=score.mean,
+        low=score.low,
+        high=score.high,
+        judged=score.judged,
+        values=run.evaluations[evaluator].per_topic,
+    )
 
 
 def _validated(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:

@@ -1,0 +1,48 @@
+"""Errors in the code of a baseline, printed with the frames of its folder."""
+
+import errno
+import logging
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import shorten
+
+from touche import baselines
+from touche.baselines.loader import frames_of
+from touche.baselines.method import Baseline
+from touche.baselines.neighbours import without_packages
+from touche.cli.output import BROKEN
+from touche.errors import ToucheError
+from touche.io.progress import say
+
+_LONGEST = 200  # characters of an error message
+_NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
+
+_log = logging.getLogger("touche")
+
+
+@contextmanager
+def own_frames(baseline: Baseline) -> Iterator[None]:
+    """Shows an error of a baseline's code with frames of its folder; --verbose shows all frames."""
+    try:
+        yield
+    except ToucheError:
+        raise
+    except Exception as error:
+        frames = frames_of(baseline.folder, error) if baseline.folder else []
+        if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
+            raise
+        is_verbose = _log.isEnabledFor(logging.DEBUG)
+        trace = traceback.TracebackException.from_exception(error)
+        if not is_verbose:
+            trace.stack = traceback.StackSummary.from_list(frames)
+        for line in without_packages("".join(trace.format())).splitlines():
+            say(line)
+        file = Path(frames[-1].filename).relative_to(baseline.folder or "")
+        path = baselines.folder_of(baseline.typed) / file
+        what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
+        more = "" if is_verbose else ", or see all frames with --verbose"
+        say(f"touche: {path}:{frames[-1].lineno}: {what}; repair it{more}")
+        sys.exit(BROKEN)

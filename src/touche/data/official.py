@@ -1,0 +1,283 @@
+"""Official data for users: what there is, fetching it, and verifying it."""
+
+import logging
+import os
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from touche import tasks
+from touche.data import fetching
+from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED, Status
+from touche.data.judged import compare_texts
+from touche.data.places import home
+from touche.data.remedies import ELSEWHERE, in_bytes, remedy
+from touche.data.sources import Source, is_to_download
+from touche.data.sources import official as sources_of
+from touche.errors import InputError, ToucheError, warn
+from touche.io.identifiers import name_of
+from touche.trec.framed import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FAILED = "failed"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OfficialFile:
+    """An official file.
+
+    Attributes:
+        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
+        available: whether it is on this machine.
+        size: bytes to download; None if it cannot be fetched.
+        md5: the publisher's checksum of the file, or of its archive; empty if none is published.
+        in_archive: whether size and md5 are those of an archive.
+        title: the publication that contains it.
+        page: the publication's web page.
+        licence: the publication's licence.
+    """
+
+    path: str
+    available: bool
+    size: int | None
+    md5: str
+    in_archive: bool
+    title: str
+    page: str
+    licence: str
+
+
+@dataclass(frozen=True)
+class TextCheck:
+    """The texts of a file of args.me, compared with the checksums in their ids.
+
+    Attributes:
+        path: the path of the file.
+        texts: the number of texts.
+        altered: the ids of texts that do not match.
+    """
+
+    path: str
+    texts: int
+    altered: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The result of verifying data.
+
+    Attributes:
+        files: a record for each official file: ``verified``, ``differs``, ``missing`` or ``not verified``.
+        texts: a record for each available file of args.me.
+        broken: whether a file or a text differs, or a file of a named dataset is missing.
+        warnings: a sentence if nothing was verified.
+    """
+
+    files: Table[Status]
+    texts: Table[TextCheck]
+    broken: bool
+    warnings: tuple[str, ...] = ()
+
+    def frame(self) -> "DataFrame":
+        """Returns the files as a pandas DataFrame with a row for each.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        return self.files.frame()
+
+
+def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
+    """Returns the official files of datasets: topics, relevance judgments and corpora.
+
+    Args:
+        datasets: the id of a dataset, or several ids; none for all official files.
+
+    Returns:
+        An ``OfficialFile`` for each file, publication by publication.
+
+    Raises:
+        ToucheError: if there is no such dataset.
+
+    Example:
+        >>> import touche
+        >>> [file.path for file in touche.list_data("touche-2020-task-1") if file.path.startswith("topics")]
+        ['topics/touche-2020-task-1.xml']
+    """
+    return Table(OfficialFile, tuple(map(_official_file, sources_of(_ids(datasets)))))
+
+
+def _official_file(source: Source) -> OfficialFile:
+    return OfficialFile(
+        path=source.path,
+        available=source.place() is not None,
+        size=source.size if source.url else None,
+        md5=source.md5,
+        in_archive=bool(source.member),
+        title=source.title,
+        page=source.page,
+        licence=source.licence,
+    )
+
+
+def fetch(
+    datasets: str | Sequence[str] = (),
+    *,
+    output: str | PathLike[str] | None = None,
+    mirror: str | PathLike[str] | None = None,
+    no_corpora: bool = False,
+    every: bool = False,
+    report: Callable[[Status], None] = lambda status: None,
+    log: Callable[[str], None] = _log.info,
+) -> Table[Status]:
+    """Fetches official data, and checks it against the publishers' md5.
+
+    An interrupted download resumes. A file that cannot be fetched does not stop the others.
+
+    Args:
+        datasets: the id of a dataset, or several ids; none for all data.
+        output: the folder for topics/, qrels/ and corpora/; None for the clone, or outside a clone for the
+            user's cache folder.
+        mirror: a folder to copy the data from, which has the same folders, or the archives as published.
+        no_corpora: whether to fetch only topics and relevance judgments.
+        every: whether to fetch all published data, including corpora, if no dataset is named.
+        report: receives the status of each file when it is complete.
+        log: receives lines about the size and the licences of what is fetched.
+
+    Returns:
+        A status for each file. Its ``problem`` is the reason why a file is missing, or an empty text; each
+        problem is also a Python warning. The notes say how to use another folder.
+
+    Raises:
+        ToucheError: if there is no such dataset, or all data is requested without ``every``.
+
+    Example:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     task, files = "touche-2020-task-1", {"mirror": folder, "output": folder}
+        ...     statuses = touche.fetch(task, no_corpora=True, **files)
+        >>> {status.word for status in statuses}
+        {'not in the mirror'}
+    """
+    ids = _ids(datasets)
+    folder = None if output is None else Path(name_of("output", output))
+    copies = None if mirror is None else _folder(mirror)
+    wanted = [file for file in sources_of(ids) if not (no_corpora and file.kind == "corpora")]
+    missing = [source for source in wanted if is_to_download(source, folder)]
+    size = in_bytes(sum(source.size for source in {source.url: source for source in missing}.values()))
+    if missing and not (ids or copies or no_corpora or every):
+        raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
+    log(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
+    if not copies:
+        for title, page, licence in dict.fromkeys((file.title, file.page, file.licence) for file in missing):
+            log(f"from {page}: {title}, licence: {licence}")
+    statuses = []
+    for status in _fetched(wanted, ids, copies, folder, no_corpora):
+        report(status)
+        statuses.append(status)
+        if status.problem:
+            warn(status.problem)
+    return Table(Status, tuple(statuses), notes=_how_to_use(folder))
+
+
+def _fetched(
+    wanted: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
+) -> Iterator[Status]:
+    for source in wanted:
+        try:
+            status = fetching.fetch(source, mirror, folder)
+        except ToucheError as error:
+            yield Status(source.path, FAILED, problem=str(error))
+            continue
+        if ids and status.word == NOT_IN_MIRROR:
+            problem = f"{source.path} is not in {mirror}; put it or its archive there"
+            status = replace(status, problem=problem)
+        yield status
+    for status in () if no_corpora else fetching.copy_samples(ids, mirror, folder):
+        if status.word != NOT_PUBLISHED:
+            yield status
+        elif ids:
+            problem = f"{status.path} is not published; pass the folder that contains it with --from"
+            yield replace(status, problem=problem)
+
+
+def _how_to_use(folder: Path | None) -> tuple[str, ...]:
+    """Returns how to use the data of a folder that is not searched."""
+    if folder is None or folder in tasks.data_folders():
+        return ()
+    others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
+    return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}",)
+
+
+def verify(datasets: str | Sequence[str] = ()) -> Verification:
+    """Compares available files with the publishers' md5, and texts of args.me with their checksums.
+
+    Args:
+        datasets: the id of a dataset, or several ids; none for all data.
+
+    Returns:
+        A ``Verification``, whose ``files`` have a record for each official file. If nothing was verified,
+        because all files are missing, there is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such dataset, or nothing of the datasets is published.
+
+    Example:
+        >>> import touche
+        >>> verified = touche.verify("touche-2020-task-1")
+        >>> verified.files[0].path, verified.files[0].word in ("verified", "missing")
+        ('topics/touche-2020-task-1.xml', True)
+    """
+    ids = _ids(datasets)
+    sources = sources_of(ids)
+    texts = tuple(TextCheck(str(path), count, tuple(altered)) for path, count, altered in compare_texts(ids))
+    if not sources and not texts:
+        named = " ".join(ids)
+        raise ToucheError(f"{named}: nothing was verified, because no file is published; choose other data")
+    files = tuple(map(fetching.verify, sources))
+    counts = Counter(status.word for status in files)
+    doubts = list[str]()
+    if counts[MISSING] == len(files) and not texts:
+        names = [name.removesuffix("/sample") for name in ids]  # samples are not published
+        fetch_them = f"get them with: touche data fetch {' '.join(dict.fromkeys(names)) or '--all'}"
+        advice = fetch_them if any(source.url for source in sources) else remedy(files[-1].path)
+        doubts.append(f"nothing was verified, because all files are missing; {advice}")
+        warn(doubts[0])
+    is_incomplete = bool(ids) and counts[MISSING] > 0
+    is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
+    return Verification(
+        files=Table(Status, files),
+        texts=Table(TextCheck, texts),
+        broken=is_altered or is_incomplete,
+        warnings=tuple(doubts),
+    )
+
+
+def problem_with(statuses: Sequence[Status]) -> str:
+    """Returns a sentence that counts the missing files, with a remedy; empty if none is missing.
+
+    Args:
+        statuses: what ``fetch`` returned.
+    """
+    count = sum(bool(status.problem) for status in statuses)
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"{files} missing; follow the lines above, or {ELSEWHERE}" if count else ""
+
+
+def _ids(datasets: str | Sequence[str]) -> list[str]:
+    return [datasets] if isinstance(datasets, str) else [*datasets]
+
+
+def _folder(mirror: str | PathLike[str]) -> Path:
+    path = Path(name_of("mirror", mirror))
+    if not os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises if the name is too long)
+        raise InputError(path, "no such folder", "pass the folder to copy the data from")
+    return path

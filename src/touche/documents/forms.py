@@ -1,0 +1,69 @@
+"""Documents in the forms of other tools: frames, dictionaries, records, pairs and iterators."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from touche.documents.collection import Documents, PlainDocuments
+from touche.documents.pages import Page
+from touche.documents.records import AnyDocument, Argument, Document
+from touche.errors import ToucheError
+from touche.io.identifiers import new_id
+from touche.trec.records import fields_in, id_in, records_in, text_in
+
+AnyDocuments: TypeAlias = Any
+"""Documents in one of these forms:
+
+* a ``Documents``, such as ``touche.task(id).documents``
+* a frame of pandas or polars, or a table of PyArrow, with the columns docno and text (PyTerrier), doc_id and
+  text (ir_datasets) or those of ``Documents.frame()``
+* the texts by the ids of the documents, such as ``{"d1": "Coal is cheap."}``
+* a list or an iterator of ``Document``, ``Argument`` or ``Page``, of records or dictionaries with these
+  names, or of pairs of id and text
+"""
+
+_IDS = ("docno", "doc_id", "id", "_id")
+_TEXTS = ("text", "contents", "body")
+
+
+def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
+    """Returns documents in any form as ``Documents``; those of an iterator are stored in memory.
+
+    Args:
+        source: the documents.
+        name: their name in errors.
+
+    Raises:
+        ToucheError: if there are no documents, one of them lacks its id or its text, or an id occurs twice.
+    """
+    if isinstance(source, Documents):
+        return source
+    documents = [*_documents(source, name)]
+    if not documents:
+        raise ToucheError(f"{name}: no documents in it; pass at least one")
+    return PlainDocuments(documents)
+
+
+def _documents(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
+    seen = set[str]()
+    for row, record in enumerate(records_in(source, name), 1):
+        is_document = isinstance(record, AnyDocument)
+        document = record if is_document else _document(fields_in(record, name, row), name, row)
+        new_id(document.id, "document", seen, name, row)
+        yield document
+
+
+def _document(values: Mapping[str, Any], name: str, row: int) -> AnyDocument:
+    id = id_in(values, _IDS, name, row)
+    if {"conclusion", "premises"} <= values.keys():
+        premises = values["premises"]
+        parts = (premises,) if isinstance(premises, str) else tuple(premises)
+        return Argument(**_own(Argument, values) | {"id": id, "premises": parts})
+    if {"body", "headings"} <= values.keys():
+        return Page(**_own(Page, values) | {"id": id})
+    return Document(id, text_in(values, _TEXTS, name, row))
+
+
+def _own(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that a kind of documents has as fields."""
+    return {field.name: values[field.name] for field in fields(kind) if field.name in values}

@@ -1,0 +1,323 @@
+"""Lists what there is: tasks, baselines and published results, as records."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from touche import tasks
+from touche.baselines.declaration import declared, extra_of
+from touche.baselines.loader import folder_of, load, names
+from touche.data.for_tira import write_dataset
+from touche.errors import InputError, ToucheError, choice
+from touche.evaluation.leaderboard import rank, shortlist
+from touche.io.identifiers import name_of
+from touche.regression.expected import ExpectedScore
+from touche.regression.reruns import command_of, published_scores, rerun_of
+from touche.tasks import STANCE, Published, Task, per_topic
+from touche.tasks.cards import read_card
+from touche.tasks.per_topic import PublishedTopic
+from touche.trec.framed import Table
+
+
+@dataclass(frozen=True)
+class ListedTask:
+    """A task in the list of all tasks.
+
+    Attributes:
+        id: the id, such as ``touche-2021-task-1``.
+        title: the title.
+        unit: the ranked unit, such as ``argument``.
+        measure: the measure of the runs, such as ``nDCG@5``.
+        dimensions: the judged dimensions, such as ``relevance``.
+        datasets: the ids of its datasets; the first is the task with its whole collection.
+        published: the number of published results.
+        url: the web page of the task.
+    """
+
+    id: str
+    title: str
+    unit: str
+    measure: str
+    dimensions: tuple[str, ...]
+    datasets: tuple[str, ...]
+    published: int
+    url: str
+
+
+@dataclass(frozen=True)
+class BaselineOption:
+    """An option of a baseline.
+
+    Attributes:
+        name: the name in Python; on the command line, hyphens replace underscores.
+        type: the name of its type, such as ``float``; ``tuple`` for several values.
+        default: the default.
+        choices: the allowed values; empty if there is no list of them.
+        help: its description; empty without one.
+    """
+
+    name: str
+    type: str
+    default: Any
+    choices: tuple[Any, ...]
+    help: str
+
+
+@dataclass(frozen=True)
+class ListedBaseline:
+    """A baseline in the list of all baselines.
+
+    Attributes:
+        name: the name, such as ``bm25``.
+        description: the docstring of its method, without the lines about options.
+        extra: the extra of touche-baselines that it needs; empty if it needs none.
+        options: its options.
+    """
+
+    name: str
+    description: str
+    extra: str
+    options: tuple[BaselineOption, ...]
+
+
+@dataclass(frozen=True)
+class PublishedResult(Published):
+    """A published result, with its rank and the command that reruns it.
+
+    Attributes:
+        rank: the rank in its dimension and measure, from 1; equal printed values share a rank.
+        is_shortlisted: whether it is the best run of its team, or one of the organizers.
+        rerun: the command that reruns it; empty if touche has none.
+        tolerance: the accepted difference of the rerun; None without a rerun.
+    """
+
+    rank: int = 0
+    is_shortlisted: bool = False
+    rerun: str = ""
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class CheckedCard:
+    """The check of a task card.
+
+    Attributes:
+        path: the path of the card.
+        problem: the first problem with its place and remedy, or an empty text.
+    """
+
+    path: str
+    problem: str = ""
+
+
+def list_tasks() -> Table[ListedTask]:
+    """Returns all tasks: those that ship with touche, and those of ``TOUCHE_DATA``.
+
+    Returns:
+        A ``ListedTask`` for each task, by its id; ``frame()`` returns them as a DataFrame. A broken card is
+        a line of the log, and not in the list.
+
+    Example:
+        >>> import touche
+        >>> [task.id for task in touche.list_tasks() if task.unit == "sentence pair"]
+        ['spot-check/pairs', 'touche-2022-task-1']
+    """
+    datasets = tasks.datasets()
+    return Table(ListedTask, tuple(_listed_task(task, datasets) for task in tasks.all_tasks().values()))
+
+
+def _listed_task(task: Task, datasets: Iterable[str]) -> ListedTask:
+    return ListedTask(
+        id=task.id,
+        title=task.title,
+        unit=task.rules.unit,
+        measure=task.measure.name,
+        dimensions=tuple(task.qrels),
+        datasets=tuple(name for name in datasets if name == task.id or name.rpartition("/")[0] == task.id),
+        published=len(task.published),
+        url=task.url,
+    )
+
+
+def list_baselines(
+    baselines: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+) -> Table[ListedBaseline]:
+    """Returns baselines with their options, types and defaults.
+
+    Args:
+        baselines: names of shipped baselines, or paths of folders with a baseline.py; none for all that ship.
+
+    Returns:
+        A ``ListedBaseline`` for each baseline. The code of a baseline runs only if its options cannot be
+        read otherwise.
+
+    Raises:
+        ToucheError: if there is no such baseline, or its baseline.py is broken.
+
+    Example:
+        >>> import touche
+        >>> (bm25,) = touche.list_baselines("bm25")
+        >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
+        [('k1', 'float', 0.9), ('b', 'float', 0.4)]
+    """
+    chosen = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
+    listed = [name_of("baseline", name) for name in chosen] or names()
+    return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
+
+
+def _listed_baseline(name: str) -> ListedBaseline:
+    baseline = declared(name) or load(name)
+    helps = baseline.option_help
+    return ListedBaseline(
+        name=baseline.name,
+        description=baseline.description,
+        extra=extra_of(name),
+        options=tuple(_option(option, helps.get(name, "")) for name, option in baseline.options.items()),
+    )
+
+
+def _option(option: Parameter, help: str) -> BaselineOption:
+    return BaselineOption(
+        name=option.name,
+        type=type(option.default).__name__,
+        default=option.default,
+        choices=get_args(option.annotation) if get_origin(option.annotation) is Literal else (),
+        help=help,
+    )
+
+
+def published(task: str | None = None) -> Table[PublishedResult]:
+    """Returns the published results of a task, or of all tasks.
+
+    Args:
+        task: the id of the task; None for all tasks.
+
+    Returns:
+        Records of ``touche.listing.PublishedResult``, the best result of each dimension first; detected
+        stances, which have another measure, come last. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+
+    Example:
+        >>> import touche
+        >>> best = touche.published("touche-2021-task-1")[0]
+        >>> best.rank, best.measure, best.value
+        (1, 'nDCG@5', 0.72)
+    """
+    chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
+    scores = published_scores() if any(card.published for card in chosen) else []
+    results = tuple(result for card in chosen for result in _results(card, scores))
+    return Table(PublishedResult, results)
+
+
+def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
+    by_kind: dict[tuple[str, str], list[Published]] = {}
+    for row in task.published:
+        by_kind.setdefault(row.kind, []).append(row)
+    shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
+    for row in task.published:
+        score = None if row.dimension == STANCE else rerun_of(row, scores)
+        yield PublishedResult(
+            **vars(row),
+            rank=rank(row, by_kind[row.kind]),
+            is_shortlisted=row in shortlists[row.kind],
+            rerun=command_of(score) if score else "",
+            tolerance=score.tolerance if score else None,
+        )
+
+
+def published_topics(task: str) -> Table[PublishedTopic]:
+    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
+
+    The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
+    ``touche-2022-task-2``. Some runs lack topics, and the mean of a run is over its topics.
+
+    Args:
+        task: the id of the task, or of a dataset with some of its topics.
+
+    Returns:
+        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. The notes name
+        the tasks that have some. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+
+    Example:
+        >>> import touche
+        >>> len({value.topic for value in touche.published_topics("touche-2021-task-2")})
+        50
+    """
+    values = per_topic.published_topics(tasks.task(task))
+    without = f"{task} has no published values of topics; {choice(task, per_topic.tasks_with_topics())}"
+    return Table(PublishedTopic, values, notes=() if values else (without,))
+
+
+def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
+    """Checks task cards for unknown keys, wrong types and contradictions.
+
+    Args:
+        cards: the path of a card, or several paths.
+
+    Returns:
+        A ``CheckedCard`` for each card, with its first problem.
+
+    Example:
+        >>> import touche
+        >>> touche.check_cards("my-task.toml")[0].problem
+        'my-task.toml: cannot be read (No such file or directory); check the path'
+    """
+    paths = [cards] if isinstance(cards, str | PathLike) else [*cards]
+    return Table(CheckedCard, tuple(_checked(Path(name_of("card", path))) for path in paths))
+
+
+def _checked(card: Path) -> CheckedCard:
+    try:
+        read_card(card)
+        tasks.check_name(card)
+    except InputError as error:
+        return CheckedCard(str(card), str(error))
+    return CheckedCard(str(card))
+
+
+def write_for_tira(
+    task: str,
+    output: str | PathLike[str],
+    *,
+    dimension: str | None = None,
+    baseline: str | PathLike[str] = "bm25",
+) -> Path:
+    """Writes a task as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
+
+    The files of the corpus are links. ``tira-cli dataset-submission`` submits the folder.
+
+    Args:
+        task: the id of the task.
+        output: a new folder, whose name becomes the name of the dataset.
+        dimension: the dimension to score; None for the first of the task's card.
+        baseline: the baseline that TIRA's client runs on the dataset.
+
+    Returns:
+        The path of README.md.
+
+    Raises:
+        ToucheError: if there is no such task, baseline or dimension, data is missing, or the folder is not
+            empty.
+
+    Example:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.write_for_tira("spot-check/arguments", folder).name
+        'README.md'
+    """
+    card, folder = tasks.task(task), Path(name_of("output", output))
+    ranked = [name for name in card.qrels if name != STANCE]
+    if not ranked:
+        raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")
+    chosen = ranked[0] if dimension is None else dimension
+    if chosen not in ranked:
+        raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked)}")
+    return write_dataset(card, chosen, folder_of(name_of("baseline", baseline)), folder)

@@ -1,0 +1,376 @@
+"""Runs a baseline: in this process, by the workers of a Spark cluster, or in a sandbox."""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from touche.baselines.declaration import declared
+from touche.baselines.loader import FILE, folder_of, load, names
+from touche.baselines.method import Baseline
+from touche.baselines.options import arguments_of, checked
+from touche.baselines.running import Runs, statistics_named
+from touche.containers.limits import RUNNER_NAMES, Limits
+from touche.data import datasets, places
+from touche.documents.collection import Documents
+from touche.documents.discovery import Input
+from touche.documents.forms import AnyDocuments, documents_in
+from touche.documents.parquet import check_no_fields
+from touche.documents.statistics_files import StatisticsFiles
+from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
+from touche.io.identifiers import name_of, path_or_id
+from touche.io.temporary import temporary_folder
+from touche.scan.statistics_files import read_known
+from touche.trec.columns import Run
+from touche.trec.records import AnyTopics, topics_in
+from touche.trec.runs import RUN_FILE, read_run
+from touche.trec.topics import Topic
+
+if TYPE_CHECKING:
+    from touche.containers.runs import Usage
+
+HERE, SPARK = "local", "spark"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+_Documents = TypeVar("_Documents", bound=Documents)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WrittenRun:
+    """A run in a file.
+
+    Attributes:
+        baseline: the name of the baseline.
+        path: the path of run.txt; ir-metadata.yml is in the same folder.
+        seconds: wall time.
+        runner: where the baseline ran.
+        without_hits: the topics without results; empty if a sandbox made the run.
+        warnings: sentences about the run, without the name of the baseline.
+        usage: the resources of a sandbox, or None.
+    """
+
+    baseline: str
+    path: Path
+    seconds: float
+    runner: str = HERE
+    without_hits: tuple[Topic, ...] = ()
+    warnings: tuple[str, ...] = ()
+    usage: "Usage | None" = None
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """How a baseline reads its input; the fields are arguments of ``write_run``."""
+
+    dataset: str
+    output: Path
+    corpus: str | None = None
+    keep_fields: str | None = None
+    statistics: Path | None = None
+    keep_statistics: Path | None = None
+    runner: str = HERE
+    master: str = ""
+    resume: bool = False
+    topics: Any = None
+    documents: Any = field(default=None, repr=False)
+
+
+def run(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str] | None = None,
+    *,
+    topics: AnyTopics = None,
+    documents: AnyDocuments = None,
+    output: str | PathLike[str] | None = None,
+    **options: Any,
+) -> Run:
+    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
+            ir_datasets, that dataset is downloaded.
+        topics: the topics, instead of a dataset, in one of the forms of ``touche.AnyTopics``.
+        documents: the documents, instead of a dataset, in one of the forms of ``touche.AnyDocuments``. An
+            iterator is read once and stored in memory.
+        output: a folder that also gets run.txt and ir-metadata.yml, or None.
+        options: options of the baseline by name; other options have their defaults.
+
+    Returns:
+        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
+        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset or option, or the input is unusable. Also if
+            neither a dataset nor topics and documents are passed.
+
+    Example:
+        >>> import touche
+        >>> texts = {"d1": "Coal is cheap, but dirty.", "d2": "Wind is clean."}
+        >>> run = touche.run("bm25", topics={"1": "Is coal cheap?"}, documents=texts)
+        >>> [hit.document for hit in run]
+        ['d1']
+    """
+    with temporary_folder("touche-run-") as scratch:
+        folder = scratch if output is None else Path(name_of("output", output))
+        ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
+        values = checked(ranker.options, options)
+        written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
+        for text in written.warnings:
+            warn(f"{written.baseline}: {text}")
+        has_hits = written.path.stat().st_size > 0
+        return (read_run(written.path) if has_hits else Run.of([])).called(ranker.tag(values))
+
+
+def write_run(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str] | None,
+    output: str | PathLike[str],
+    *,
+    options: Mapping[str, Any] = _NO_OPTIONS,
+    topics: AnyTopics = None,
+    documents: AnyDocuments = None,
+    corpus: str | None = None,
+    keep_fields: str | PathLike[str] | None = None,
+    statistics: str | PathLike[str] | None = None,
+    keep_statistics: str | PathLike[str] | None = None,
+    tag: str = "",
+    team: str = "",
+    runner: str = HERE,
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    master: str = "local[*]",
+    resume: bool = False,
+    log: Callable[[str], None] = _log.info,
+) -> WrittenRun:
+    """Runs a baseline and writes run.txt and ir-metadata.yml, as ``touche run`` does.
+
+    Args:
+        baseline, dataset: as for ``run``.
+        output: the folder for both files.
+        options: options of the baseline by name; other options have their defaults.
+        topics: topics instead of a dataset, as for ``run``; a file of topics if the dataset is an address,
+            such as ``s3a://bucket/corpus``.
+        documents: documents instead of a dataset, as for ``run``.
+        corpus: the id of a corpus of ir_datasets, for a folder that has only topics.
+        keep_fields: a folder that gets the fields of web pages as Parquet, for later runs.
+        statistics: a file with the statistics of the whole collection, of which the dataset is a part; or
+            the name of statistics in the baseline's folder.
+        keep_statistics: a file that gets the statistics.
+        tag: the last column of run.txt; empty for the baseline's name and changed options.
+        team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
+        runner: ``local`` (this process), ``docker``, ``podman``, ``tira`` or ``spark``.
+        limits: the limits of a sandbox.
+        master: Spark's address.
+        resume: whether Spark checkpoints to a folder ``parts`` of the output, and resumes from it.
+        log: receives lines about the input and the runner.
+
+    Returns:
+        The path of the run, its time in seconds, and its warnings.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset, option or runner, arguments exclude each other,
+            the input is unusable, or the output cannot be written.
+
+    Example:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.write_run("bm25", "spot-check/arguments", folder, options={"k1": 1.2}).path.name
+        'run.txt'
+    """
+    check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
+    in_memory = documents is not None or (topics is not None and dataset is None)
+    if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
+        raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
+    given = "" if in_memory else path_or_id("dataset", dataset)
+    if not (given or in_memory) or not name_of("output", output):
+        raise ToucheError("-i or -o is empty; pass the input and the output directory")
+    counts = None if keep_statistics is None else Path(name_of("keep_statistics", keep_statistics))
+    settings = _Settings(
+        dataset=given,
+        output=Path(name_of("output", output)),
+        corpus=corpus,
+        keep_fields=None if keep_fields is None else name_of("keep_fields", keep_fields),
+        statistics=None if statistics is None else Path(name_of("statistics", statistics)),
+        keep_statistics=counts,
+        runner=runner,
+        master=master,
+        resume=resume,
+        topics=topics,
+        documents=documents,
+    )
+    if runner not in (HERE, SPARK):
+        return _write_in_sandbox(baseline, options, settings, {"tag": tag, "team": team}, limits, log)
+    name = "" if isinstance(baseline, Baseline) else name_of("baseline", baseline)
+    try:
+        ranker = baseline if isinstance(baseline, Baseline) else load(name)
+        return _write(ranker, checked(ranker.options, options), settings, tag, team, log)
+    except NotInstalledError as error:
+        if not name:
+            raise
+        from touche.containers.images import instead  # here, because only errors need its 5 ms
+
+        raise NotInstalledError(f"{error}{instead(name)}") from error
+
+
+def declaration(name: str) -> Baseline:
+    """Returns a baseline with the options of its baseline.py, whose code does not run here.
+
+    Args:
+        name: the name of a shipped baseline, or the path of a folder.
+
+    Raises:
+        InputError: if its options cannot be read without running its code.
+    """
+    baseline = declared(name)
+    if baseline is None:
+        problem = "no @baseline whose options can be read without running code"
+        remedy = "decorate one function with @baseline, and make each default a literal"
+        raise InputError(folder_of(name) / FILE, problem, remedy)
+    return baseline
+
+
+def _write_in_sandbox(
+    baseline: str | PathLike[str] | Baseline,
+    options: Mapping[str, Any],
+    settings: _Settings,
+    texts: Mapping[str, str],
+    limits: Limits,
+    log: Callable[[str], None],
+) -> WrittenRun:
+    from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
+
+    of_input = settings.corpus, settings.keep_fields, settings.statistics, settings.keep_statistics
+    if any(value is not None for value in of_input):
+        problem = "corpus, keep_fields, statistics and keep_statistics have no effect on the runner"
+        raise ToucheError(f"{problem} {settings.runner}; omit them")
+    ranker = baseline if isinstance(baseline, Baseline) else declaration(name_of("baseline", baseline))
+    if not ranker.typed:
+        raise ToucheError(f"{ranker.name} is a function without an image; pass the name of a baseline")
+    places.check_exists(settings.dataset)
+    values = ranker.changed(checked(ranker.options, options))
+    words = arguments_of(values | {name: text for name, text in texts.items() if text})
+    job = Job(ranker.typed, words, settings.dataset, settings.output)
+    usage = RUNNERS[settings.runner](job, limits, log)
+    return WrittenRun(job.name, job.output / RUN_FILE, usage.wall, settings.runner, usage=usage)
+
+
+def _write(
+    ranker: Baseline,
+    options: dict[str, Any],
+    settings: _Settings,
+    tag: str,
+    team: str,
+    log: Callable[[str], None],
+) -> WrittenRun:
+    started = time.monotonic()
+    if settings.statistics:  # before an earlier run is overwritten
+        settings = replace(settings, statistics=_statistics_file(ranker, settings.statistics))
+    with (_on_spark if settings.runner == SPARK else _here)(ranker, settings) as collection:
+        runs = Runs(ranker, collection, team)
+        log(f"{ranker.name}: {collection.took}")
+        if line := _about_statistics(runs.given):
+            log(f"{ranker.name}: {line}")
+        without_hits = runs.write(settings.output, options, tag)
+    doubts = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
+    if ranker.folder and ranker.name in names() and not ranker.is_shipped and not tag:
+        problem = f"{ranker.typed} is not the shipped baseline, but its runs get the same tag"
+        doubts.insert(0, f"{problem}; rename the folder")
+    return WrittenRun(
+        baseline=ranker.name,
+        path=settings.output / RUN_FILE,
+        seconds=time.monotonic() - started,
+        runner=settings.runner,
+        without_hits=tuple(without_hits),
+        warnings=tuple(doubts),
+    )
+
+
+def _statistics_file(baseline: Baseline, named: Path) -> Path:
+    """Returns the file that ``statistics`` names: a file, or statistics in the folder of the baseline."""
+    own = statistics_named(baseline.folder or Path(), str(named))
+    path = own if own.is_file() else named  # a known name is no path, unless it begins with ./
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in own.parent.glob("*.json")))
+        remedy = "pass a file written by --keep-statistics" + (f", or one of: {known}" if known else "")
+        raise InputError(path, "no such file", remedy)
+    read_known(path)
+    return path
+
+
+def _about_statistics(source: Input) -> str:
+    """Describes the statistics by which a part of a collection is ranked; empty if none are published."""
+    files = source.documents.statistics
+    if files and files.is_whole:
+        return ""
+    if files and files.known:
+        return f"ranks by the statistics in {files.known.name}, not by the documents' own"
+    if source.statistics and not (files or source.is_whole):
+        return f"has no statistics named {source.statistics}, and ranks by the documents' own"
+    return ""
+
+
+@contextmanager
+def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
+    for address in filter(_ADDRESS.match, (settings.dataset, settings.keep_fields or "")):
+        raise ToucheError(f"{address}: only Spark opens addresses; add --runner spark, or pass a folder")
+    if settings.keep_fields:
+        files = Path(settings.keep_fields).glob("*")
+        check_no_fields(settings.keep_fields, (path.name for path in files))
+    yield _opened(baseline, settings)
+
+
+@contextmanager
+def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
+    """Opens the input by Spark, with ``resume`` from the folder of parts."""
+    from touche import cluster  # here, because it takes 13 ms
+
+    if settings.resume and settings.keep_fields:
+        problem = "--resume does not read parts again, so it cannot save their fields"
+        raise ToucheError(f"{problem}; omit --resume or --keep-fields")
+    is_address = _ADDRESS.match(settings.dataset)
+    if is_address and settings.corpus is not None:
+        raise ToucheError(f"{settings.dataset}: an address has its own documents; omit --corpus")
+    local = None if is_address else _opened(baseline, settings)
+    with (
+        cluster.started(settings.master, baseline.name) as context,
+        cluster.folder_sent(context, baseline.folder) as ship,
+    ):
+        if local:
+            collection = cluster.find(context, ship, local)
+        else:
+            prepared = partial(_prepared, settings=settings)
+            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, prepared)
+        parts = settings.output / "parts" if settings.resume else None
+        saved = cluster.saved(collection, parts, baseline.folder) if parts else nullcontext(collection)
+        with saved as resumed:
+            yield resumed
+
+
+def _opened(baseline: Baseline, settings: _Settings) -> Input:
+    if settings.documents is not None:
+        topics = topics_in(settings.topics)
+        documents = documents_in(settings.documents)
+        source = Input(topics, documents, f"{len(topics)} topics and documents in memory", documents.paths)
+    else:
+        needed = baseline.needs_documents
+        source = datasets.opened(settings.dataset, settings.corpus, needs_documents=needed)
+    return replace(source, documents=_prepared(source.documents, settings))
+
+
+def _prepared(documents: _Documents, settings: _Settings) -> _Documents:
+    """Adds the statistics, and the folder for fields, to the documents."""
+    statistics = StatisticsFiles(known=settings.statistics, output=settings.keep_statistics)
+    documents = documents.with_statistics(statistics) if statistics else documents
+    return documents.keeping_fields(settings.keep_fields) if settings.keep_fields else documents

@@ -1,0 +1,141 @@
+"""Records in memory: rows of frames, mappings, named tuples and pairs, and topics in these forms."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from touche.errors import InputError, ToucheError
+from touche.io.identifiers import new_id, quoted
+from touche.trec.topics import Topic, read_topics
+
+AnyTopics: TypeAlias = Any
+"""Topics in one of these forms:
+
+* the path of topics.xml or queries.jsonl
+* a frame of pandas or polars, or a table of PyArrow, with the columns qid and query (PyTerrier), query_id and
+  text (ir_datasets) or number and title (``touche``)
+* the queries by the ids of their topics, such as ``{"1": "Is coal cheap?"}``
+* a list or an iterator of ``Topic``, of records or dictionaries with these names, or of pairs of id and query
+"""
+
+_NUMBERS = ("qid", "query_id", "number", "_id")
+_TITLES = ("query", "title", "text")
+
+
+def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
+    """Returns topics in any form as a tuple of ``Topic``.
+
+    Args:
+        source: the topics.
+        name: their name in errors.
+
+    Raises:
+        ToucheError: if there are no topics, one of them lacks its id or its query, or an id occurs twice.
+    """
+    if isinstance(source, str | PathLike):
+        return read_topics(Path(source))
+    topics, seen = list[Topic](), set[str]()
+    records = [source] if isinstance(source, Topic) else records_in(source, name)
+    for row, record in enumerate(records, 1):
+        topic = record if isinstance(record, Topic) else _topic(fields_in(record, name, row), name, row)
+        new_id(topic.number, "topic", seen, name, row)
+        topics.append(topic)
+    if not topics:
+        raise ToucheError(f"{name}: no topics in it; pass at least one")
+    return tuple(topics)
+
+
+def _topic(fields: Mapping[str, Any], name: str, row: int) -> Topic:
+    objects = fields.get("objects")
+    return Topic(
+        number=id_in(fields, _NUMBERS, name, row),
+        title=text_in(fields, _TITLES, name, row),
+        objects=tuple(objects) if isinstance(objects, list | tuple) else (),
+        description=optional_text(fields, "description"),
+        narrative=optional_text(fields, "narrative"),
+    )
+
+
+def records_in(source: Any, name: str) -> Iterator[Any]:
+    """Yields the rows of a frame, the pairs of a dictionary, or the items of another iterable.
+
+    Args:
+        source: the records.
+        name: their name in errors.
+
+    Raises:
+        ToucheError: if it is neither.
+    """
+    if isinstance(source, Mapping):
+        yield from source.items()
+    elif hasattr(source, "to_pylist"):  # a table of PyArrow
+        yield from source.to_pylist()
+    elif hasattr(source, "to_dicts"):  # a frame of polars
+        yield from source.to_dicts()
+    elif hasattr(source, "columns") and hasattr(source, "to_dict"):
+        yield from source.to_dict("records")
+    elif (
+        isinstance(source, Iterable)
+        and not isinstance(source, str | bytes)
+        and not hasattr(source, "collect")
+    ):
+        yield from source
+    else:
+        raise ToucheError(f"{name}: {quoted(source)} has no records; pass a frame, a list or an iterator")
+
+
+def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
+    """Returns the fields of a record by their names; a pair has ``_id`` and ``text``.
+
+    Args:
+        record: a dictionary, a named tuple, a pair, or another object with attributes.
+        name: the name of the records, for errors.
+        row: the number of the record, from 1.
+
+    Raises:
+        InputError: if it has no fields.
+    """
+    if isinstance(record, Mapping):
+        return dict(record)
+    if hasattr(record, "_asdict"):
+        return dict(record._asdict())
+    if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
+        return {"_id": record[0], "text": record[1]}
+    if hasattr(record, "__dict__"):
+        return dict(vars(record))
+    raise InputError(
+        name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", row
+    )
+
+
+def id_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> str:
+    """Returns the id of a record, its first field with one of the names; a whole number is also an id."""
+    value = _first(fields, names, name, row)
+    return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+
+
+def text_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> str:
+    """Returns the text of a record, its first field with one of the names.
+
+    Raises:
+        InputError: if there is no such field, or it is not a text.
+    """
+    value = _first(fields, names, name, row)
+    if not isinstance(value, str):
+        raise InputError(name, f"{quoted(value)} is not a text", "pass a text", row)
+    return value
+
+
+def optional_text(fields: Mapping[str, Any], field: str) -> str:
+    """Returns a text of a record; empty if the record lacks it."""
+    value = fields.get(field)
+    return value if isinstance(value, str) else ""
+
+
+def _first(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> Any:
+    for field in names:
+        if field in fields:
+            return fields[field]
+    raise InputError(name, f"the record has no {names[0]}", f"name one of its fields {', '.join(names)}", row)

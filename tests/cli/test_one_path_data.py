@@ -1,0 +1,205 @@
+"""Commands about tasks, data, baselines and images print the records that their functions return."""
+
+import csv
+import doctest
+import json
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import touche as package
+from conftest import Touche
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* is not in |nothing was verified")
+CARDS = ["src/touche/tasks/touche-2020-task-1.toml", "no-such-card.toml"]
+TOY, TASK = "spot-check/arguments", "touche-2021-task-1"
+EXAMPLES = (
+    "build_images check_cards fetch identify join_runs join_statistics list_baselines list_data "
+    "list_images list_tasks published published_topics regress report run sweep verify write_beir "
+    "write_for_tira write_run"
+).split()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, the function that it calls, and what its table shows of each record.
+
+    Attributes:
+        command: the words of the command.
+        records: calls the function.
+        cells: the texts of a record in a line of the table, in their order; None for a record that the table
+            omits.
+        formats: the other formats of the command.
+    """
+
+    command: str
+    records: Callable[[], Iterable[Any]]
+    cells: Callable[[Any], list[str] | None]
+    formats: tuple[str, ...] = ()
+
+
+def published_cells(row: Any) -> list[str] | None:
+    return [str(row.rank), row.name, row.tag, f"{row.value:.3f}"] if row.is_shortlisted else None
+
+
+def topic_cells(row: Any) -> list[str] | None:
+    return [row.team, row.tag, row.dimension, row.topic, f"{row.value:.3f}"] if row.baseline else None
+
+
+CASES = [
+    Case("tasks", package.list_tasks, lambda row: [row.id, row.title, f"{row.unit}s", str(row.published)]),
+    Case(f"tasks {TASK}", lambda: package.published(TASK), published_cells, ("json", "csv")),
+    Case(
+        f"tasks {TASK} --per-topic",
+        lambda: package.published_topics(TASK),
+        topic_cells,
+        ("json", "csv"),
+    ),
+    Case(
+        f"tasks check {' '.join(CARDS)}",
+        lambda: package.check_cards(CARDS),
+        lambda row: [row.problem or f"{row.path}: fine"],
+    ),
+    Case(
+        f"data list {TASK}",
+        lambda: package.list_data(TASK),
+        lambda file: ["yes" if file.available else "no", file.md5, file.path],
+    ),
+    Case(
+        f"data verify {TASK}",
+        lambda: package.verify(TASK).files,
+        lambda status: [f"{status.path}: {status.word}"],
+    ),
+    Case(
+        f"regress bm25 --dataset {TOY} --twice",
+        lambda: package.regress("bm25", TOY, twice=True),
+        lambda outcome: [outcome.expected.command, TOY, outcome.expected.kind, outcome.verdict],
+    ),
+]
+BY_COMMAND = [pytest.param(case, id=case.command.replace("/", "-")[:40]) for case in CASES]
+
+
+@pytest.mark.parametrize("case", BY_COMMAND)
+def test_the_table_has_a_line_for_each_record(touche: Touche, case: Case) -> None:
+    lines = touche(*case.command.split())[1].splitlines()
+    shown = [cells for record in case.records() if (cells := case.cells(record)) is not None]
+    assert shown
+    for cells in shown:
+        line = next((line for line in lines if holds(line, cells)), None)
+        assert line is not None, cells
+        lines.remove(line)
+
+
+def holds(line: str, cells: list[str]) -> bool:
+    """Returns whether a line has these texts in this order."""
+    for cell in cells:
+        _, present, line = line.partition(cell or " ")
+        if not present:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("case", [each for each in BY_COMMAND if each.values[0].formats])
+def test_json_and_csv_are_the_records(touche: Touche, case: Case) -> None:
+    rows = case.records().rows  # type: ignore[attr-defined]
+    out = touche(*case.command.split(), "--format", "json")[1]
+    assert json.loads(out) == json.loads(json.dumps(rows)) != []
+    header, *lines = csv.reader(StringIO(touche(*case.command.split(), "--format", "csv")[1]))
+    assert header == [*rows[0]]
+    assert lines == [[as_cell(value) for value in row.values()] for row in rows]
+
+
+def as_cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return "" if value is None else str(value)
+
+
+def test_fetching_prints_each_file_and_then_its_problem(touche: Touche, tmp_path: Path) -> None:
+    mirror, folder = tmp_path / "mirror", tmp_path / "data"
+    mirror.mkdir()
+    statuses = package.fetch(TASK, mirror=mirror, output=folder, no_corpora=True)
+    options = [TASK, "--from", mirror, "--to", folder, "--no-corpora"]
+    code, out, err = touche("data", "fetch", *options)
+    assert code == 2
+    assert out.splitlines() == [f"{status.path}: {status.word}" for status in statuses]
+    *_, advice, first, second, third, last = err.splitlines()
+    assert [first, second, third] == [f"error: {status.problem}" for status in statuses]
+    assert advice in statuses.notes and last.startswith("touche: 3 files missing")
+    with pytest.warns(UserWarning, match="is not in"):
+        package.fetch(TASK, mirror=mirror, output=folder, no_corpora=True)
+
+
+@pytest.mark.parametrize("cross_validation", ["none", "two-fold"])
+def test_a_sweep_prints_the_scores_or_folds_of_several_measures(
+    touche: Touche, tmp_path: Path, cross_validation: str
+) -> None:
+    measures = ["--measure", "nDCG@5,AP", "--cross-validation", cross_validation]
+    command = ["sweep", "bm25", "--k1", "0.6,1.2", "--task", TOY, "-o", tmp_path / "a", *measures]
+    sweep = package.sweep(
+        "bm25",
+        TOY,
+        {"k1": [0.6, 1.2]},
+        measure=["nDCG@5", "AP"],
+        output=tmp_path / "b",
+        cross_validation=None if cross_validation == "none" else cross_validation,
+    )
+    assert [*sweep.by_dimension] == ["relevance nDCG@5", "relevance AP"]
+    table = sweep.scores if cross_validation == "none" else sweep.folds()
+    assert json.loads(touche(*command, "--format", "json")[1]) == json.loads(json.dumps(table.rows)) != []
+    header, *lines = csv.reader(StringIO(touche(*command, "--format", "csv")[1]))
+    assert header == [*table.rows[0]]
+    assert lines == [[as_cell(value) for value in row.values()] for row in table.rows]
+    out = touche(*command)[1].splitlines()
+    for score in sweep.scores:
+        cells = [str(score.setting.swept["k1"]), score.dimension, f"{score.mean:.3f}", f"{score.judged:.2f}"]
+        assert any(holds(line, cells) for line in out), cells
+    written = [{path.name for path in (tmp_path / name).glob("*.*")} for name in "ab"]
+    assert written[0] == written[1] >= {"settings.csv", "heat-map-relevance%20AP.svg"}
+    assert (tmp_path / "a" / "settings.csv").read_text() == (tmp_path / "b" / "settings.csv").read_text()
+
+
+def test_a_report_of_the_command_is_that_of_the_function(touche: Touche, tmp_path: Path) -> None:
+    run = tmp_path / "run" / "run.txt"
+    package.write_run("bm25", TOY, run.parent)
+    command = ["report", run, "--task", TOY, "-o", tmp_path / "command"]
+    code, out, _ = touche(*command)
+    assert (code, out) == (0, f"{tmp_path}/command/index.html\n")
+    typed = shlex.join(["touche", *map(str, command)])
+    page = package.report(run, tmp_path / "function", TOY, command=typed)
+    assert page.read_text() == (tmp_path / "command" / "index.html").read_text()
+    names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("command", "function")]
+    assert names[0] == names[1]
+
+
+MEASURED = {"wall", "cpu", "memory"}  # these differ from run to run
+
+
+def test_outcomes_are_the_same_on_standard_output_in_a_file_and_in_python(
+    touche: Touche, tmp_path: Path
+) -> None:
+    command = ["regress", "bm25", "--dataset", TOY, "--format", "json"]
+    printed = json.loads(touche(*command)[1])
+    code, out, _ = touche(*command, "--output", tmp_path / "command.json")
+    assert code == 0 and out.splitlines()[0].split()[:2] == ["baseline", "dataset"]
+    package.regress("bm25", TOY, output=tmp_path / "function.json")
+    files = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("command", "function")]
+    rows = package.regress("bm25", TOY).rows
+    first, *others = [
+        [{name: value for name, value in row.items() if name not in MEASURED} for row in records]
+        for records in (printed, *files, json.loads(json.dumps(rows)))
+    ]
+    assert first and all(other == first for other in others)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_function_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = doctest.DocTestFinder().find(getattr(package, name), name, globs={})
+    assert example.examples
+    failed, _ = doctest.DocTestRunner().run(example)
+    assert not failed, capsys.readouterr().out

@@ -1,0 +1,146 @@
+"""Runs on topics and documents in the forms that Python users have."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas
+import pytest
+
+import touche as package
+from touche.errors import ToucheError
+
+TASK = "spot-check/arguments"
+TEXTS = {"d1": "Coal is cheap, but dirty.", "d2": "Wind is clean.", "d3": "Coal and wind"}
+QUERIES = {"1": "Is coal cheap?", "2": "clean wind"}
+COLUMNS = {"qid": "query_id", "query": "text", "docno": "doc_id"}  # PyTerrier's, and those of ir_datasets
+
+
+class Query(NamedTuple):
+    query_id: str
+    text: str
+
+
+class Doc(NamedTuple):
+    doc_id: str
+    text: str
+
+
+def topics_frame() -> pandas.DataFrame:
+    return pandas.DataFrame({"qid": QUERIES.keys(), "query": QUERIES.values()})
+
+
+def documents_frame() -> pandas.DataFrame:
+    return pandas.DataFrame({"docno": TEXTS.keys(), "text": TEXTS.values()})
+
+
+FORMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "PyTerrier": (topics_frame, documents_frame),
+    "ir_datasets": (
+        lambda: [Query(*pair) for pair in QUERIES.items()],
+        lambda: (Doc(*pair) for pair in TEXTS.items()),
+    ),
+    "frames of ir_datasets": (
+        lambda: topics_frame().rename(columns=COLUMNS),
+        lambda: documents_frame().rename(columns=COLUMNS),
+    ),
+    "dictionaries": (
+        lambda: [{"number": number, "title": title} for number, title in QUERIES.items()],
+        lambda: iter([{"id": id, "contents": text} for id, text in TEXTS.items()]),
+    ),
+    "pairs": (lambda: iter(QUERIES.items()), lambda: iter(TEXTS.items())),
+    "records of touche": (
+        lambda: [package.Topic(*pair) for pair in QUERIES.items()],
+        lambda: (package.Document(*pair) for pair in TEXTS.items()),
+    ),
+    "numbers as ids": (lambda: {int(number): title for number, title in QUERIES.items()}, lambda: TEXTS),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_topics_and_documents_have_any_form(form: str) -> None:
+    topics, documents = FORMS[form]
+    run = package.run("bm25", topics=topics(), documents=documents())
+    assert run == package.run("bm25", topics=QUERIES, documents=TEXTS)
+    assert {(hit.topic, hit.document) for hit in run} == {
+        ("1", "d1"),
+        ("1", "d3"),
+        ("2", "d2"),
+        ("2", "d3"),
+    }
+
+
+def test_polars_and_pyarrow_are_also_read() -> None:
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    expected = package.run("bm25", topics=QUERIES, documents=TEXTS)
+    topics, documents = polars.from_pandas(topics_frame()), pyarrow.Table.from_pandas(documents_frame())
+    assert package.run("bm25", topics=topics, documents=documents) == expected
+
+
+@pytest.mark.parametrize("dataset", [TASK, "spot-check/pages", "spot-check/passages"])
+def test_the_data_of_a_task_gives_the_run_of_its_dataset(dataset: str) -> None:
+    """Topics and documents also survive a frame: arguments and pages stay what they are."""
+    data, expected = package.task(dataset), package.run("bm25", dataset)
+    assert package.run("bm25", topics=data.topics, documents=data.documents).text() == expected.text()
+    frames = {"topics": data.topics.frame(), "documents": data.documents.frame()}
+    assert package.run("bm25", **frames).text() == expected.text()
+
+
+def test_a_run_in_a_folder_is_the_returned_one(tmp_path: Path) -> None:
+    run = package.run("bm25", TASK, output=tmp_path)
+    assert (tmp_path / "run.txt").read_text() == run.text()
+    assert (tmp_path / "ir-metadata.yml").is_file()
+
+
+def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others() -> None:
+    with pytest.warns(UserWarning, match="bm25: nothing found for topic 1"):
+        assert len(package.run("bm25", topics={"1": "nuclear"}, documents=TEXTS)) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"topics": QUERIES}, "pass both of them"),
+        ({"documents": TEXTS}, "pass both of them"),
+        ({"dataset": TASK, "topics": QUERIES, "documents": TEXTS}, "pass both of them"),
+        ({}, "dataset = None"),
+        ({"topics": {}, "documents": TEXTS}, "topics: no topics"),
+        ({"topics": QUERIES, "documents": []}, "documents: no documents"),
+        ({"topics": QUERIES, "documents": [{"docno": "d1"}]}, "documents:1: the record has no text"),
+        ({"topics": QUERIES, "documents": [{"text": "Coal"}]}, "documents:1: the record has no docno"),
+        ({"topics": QUERIES, "documents": [("d1", 5)]}, "documents:1: 5 is not a text"),
+        ({"topics": QUERIES, "documents": [("d 1", "a")]}, "documents:1: document 'd 1' is empty, too long"),
+        ({"topics": QUERIES, "documents": [("d", "a"), ("d", "b")]}, "documents:2: document 'd' occurs a"),
+        ({"topics": [("1", "a"), ("1", "b")], "documents": TEXTS}, "topics:2: topic '1' occurs a second"),
+        ({"topics": 5, "documents": TEXTS}, "topics: 5 has no records"),
+        ({"topics": QUERIES, "documents": [5]}, "documents:1: 5 has no fields"),
+        ({"topics": topics_frame().assign(query=None), "documents": TEXTS}, "topics:1: None is not a text"),
+    ],
+)
+def test_unusable_topics_and_documents_are_an_error(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        package.run("bm25", **arguments)
+
+
+def test_a_function_has_no_image(tmp_path: Path) -> None:
+    @package.baseline
+    def mine(topics: package.Topics, documents: package.Documents, *, boost: float = 1) -> package.Rankings:
+        yield from ((topic, [("d1", boost)]) for topic in topics)
+
+    assert package.run(mine, topics=QUERIES, documents=TEXTS, boost=2.5).scores.tolist() == [2.5, 2.5]
+    with pytest.raises(ToucheError, match="mine is a function without an image"):
+        package.write_run(mine, TASK, tmp_path, runner="docker")
+    with pytest.raises(ToucheError, match=r"have no effect on the runner docker; omit them"):
+        package.write_run("bm25", TASK, tmp_path, runner="docker", statistics="all.json")
+    with pytest.raises(ToucheError, match="there is no runner 'dokcer'; did you mean docker"):
+        package.write_run("bm25", TASK, tmp_path, runner="dokcer")
+
+
+def test_a_baseline_that_ends_the_program_is_an_error() -> None:
+    @package.baseline
+    def leaving(topics: package.Topics, documents: package.Documents) -> package.Rankings:
+        raise SystemExit(3)
+        yield
+
+    with pytest.raises(ToucheError, match="leaving ended the program with exit code 3"):
+        package.run(leaving, topics=QUERIES, documents=TEXTS)
