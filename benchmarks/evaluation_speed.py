@@ -1,10 +1,12 @@
-"""Times ``touche evaluate`` next to the command of ir_measures and to ranx, on made-up runs.
+"""Times ``touche evaluate`` next to ir_measures and ranx, and ``touche fuse`` next to ranx, on made-up runs.
 
     python benchmarks/evaluation_speed.py [--rounds 3]
 
 The runs have 49,000 lines of 49 topics and a million lines of 1,000 topics; a tenth of the lines is judged.
 Each system is a process of its own that reads run and qrels and prints nDCG@5. ``touche`` also computes its
-own evaluator, intervals, warnings and explanations. The benchmark leaves ranx out if it is not installed.
+own evaluator, intervals, warnings and explanations. The fusions are reciprocal rank fusions of two such runs
+that share half of their documents. ranx stops when it has the fused run, because it saves runs slowly; touche
+also writes the file. The benchmark leaves ranx out if it is not installed.
 """
 
 import os
@@ -26,15 +28,23 @@ from ranx import Qrels, Run, evaluate
 qrels, run = (kind.from_file(file, kind="trec") for kind, file in zip((Qrels, Run), sys.argv[1:]))
 print(evaluate(qrels, run, "ndcg@5"))
 """
+RANX_FUSE = """
+import sys
+from ranx import Run, fuse
+runs = [Run.from_file(file, kind="trec") for file in sys.argv[1:]]
+fuse(runs=runs, norm=None, method="rrf", params={"k": 60})
+"""
 COMMANDS = {
     "touche": ["-m", "touche", "evaluate", "{run}", "--qrels", "{qrels}"],
     "ir_measures": ["-m", "ir_measures", "{qrels}", "{run}", "nDCG@5"],
     "ranx": ["-c", RANX, "{qrels}", "{run}"],
+    "touche fuse": ["-m", "touche", "fuse", "{run}", "{other}", "-o", "{folder}/fused"],
+    "ranx fuse": ["-c", RANX_FUSE, "{run}", "{other}"],
 }
 
 
 def write(folder: Path, topics: int) -> dict[str, str]:
-    """Writes a run and its qrels; some neighbours in the ranking have one score."""
+    """Writes a run, its qrels, and another run; some neighbours in the ranking have one score."""
     generator = random.Random(topics)
     run, qrels = folder / f"{topics}.txt", folder / f"{topics}.qrels"
     with run.open("w") as lines, qrels.open("w") as judgments:
@@ -47,7 +57,13 @@ def write(folder: Path, topics: int) -> dict[str, str]:
                     judgments.write(
                         f"{topic} 0 doc{number:07d}-{topic % 7} {generator.choice([-2, 0, 0, 1, 2])}\n"
                     )
-    return {"run": str(run), "qrels": str(qrels)}
+    other = folder / f"{topics}-other.txt"
+    with run.open() as lines, other.open("w") as others:
+        for line in lines:
+            topic, _, document, rank, score, _ = line.split()
+            name = generator.choice([document, f"other-{document}"])
+            others.write(f"{topic} Q0 {name} {rank} {float(score) - generator.random():.6f} other\n")
+    return {"run": str(run), "qrels": str(qrels), "other": str(other), "folder": str(folder)}
 
 
 def measure(arguments: list[str]) -> tuple[float, float]:
@@ -66,7 +82,7 @@ def measure(arguments: list[str]) -> tuple[float, float]:
 @click.option("--rounds", default=3, show_default=True)
 def main(rounds: int) -> None:
     """Prints medians, and the median ratio of the seconds of touche to those of each other system."""
-    systems = [name for name in COMMANDS if name != "ranx" or find_spec(name)]
+    systems = [name for name in COMMANDS if not name.startswith("ranx") or find_spec("ranx")]
     with tempfile.TemporaryDirectory() as folder:
         for size, topics in SIZES.items():
             files = write(Path(folder), topics)
@@ -74,7 +90,8 @@ def main(rounds: int) -> None:
             timings = [{name: measure(command) for name, command in commands.items()} for _ in range(rounds)]
             for name in systems:
                 seconds, memory = (median(each[name][part] for each in timings) for part in (0, 1))
-                ratio = median(each["touche"][0] / each[name][0] for each in timings)
+                own = "touche fuse" if name.endswith("fuse") else "touche"
+                ratio = median(each[own][0] / each[name][0] for each in timings)
                 lines = f"{size}, {topics * DEPTH:,} lines"
                 click.echo(f"{lines}, {name}: {seconds:.2f} s, {memory:.0f} MB, ratio {ratio:.2f}")
 

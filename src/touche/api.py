@@ -46,9 +46,9 @@ from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.listing import PublishedResult, published
 from touche.tasks import Task
-from touche.tira.outputs import write_run
+from touche.tira.outputs import write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
-from touche.trec.columns import NO_STANCE, Columns, Run
+from touche.trec.columns import Run
 from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
@@ -552,26 +552,25 @@ def fuse(
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
         weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
-        rankings = list(fusion.fused_rankings(read, fusion.METHODS[method], depth, weights))
+        fused = fusion.fused_run(read, fusion.METHODS[method], depth, weights, tag)
         options |= {"weights": [*weights]} if weights is not None else {}
     else:
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension)
-        rankings = list(tuning.rankings)
+            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+        fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
     if folder is not None:
-        _write_fused(folder, sources, rankings, options, team, started)
-    run = _run_of_rankings(rankings, tag)
-    columns = {field.name: getattr(run, field.name) for field in fields(run)}
+        _write_fused(folder, sources, fused, options, team, started)
+    columns = {field.name: getattr(fused, field.name) for field in fields(fused)}
     return FusedRun(**columns, tuning=tuning, warnings=doubts)
 
 
 def _write_fused(
     folder: Path,
     sources: Sequence[Path | Run],
-    rankings: Sequence[fusion.Ranking],
+    fused: Run,
     options: Mapping[str, Any],
     team: str,
     started: datetime,
@@ -589,23 +588,7 @@ def _write_fused(
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
     inputs = [source for source in sources if isinstance(source, Path) and not isinstance(source, Held)]
-    write_run(folder, [topic for topic, _ in rankings], rankings, options["tag"], lambda: text, inputs)
-
-
-def _run_of_rankings(rankings: Sequence[fusion.Ranking], tag: str) -> Run:
-    """Returns fused rankings as a run."""
-    hits = [hit for _, ranking in rankings for hit in ranking]
-    topics = [topic.number for topic, ranking in rankings for _ in ranking]
-    stances = [hit[2] if len(hit) == 3 else NO_STANCE for hit in hits]
-    columns = Columns()
-    columns.add(
-        words=(topics, stances, [tag] * len(hits)),
-        documents=[hit[0] for hit in hits],
-        ranks=np.array([rank for _, ranking in rankings for rank in range(1, len(ranking) + 1)], np.int64),
-        scores=np.array([hit[1] for hit in hits], np.float64),
-        numbers=np.arange(1, len(hits) + 1),
-    )
-    return columns.run(tag)
+    write_ranked(folder, fused, lambda: text, inputs)
 
 
 def lint(

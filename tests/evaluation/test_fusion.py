@@ -1,4 +1,7 @@
 import math
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from touche.errors import ParameterError
-from touche.evaluation.fusion import METHODS, fused, fused_rankings
-from touche.trec.runs import RunLine
+from touche.evaluation import fusion
+from touche.evaluation.fusion import METHODS, Hits, fused_run
+from touche.tira.outputs import write_ranked
+from touche.trec.runs import RunLine, read_run
 
 IDS = list("abcdef")
 SCORES = st.sampled_from([0.0, 1.0, 2.5, -3.0, 1e30, 7.0])  # few, so that there are ties
@@ -23,6 +28,12 @@ def lines(scores: dict[tuple[str, str], float]) -> list[RunLine]:
     return [RunLine(topic, "Q0", document, 1, score, "t") for (topic, document), score in scores.items()]
 
 
+def fused(
+    runs: Sequence[Sequence[RunLine]], method: fusion.Method, weights: Sequence[float] | None = None
+) -> dict[str, Hits]:
+    return {topic: documents.hits for topic, documents in fusion.fused(runs, method, weights)}
+
+
 ONE = lines({("1", "a"): 9.0, ("1", "b"): 5.0, ("1", "c"): 1.0})
 OTHER = lines({("2", "z"): 4.0, ("1", "d"): 0.8, ("1", "b"): 0.2})
 
@@ -36,7 +47,7 @@ OTHER = lines({("2", "z"): 4.0, ("1", "d"): 0.8, ("1", "b"): 0.2})
     ],
 )
 def test_two_runs_come_to_what_is_computed_by_hand(method: str, expected: dict[str, float]) -> None:
-    found = dict(fused([ONE, OTHER], METHODS[method]))
+    found = fused([ONE, OTHER], METHODS[method])
     assert list(found) == ["1", "2"]
     assert dict(found["1"]) == pytest.approx(expected, rel=1e-15)
     # The only document of a topic is first and last at once.
@@ -77,12 +88,12 @@ def by_table(
 
 @given(RUNS, st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
 def test_runs_in_any_order_come_to_what_a_table_says(runs, method, random) -> None:  # type: ignore[no-untyped-def]
-    found = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method])}
+    found = {topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method]).items()}
     assert found.keys() == {topic for run in runs for topic, _ in run}
     for topic, hits in found.items():
         assert hits == pytest.approx(by_table(runs, topic, method), rel=1e-12, abs=1e-15)
     random.shuffle(runs)
-    again = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method])}
+    again = {topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method]).items()}
     assert again == found and all(map(math.isfinite, (s for hits in found.values() for s in hits.values())))
 
 
@@ -92,7 +103,9 @@ WEIGHTS = st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=
 @given(RUNS, st.sampled_from(list(METHODS)), WEIGHTS)
 def test_weighted_runs_come_to_what_a_table_says(runs, method, weights) -> None:  # type: ignore[no-untyped-def]
     weights = weights[: len(runs)]
-    found = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method], weights)}
+    found = {
+        topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method], weights).items()
+    }
     topics = {topic for run, weight in zip(runs, weights, strict=True) if weight for topic, _ in run}
     assert found.keys() == topics
     for topic, hits in found.items():
@@ -101,16 +114,20 @@ def test_weighted_runs_come_to_what_a_table_says(runs, method, weights) -> None:
 
 def test_weights_are_those_of_the_runs_by_hand() -> None:
     """Of the documents a, b and c the first run gives 2, 1 and 0 of 2; the second b and d 0.2 and 0.8."""
-    found = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combsum"], [0.25, 2.0])}
+    found = {
+        topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combsum"], [0.25, 2.0]).items()
+    }
     assert found == {"1": {"a": 0.25, "b": 0.125, "c": 0.0, "d": 2.0}, "2": {"z": 2.0}}
-    found = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combmnz"], [0.25, 2.0])}
+    found = {
+        topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combmnz"], [0.25, 2.0]).items()
+    }
     assert found["1"] == {"a": 0.25, "b": 0.25, "c": 0.0, "d": 2.0}
-    z = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["z-score"], [2.0, 1.0])}
+    z = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["z-score"], [2.0, 1.0]).items()}
     # The deviation of 9, 5 and 1 is the square root of 32 / 3; 0.8 and 0.2 are one deviation off.
     high = 4 / math.sqrt(32 / 3)
     assert z["1"] == pytest.approx({"a": 2 * high, "b": -1.0, "c": -2 * high, "d": 1.0}, abs=1e-15)
     assert z["2"] == {"z": 0.0}
-    rbc = dict(fused([ONE, OTHER], METHODS["rbc"], [1.0, 2.0]))["1"]
+    rbc = fused([ONE, OTHER], METHODS["rbc"], [1.0, 2.0])["1"]
     assert dict(rbc) == pytest.approx({"a": 0.05, "b": 0.0475 + 0.095, "c": 0.045125, "d": 0.1})
 
 
@@ -118,13 +135,13 @@ def test_weights_are_those_of_the_runs_by_hand() -> None:
 def test_scores_that_do_not_differ_have_no_deviation(scores: list[float]) -> None:
     """The mean of three times 0.1 is another number than 0.1."""
     run = lines({("1", id): score for id, score in zip("abc", scores, strict=False)})
-    assert all(score == 0.0 for _, score in dict(fused([run, run], METHODS["z-score"]))["1"])
-    assert all(score == 2.0 for _, score in dict(fused([run, run], METHODS["combsum"]))["1"])
+    assert all(score == 0.0 for _, score in fused([run, run], METHODS["z-score"])["1"])
+    assert all(score == 2.0 for _, score in fused([run, run], METHODS["combsum"])["1"])
 
 
 def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
     run = lines({("1", f"{place:04}"): -float(place) for place in range(1000)})
-    scores = dict(dict(fused([run], METHODS["rbc"]))["1"])
+    scores = dict(fused([run], METHODS["rbc"])["1"])
     assert np.float32(scores["0998"]) > np.float32(scores["0999"]) > 0
 
 
@@ -144,7 +161,36 @@ def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
 )
 def test_weights_that_weigh_nothing_are_refused(weights: list[float], problem: str) -> None:
     with pytest.raises(ParameterError, match=problem):
-        list(fused_rankings([ONE, OTHER], METHODS["rrf"], 10, weights))
+        fused_run([ONE, OTHER], METHODS["rrf"], 10, weights)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sums_of_three_runs_are_rounded_once(method: str) -> None:
+    """0.1 + 0.2 + 0.3 depends on the order of the sum, and so would the digits of a fused run."""
+    shares = np.array([[0.1, 1e16], [0.2, 1.0], [0.3, -1e16]])
+    times = 3 if method == "combmnz" else 1
+    for order in permutations(range(3)):
+        scores = METHODS[method].combine(shares[[*order]], np.ones(shares.shape, np.bool_))
+        assert scores.tolist() == [times * 0.6, times * 1.0]
+
+
+def test_a_fused_run_has_the_digits_of_its_file(tmp_path: Path) -> None:
+    """Scores of any size, whose digits as float32 differ from those as float."""
+    scores = [3.0, 1 / 3, 2e-5, 1e-30, -1 / 7, -2.5e6]
+    one = lines({("1", id): score for id, score in zip(IDS, scores, strict=True)})
+    for weight in (1.0, 1e-6, 1e6):
+        run = fused_run([one, OTHER], METHODS["z-score"], 5, [weight, 0.3], "mine")
+        write_ranked(tmp_path, run, str)
+        expected = [str(np.float32(score)) for score in run.scores]
+        assert [line.split()[4] for line in (tmp_path / "run.txt").read_text().splitlines()] == expected
+        assert read_run(tmp_path / "run.txt") == run
+
+
+def test_a_stance_is_that_of_the_first_run_with_the_document_also_if_its_weight_is_0() -> None:
+    one = [RunLine("1", "PRO", "a", 1, 2.0, "t")]
+    other = [RunLine("1", "CON", "a", 1, 2.0, "t"), RunLine("1", "CON", "b", 2, 1.0, "t")]
+    run = fused_run([one, other], METHODS["rrf"], 10, [0.0, 1.0])
+    assert [(line.document, line.stance) for line in run] == [("a", "PRO"), ("b", "CON")]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -167,9 +213,9 @@ def test_ranx_gives_the_same_scores(method: str) -> None:
         "z-score": {"norm": "zmuv", "method": "wsum", "params": {"weights": weights}},
         "rbc": {"norm": "rank", "method": "rbc", "params": {"phi": 0.95}},
     }[method]
-    fusion = ranx.fuse(runs=[ranx.Run(run) for run in runs], **theirs).to_dict()
+    theirs_fused = ranx.fuse(runs=[ranx.Run(run) for run in runs], **theirs).to_dict()
     ours = [lines({(t, id): s for t, of_topic in run.items() for id, s in of_topic.items()}) for run in runs]
-    found = {topic: dict(hits) for topic, hits in fused(ours, METHODS[method], weights)}
-    assert found.keys() == fusion.keys()
+    found = {topic: dict(hits) for topic, hits in fused(ours, METHODS[method], weights).items()}
+    assert found.keys() == theirs_fused.keys()
     for topic, hits in found.items():
-        assert hits == pytest.approx(fusion[topic], rel=1e-9, abs=1e-12)
+        assert hits == pytest.approx(theirs_fused[topic], rel=1e-9, abs=1e-12)

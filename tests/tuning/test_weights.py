@@ -8,11 +8,11 @@ from conftest import Write
 from spotcheck import run_of
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import trec_eval
-from touche.evaluation.fusion import METHODS, fused_rankings
+from touche.evaluation.fusion import METHODS, fused_run
 from touche.tasks import Judgments, Rules, Task
 from touche.trec.qrels import Qrels
 from touche.trec.runs import RunLine, read_run
-from touche.tuning.weights import TunedFusion, simplex, tuned
+from touche.tuning.weights import simplex, tuned
 
 
 def task_of(write: Write, monkeypatch: pytest.MonkeyPatch, relevant: dict[str, str]) -> Task:
@@ -21,14 +21,6 @@ def task_of(write: Write, monkeypatch: pytest.MonkeyPatch, relevant: dict[str, s
     monkeypatch.setenv("TOUCHE_DATA", str(write("qrels/made-up.qrels", text).parents[1]))
     judged = {"relevance": Judgments("made-up.qrels", frozenset({0, 1}))}
     return Task("made-up", "", "", "made-up.xml", judged, {}, Rules("document", ("Q0",)))
-
-
-def lines_of(fusion: TunedFusion) -> list[RunLine]:
-    return [
-        RunLine(topic.number, "Q0", id, rank, score, "t")
-        for topic, hits in fusion.rankings
-        for rank, (id, score, _) in enumerate(hits, 1)
-    ]
 
 
 TOPICS = [str(number) for number in range(1, 9)]
@@ -59,14 +51,14 @@ def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_s
     found = tuned(runs, METHODS[method], 10, task, "two-fold")
     chosen = {topic: found.weights[topic] for topic in TOPICS}
     assert all((one > other) == (int(topic) % 2 == 0) for topic, (one, other) in chosen.items())
-    lines = lines_of(found)
+    lines = found.run
     qrels = {topic: {"a": int(topic) % 2, "b": 1 - int(topic) % 2} for topic in TOPICS}
     values = trec_eval(lines, qrels, task.measure).per_topic
     assert found.cross_validation.values == values
     assert {line.document for line in lines if line.rank == 1 and line.topic in ("1", "3")} == {"b"}
-    for topic, hits in found.rankings:
-        whole = dict(fused_rankings(runs, METHODS[method], 10, found.weights[topic.number]))
-        assert whole[topic] == hits
+    for topic, places in found.run.by_topic.items():
+        whole = fused_run(runs, METHODS[method], 10, found.weights[topic])
+        assert whole.take(whole.by_topic[topic]) == found.run.take(places)
 
 
 def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_unjudged_topic(
@@ -100,7 +92,7 @@ def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
     some = [[line for line in run if line.topic in ("1", "2", "3", "99")] for run in runs]
     fusion = tuned(some, METHODS["rrf"], 10, task, "leave-one-topic-out")
     qrels = Qrels({topic: {id: int(id == best) for id in "ab"} for topic, best in relevant.items()})
-    assert fusion.cross_validation.values == trec_eval(lines_of(fusion), qrels, task.measure).per_topic
+    assert fusion.cross_validation.values == trec_eval(fusion.run, qrels, task.measure).per_topic
     assert fusion.cross_validation.values["8"] == 0 and len(fusion.cross_validation.values) == len(TOPICS)
     assert fusion.weights.keys() == {"1", "2", "3", "99"}
 

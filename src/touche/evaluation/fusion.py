@@ -1,21 +1,24 @@
 """Fusion of several runs."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
 
 from touche.errors import ParameterError
-from touche.tira.outputs import Hit
-from touche.trec.runs import RunLine, by_topic, in_order_of_score, ranking
-from touche.trec.topics import Topic
+from touche.trec.columns import Run, RunLine, Words
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
 PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
 
+Floats = NDArray[np.float64]
 Hits = list[tuple[str, float]]
-Ranking = tuple[Topic, list[Hit]]
 
 
 @dataclass(frozen=True)
@@ -23,21 +26,65 @@ class Method:
     """A method of fusion.
 
     Attributes:
-        shares: computes a run's shares for its documents of a topic.
-        combine: computes a document's score from its shares of the runs that have it.
+        shares: computes the shares of a topic's documents from their scores in a run, in trec_eval's order.
+        combine: computes scores from shares, a row for each run and a column for each document. A share is 0
+            where the second argument, of the same shape, is false: the run lacks the document.
     """
 
-    shares: Callable[[Sequence[RunLine]], Mapping[str, float]]
-    combine: Callable[[Sequence[float]], float]
+    shares: Callable[[Floats], Floats]
+    combine: Callable[[Floats, NDArray[np.bool_]], Floats]
 
 
-Shares = Mapping[str, Mapping[str, Mapping[int, float]]]
-"""Shares of documents, by topic, document and index of the run."""
+@dataclass(frozen=True)
+class Shares:
+    """The shares of all documents of a topic.
+
+    Attributes:
+        documents: the ids, descending.
+        of_runs: the share of each document in each run; shape (runs, documents).
+        has: whether each run has each document; the same shape.
+        stances: each document's stance in the first run that has it.
+    """
+
+    documents: NDArray[np.object_]
+    of_runs: Floats
+    has: NDArray[np.bool_]
+    stances: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Fused:
+    """The fused documents of a topic.
+
+    Attributes:
+        documents: the ids.
+        scores: the score of each document; float32 after ``best``.
+        stances: the stance of each document.
+    """
+
+    documents: NDArray[np.object_]
+    scores: NDArray[np.floating[Any]]
+    stances: NDArray[np.object_]
+
+    @property
+    def hits(self) -> Hits:
+        """The documents with their scores."""
+        return list(zip(self.documents.tolist(), self.scores.tolist(), strict=True))
+
+    def best(self, depth: int) -> "Fused":
+        """Returns the best documents in trec_eval's order: by score as float32, ties by descending id.
+
+        Args:
+            depth: maximum number of documents.
+        """
+        scores = self.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0
+        order = np.argsort(-scores, kind="stable")[:depth]  # the ids descend already
+        return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
 def fused(
-    runs: Iterable[Iterable[RunLine]], method: Method, weights: Sequence[float] | None = None
-) -> Iterator[tuple[str, Hits]]:
+    runs: Sequence[Sequence[RunLine]], method: Method, weights: Sequence[float] | None = None
+) -> Iterator[tuple[str, Fused]]:
     """Fuses runs, in any order.
 
     Args:
@@ -46,46 +93,57 @@ def fused(
         weights: factor of each run's shares; a run with weight 0 is ignored.
 
     Yields:
-        Each topic, in the order of the runs, with all its (document id, score) pairs in no order.
+        Each topic, in the order of the runs, with all its documents.
     """
-    yield from weighted(shares_of(runs, method), method, weights)
+    for topic, shares in shares_of(runs, method):
+        documents = weighted(shares, method, weights)
+        if len(documents.scores):
+            yield topic, documents
 
 
-def shares_of(runs: Iterable[Iterable[RunLine]], method: Method) -> Shares:
-    """Returns each run's shares for its documents, without weights.
+def shares_of(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tuple[str, Shares]]:
+    """Yields each topic with the runs' shares for its documents, without weights.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
     """
-    topics: dict[str, dict[str, dict[int, float]]] = {}
-    for place, run in enumerate(runs):
-        for topic, lines in by_topic(run).items():
-            for document, share in method.shares(lines).items():
-                topics.setdefault(topic, {}).setdefault(document, {})[place] = share
-    return topics
+    columns = [Run.of(run) for run in runs]
+    for topic in dict.fromkeys(topic for run in columns for topic in run.by_score):
+        yield topic, _shares_of_topic(topic, columns, method)
 
 
-def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Iterator[tuple[str, Hits]]:
-    """Combines shares into scores; yields each topic with its (document id, score) pairs.
+def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
+    lines = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
+    ids = [run.documents[places].tolist() for run, places in zip(runs, lines, strict=True)]
+    documents = sorted(set[str]().union(*ids), reverse=True)
+    column = {document: number for number, document in enumerate(documents)}
+    shares = np.zeros((len(runs), len(documents)))
+    has = np.zeros(shares.shape, np.bool_)
+    stances = np.empty(len(documents), np.object_)
+    for number in reversed(range(len(runs))):  # the first run's stance is written last
+        run, places = runs[number], lines[number]
+        columns = [column[document] for document in ids[number]]
+        if columns:
+            shares[number, columns] = method.shares(run.scores[places])
+            has[number, columns] = True
+            stances[columns] = run.stances[places].array
+    return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
+
+
+def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
+    """Combines the shares of a topic into the scores of the documents, in the same order.
 
     Args:
-        shares: result of ``shares_of``.
-        method: the same method.
+        shares: the shares.
+        method: the method that made them.
         weights: one per run, or None for equal weights.
     """
-    for topic, documents in shares.items():
-        hits = []
-        for document, of_runs in documents.items():
-            got = [
-                share if weights is None else weights[place] * share
-                for place, share in of_runs.items()
-                if weights is None or weights[place]
-            ]
-            if got:
-                hits.append((document, method.combine(got)))
-        if hits:
-            yield topic, hits
+    factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
+    has = shares.has & (factors != 0)[:, None]
+    chosen = has.any(axis=0)
+    scores = method.combine((factors[:, None] * shares.of_runs)[:, chosen], has[:, chosen])
+    return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
 
 
 def check_weights(weights: Sequence[float], runs: int) -> None:
@@ -99,7 +157,7 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
         ParameterError: if the number of weights is wrong, a weight is neither 0 nor from 1e-6 to 1e6, or all
             are 0.
     """
-    if isinstance(weights, str) or not isinstance(weights, Sequence):
+    if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
         raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
@@ -116,102 +174,148 @@ def _is_weight(value: object) -> bool:
     return isinstance(value, Real) and (value == 0 or 1e-6 <= float(value) <= 1e6)
 
 
-def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
+def reciprocal_ranks(scores: Floats) -> Floats:
     """Returns 1 / (60 + rank), with trec_eval's ranks by score (Cormack et al. 2009).
 
     Args:
-        lines: all lines of a topic.
+        scores: the scores of a topic's documents, best first.
     """
-    return {line.document: 1 / (K + rank) for rank, line in enumerate(in_order_of_score(lines), 1)}
+    return 1 / (K + np.arange(1, len(scores) + 1))
 
 
-def rank_biased(lines: Sequence[RunLine]) -> dict[str, float]:
+def rank_biased(scores: Floats) -> Floats:
     """Returns (1 - 0.95) 0.95^(rank - 1), with the same ranks: rank-biased centroids (Bailey et al. 2017).
 
     Args:
-        lines: all lines of a topic.
+        scores: the scores of a topic's documents, best first.
     """
-    return {line.document: (1 - PHI) * PHI**rank for rank, line in enumerate(in_order_of_score(lines))}
+    # Powers of Python, because the last digit of NumPy's depends on the processor.
+    return np.array([(1 - PHI) * PHI ** (rank - 1) for rank in range(1, len(scores) + 1)])
 
 
-def normalised(lines: Sequence[RunLine]) -> dict[str, float]:
+def normalised(scores: Floats) -> Floats:
     """Returns (score - lowest) / (highest - lowest), 0 for the last document and 1 for the first (Lee 1997).
 
     So runs with different ranges of scores count equally. If all scores are equal, they become 1.
 
     Args:
-        lines: all lines of a topic.
+        scores: the scores of a topic's documents.
     """
-    scores = [line.score for line in lines]
-    lowest, span = min(scores), max(scores) - min(scores)
-    return {line.document: (line.score - lowest) / span if span else 1.0 for line in lines}
+    lowest, highest = scores.min(), scores.max()
+    return (scores - lowest) / (highest - lowest) if lowest < highest else np.ones_like(scores)
 
 
-def standardised(lines: Sequence[RunLine]) -> dict[str, float]:
+def standardised(scores: Floats) -> Floats:
     """Returns (score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
 
     A document with the mean score gets 0, like a document that the run lacks. Equal scores become 0.
 
     Args:
-        lines: all lines of a topic.
+        scores: the scores of a topic's documents.
     """
-    scores = [line.score for line in lines]
-    mean = fsum(scores) / len(scores)
-    deviation = sqrt(fsum((score - mean) ** 2 for score in scores) / len(scores))
-    varied = deviation and min(scores) < max(scores)  # the mean of equal scores may be rounded
-    return {line.document: (line.score - mean) / deviation if varied else 0.0 for line in lines}
+    differences = scores - fsum(scores) / len(scores)
+    deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
+    varied = deviation and scores.min() < scores.max()  # the mean of equal scores may be rounded
+    return differences / deviation if varied else np.zeros_like(scores)
 
 
-def times_runs(shares: Sequence[float]) -> float:
-    """Returns the sum, times the number of runs with the document: CombMNZ (Fox and Shaw 1994)."""
-    return len(shares) * fsum(shares)
+def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
+    """Returns the correctly rounded sum of each document's shares: CombSUM (Fox and Shaw 1994).
+
+    Args:
+        shares: a row for each run.
+        has: is ignored, because missing shares are 0.
+    """
+    if len(shares) <= 2:
+        total: Floats = shares.sum(axis=0)
+        return total  # a sum of two is correctly rounded
+    return np.array([fsum(of_document) for of_document in shares.T.tolist()])
+
+
+def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
+    """Returns the sums, times the number of runs with the document: CombMNZ (Fox and Shaw 1994).
+
+    Args:
+        shares: a row for each run.
+        has: whether each run has each document.
+    """
+    runs: NDArray[np.intp] = has.sum(axis=0)
+    return runs * sums(shares, has)
 
 
 METHODS = {
-    "rrf": Method(reciprocal_ranks, fsum),
-    "combsum": Method(normalised, fsum),
+    "rrf": Method(reciprocal_ranks, sums),
+    "combsum": Method(normalised, sums),
     "combmnz": Method(normalised, times_runs),
-    "z-score": Method(standardised, fsum),
-    "rbc": Method(rank_biased, fsum),
+    "z-score": Method(standardised, sums),
+    "rbc": Method(rank_biased, sums),
 }
 
 
-def fused_rankings(
-    runs: Sequence[Sequence[RunLine]], method: Method, depth: int, weights: Sequence[float] | None = None
-) -> Iterator[Ranking]:
-    """Fuses runs into rankings; a document's stance comes from the first run that has it.
+def fused_run(
+    runs: Sequence[Sequence[RunLine]],
+    method: Method,
+    depth: int,
+    weights: Sequence[float] | None = None,
+    tag: str = "fused",
+) -> Run:
+    """Fuses runs into one; a document's stance comes from the first run that has it.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
         depth: maximum number of documents per topic.
         weights: one per run, or None for equal weights.
+        tag: the tag of the fused run.
 
     Raises:
         ParameterError: if the weights are unusable.
     """
     if weights is not None:
         check_weights(weights, len(runs))
-    yield from ranked(fused(runs, method, weights), runs, depth)
+    return run_of_topics({topic: hits.best(depth) for topic, hits in fused(runs, method, weights)}, tag)
 
 
-def ranked(
-    topics: Iterable[tuple[str, Hits]], runs: Sequence[Sequence[RunLine]], depth: int
-) -> Iterator[Ranking]:
-    """Truncates fused topics, and adds the documents' stances from the runs."""
-    stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
-    for topic, hits in topics:
-        # with the digits of a run file, so that a fused run is the same in memory
-        best = ((id, float(str(score))) for id, score in ranking(hits, depth))
-        yield Topic(topic, ""), [(id, score, stances.get((topic, id), "Q0")) for id, score in best]
+def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
+    """Returns the best documents of each topic as a run; topics without documents are left out.
+
+    Args:
+        topics: the documents of each topic, in their order.
+        tag: the tag.
+    """
+    counts = [len(topic.documents) for topic in topics.values()]
+    return Run(
+        path=Path(tag),
+        topics=Words([*topics], np.repeat(np.arange(len(topics), dtype=np.int32), counts)),
+        stances=Words.of(_joined([topic.stances for topic in topics.values()], np.object_).tolist()),
+        documents=_joined([topic.documents for topic in topics.values()], np.object_),
+        ranks=_joined([np.arange(1, count + 1) for count in counts], np.int64),
+        scores=_as_written(_joined([topic.scores for topic in topics.values()], np.float32)),
+        tags=Words([tag], np.zeros(sum(counts), np.int32)),
+        numbers=np.arange(1, sum(counts) + 1),
+    )
+
+
+def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, kind), *arrays])
+
+
+def _as_written(scores: NDArray[np.float32]) -> Floats:
+    """Returns the digits of scores in a run file, so that a fused run is the same in memory."""
+    return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 
 def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
-    topics = [{line.topic for line in run} for run in runs]
+    columns = [Run.of(run) for run in runs]
+    topics = [set(run.by_topic) for run in columns]
     if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
         noun = "topic" if len(alone) == 1 else "topics"
         yield f"{len(alone)} {noun} in only some of the runs; check that all are of one task"
-    documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
-    if max(documents.values()) < 2:
+    if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all are of one task"
+
+
+def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
+    documents = [run.documents[run.by_topic[topic]].tolist() for run in runs if topic in run.by_topic]
+    return sum(map(len, documents)) > len(set[str]().union(*documents))

@@ -1,13 +1,15 @@
 """Writes the output of a run for TIRA: run.txt and ir-metadata.yml, both or none."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from touche.errors import ToucheError
 from touche.io.identifiers import is_word, quoted
 from touche.io.writing import check_outputs, together, write_whole
-from touche.trec.runs import MAX_DEPTH, format_run, ranking
+from touche.trec.columns import Run
+from touche.trec.runs import MAX_DEPTH, digits, format_run, ranking
 from touche.trec.runs import RUN_FILE as RUN_FILE
 from touche.trec.topics import Topic
 
@@ -46,14 +48,47 @@ def write_run(
             number, or another value is not a word.
         InputError: if the directory cannot be written, or the disk is full.
     """
-    run, about = directory / RUN_FILE, directory / METADATA_FILE
     _word(tag, "tag", "such as touche-bm25")
-    with together(run, inputs):
-        check_outputs([run, about])  # before the work
+    with _writing(directory, metadata, inputs) as run:
         lines = _lines({topic.number: topic for topic in topics}, rankings, tag)
         write_whole(run, "".join(lines.get(topic.number, "") for topic in topics))
-        write_whole(about, metadata())
     return [topic for topic in topics if not lines.get(topic.number)]
+
+
+def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs: Iterable[Path] = ()) -> None:
+    """Writes a whole run as run.txt, together with its metadata, as ``write_run`` does.
+
+    Args:
+        directory: the output directory, which is made if it is missing.
+        run: the run, best documents first; scores are written as float32.
+        metadata: returns the text of ir-metadata.yml.
+        inputs: as for ``write_run``.
+
+    Raises:
+        ToucheError: if a column is not a word.
+        InputError: if the directory cannot be written, or the disk is full.
+    """
+    columns: dict[str, Iterable[str]] = {
+        "document id": run.documents,
+        "stance": run.stances.present,
+        "tag": run.tags.present,
+    }
+    for name, words in columns.items():
+        for word in words:
+            if not is_word(word):
+                raise ToucheError(f"the run has the {name} {quoted(word)}; write one word")
+    with _writing(directory, metadata, inputs) as file:
+        write_whole(file, run.text_with(digits(run.rounded)))
+
+
+@contextmanager
+def _writing(directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]) -> Iterator[Path]:
+    """Yields the path of run.txt for writing, and then writes the metadata; both files appear, or none."""
+    run, about = directory / RUN_FILE, directory / METADATA_FILE
+    with together(run, inputs):
+        check_outputs([run, about])  # before the work
+        yield run
+        write_whole(about, metadata())
 
 
 def _lines(

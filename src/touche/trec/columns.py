@@ -110,6 +110,11 @@ class Words:
         return map(self.words.__getitem__, self.codes.tolist())
 
     @property
+    def array(self) -> NDArray[np.object_]:
+        """The word of each line."""
+        return np.array(self.words, np.object_)[self.codes]
+
+    @property
     def present(self) -> list[str]:
         """Distinct words of the lines, in the order of the lines."""
         _, first = np.unique(self.codes, return_index=True)
@@ -270,9 +275,19 @@ class Run(Sequence[RunLine], Framed):
 
     def text(self) -> str:
         """Returns the lines of a run file."""
-        columns = self.topics, self.stances, self.documents, self.ranks, self.scores.tolist(), self.tags
-        lines = (" ".join(map(str, line)) for line in zip(*columns, strict=True))
-        return "".join(f"{line}\n" for line in lines)
+        return self.text_with(self.scores.tolist())
+
+    def text_with(self, scores: Iterable[object]) -> str:
+        """Returns the lines of a run file.
+
+        Args:
+            scores: the scores as they are written.
+        """
+        columns = self.topics, self.stances, self.documents, self.ranks.tolist(), scores, self.tags
+        return "".join(
+            f"{topic} {stance} {document} {rank} {score} {tag}\n"
+            for topic, stance, document, rank, score, tag in zip(*columns, strict=True)
+        )
 
     @property
     def tag(self) -> str:

@@ -9,6 +9,8 @@ from numbers import Real
 from pathlib import Path
 
 import numpy as np
+import orjson
+from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
@@ -25,6 +27,7 @@ _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ign
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
+_LEAST_FRACTION, _LEAST_EXPONENT = 1e-4, 1e6  # between these sizes, numbers have no exponent anywhere
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
@@ -225,6 +228,15 @@ def format_run(
         f"{topic} {known.get(document, 'Q0')} {document} {rank} {score!s} {tag}\n"
         for rank, (document, score) in enumerate(ranked, 1)
     )
+
+
+def digits(scores: NDArray[np.float32]) -> list[str]:
+    """Returns scores with the fewest digits that restore the same float32, as ``str`` does."""
+    texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()[1:-1].split(",")
+    sizes = np.abs(scores)
+    for place in np.flatnonzero((sizes >= _LEAST_EXPONENT) | ((sizes < _LEAST_FRACTION) & (sizes > 0))):
+        texts[place] = str(scores[place])
+    return texts if len(scores) else []
 
 
 def _float32(document: str, score: float) -> np.float32:

@@ -8,12 +8,12 @@ from touche.data.places import qrels_of
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
-from touche.evaluation.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
+from touche.evaluation.fusion import Method, Shares, run_of_topics, shares_of, weighted
 from touche.io.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
+from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
-from touche.trec.runs import RunLine
 from touche.trec.topics import in_order
 
 STEPS = 10  # of a weight, from 0 to 1
@@ -29,14 +29,14 @@ class TunedFusion:
     Attributes:
         dimension: dimension that the weights are tuned for.
         measure: measure of trec_eval that they are tuned for.
-        rankings: fused topics.
+        run: the fused run.
         weights: weights of each fused topic.
-        cross_validation: folds, with the values of the rankings.
+        cross_validation: folds, with the values of the run.
     """
 
     dimension: str
     measure: str
-    rankings: Sequence[Ranking]
+    run: Run
     weights: Mapping[str, Weights]
     cross_validation: CrossValidation[Weights]
 
@@ -48,6 +48,7 @@ def tuned(
     task: Task,
     validation: str,
     dimension: str | None = None,
+    tag: str = "fused",
 ) -> TunedFusion:
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
@@ -61,6 +62,7 @@ def tuned(
         task: task, with its measure.
         validation: a name in ``FOLDS``.
         dimension: dimension to tune for; by default the task's first.
+        tag: the tag of the fused run.
 
     Raises:
         ToucheError: if there are too many runs, too few topics with judgments, or no such
@@ -73,7 +75,8 @@ def tuned(
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
-    shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
+    shares = dict(shares_of(runs, method))
+    qrels = qrels_of(task, dimension)
     grid = list(simplex(len(runs), STEPS))
     values = {
         weights: _values(shares, method, weights, depth, qrels, task.measure_for(dimension))
@@ -82,11 +85,10 @@ def tuned(
     folds = cross_validated(values, sorted(qrels, key=in_order), validation)
     weights = dict.fromkeys(shares, best(values, set(qrels)))
     weights |= {topic: fold.choice for fold in folds.folds for topic in fold.values if topic in shares}
-    rankings = list(ranked(_with(shares, method, weights), runs, depth))
     return TunedFusion(
         dimension=dimension,
         measure=str(task.measure_for(dimension)),
-        rankings=rankings,
+        run=_fused(shares, method, weights, depth, tag),
         weights=weights,
         cross_validation=folds,
     )
@@ -107,18 +109,24 @@ def simplex(runs: int, steps: int) -> Iterator[Weights]:
 
 
 def _values(
-    shares: Shares, method: Method, weights: Weights, depth: int, qrels: Qrels, measure: Measure
+    shares: Mapping[str, Shares],
+    method: Method,
+    weights: Weights,
+    depth: int,
+    qrels: Qrels,
+    measure: Measure,
 ) -> Values:
     """Returns trec_eval's value of each judged topic, fused with some weights."""
-    judged = {topic: shares.get(topic, {}) for topic in qrels}
-    lines = [
-        RunLine(topic.number, "Q0", id, rank, score, "fused")
-        for topic, hits in ranked(weighted(judged, method, weights), (), depth)
-        for rank, (id, score, *_) in enumerate(hits, 1)
-    ]
-    return trec_eval(lines, qrels, measure).per_topic if lines else dict.fromkeys(qrels, 0.0)
+    judged = {topic: of_topic for topic, of_topic in shares.items() if topic in qrels}
+    run = _fused(judged, method, dict.fromkeys(judged, weights), depth, "fused")
+    return trec_eval(run, qrels, measure).per_topic if run else dict.fromkeys(qrels, 0.0)
 
 
-def _with(shares: Shares, method: Method, weights: Mapping[str, Weights]) -> Iterator[tuple[str, Hits]]:
-    for topic, documents in shares.items():
-        yield from weighted({topic: documents}, method, weights[topic])
+def _fused(
+    shares: Mapping[str, Shares], method: Method, weights: Mapping[str, Weights], depth: int, tag: str
+) -> Run:
+    """Returns the run in which each topic is fused with its own weights."""
+    topics = {
+        topic: weighted(of_topic, method, weights[topic]).best(depth) for topic, of_topic in shares.items()
+    }
+    return run_of_topics(topics, tag)
