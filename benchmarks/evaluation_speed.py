@@ -32,7 +32,7 @@ RANX_FUSE = """
 import sys
 from ranx import Run, fuse
 runs = [Run.from_file(file, kind="trec") for file in sys.argv[1:]]
-fuse(runs=runs, norm=None, method="rrf", params={"k": 60})
+fuse(runs=runs, norm=None, method="rrf", params=dict(k=60))
 """
 COMMANDS = {
     "touche": ["-m", "touche", "evaluate", "{run}", "--qrels", "{qrels}"],

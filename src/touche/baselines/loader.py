@@ -6,6 +6,7 @@ import traceback
 import warnings
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
 
 FILE = "baseline.py"
+_FILES = 64  # more than the shipped baselines; their trees stay in memory
 DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
 
 
@@ -65,10 +67,15 @@ def names() -> list[str]:
 
 
 def parsed(path: Path) -> ast.Module:
-    """Parses a Python file without running it."""
+    """Parses a Python file without running it; the same content is parsed once."""
+    return _parsed(path.read_bytes(), path)
+
+
+@lru_cache(_FILES)
+def _parsed(content: bytes, path: Path) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the import of the file repeats these warnings
-        return ast.parse(path.read_bytes(), path)
+        return ast.parse(content, path)
 
 
 def folder_of(name: str) -> Path:

@@ -17,7 +17,7 @@ from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.io.toml import Name, Positive, Share, Strict, read_record
-from touche.tasks import MACRO_F1, STANCE, dataset, datasets, measure_of
+from touche.tasks import MACRO_F1, STANCE, dataset, datasets, is_dataset, measure_of
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import Evaluator, rounded
 from touche.trec.columns import Run
@@ -95,7 +95,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     run: Absent = ""
 
     def __post_init__(self) -> None:
-        if self.TABLE and self.dataset not in datasets():
+        if self.TABLE and not is_dataset(self.dataset):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
 
     @property

@@ -72,7 +72,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | Non
     of_one = next(iter(dimensions.values()))
     views, faults = _views(runs)
     ranks = ranks_of(of_one)
-    own = [tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []
+    own = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*own, *task.corpora.values()]
     partial = task.published and corpora[0] != task.corpora["full"]
     available = next(filter(has_corpus, corpora), None)

@@ -18,7 +18,18 @@ from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
 from touche.tasks.measures import MACRO_F1, Measure, measure_of, measures_in
-from touche.tasks.records import CUTOFF, PAIR, STANCE, Corpus, Judgments, Published, Rules, Task, id_of
+from touche.tasks.records import (
+    CUTOFF,
+    PAIR,
+    SPOT_CHECK,
+    STANCE,
+    Corpus,
+    Judgments,
+    Published,
+    Rules,
+    Task,
+    id_of,
+)
 
 __all__ = [
     "CUTOFF",
@@ -73,14 +84,14 @@ def task(task_id: str) -> Task:
     Raises:
         ToucheError: if the task is unknown, or its card is broken or shares its name with another card.
     """
-    cards, name = _cards(), task_id if isinstance(task_id, str) else ""
-    if name in cards:
+    name = task_id if isinstance(task_id, str) else ""
+    if path := _card(name):
         for card in _of_user(name):
             check_name(card)
-        return _read(cards[name])
-    if name.rpartition("/")[0] in cards:
+        return _read(path)
+    if _card(name.rpartition("/")[0]):
         return dataset(name)[0]
-    remedy = choice(name, cards)
+    remedy = choice(name, _cards())
     if is_file(name) or not isinstance(task_id, str):
         remedy = "pass the id of a task, several runs as a list, and qrels by name"
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
@@ -148,11 +159,11 @@ def datasets() -> list[str]:
     ]
 
 
-def is_dataset(name: str) -> bool:
-    """Returns whether a name is the id of a dataset; reads at most one card."""
-    cards = _cards()
-    task_id, _, part = name.rpartition("/")
-    return name in cards or (task_id in cards and part != "full" and part in _corpora(cards[task_id]))
+def is_dataset(dataset_id: str) -> bool:
+    """Returns whether ``datasets`` has an id; reads at most the card of its task."""
+    task_id, name = _split(dataset_id)
+    card = _card(task_id)
+    return card is not None and name in ("full", *_corpora(card))
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
@@ -162,12 +173,20 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
         ToucheError: if the dataset is unknown, or the card of its task is broken.
     """
     text = dataset_id if isinstance(dataset_id, str) else ""
-    task_id, _, name = (text, "", "full") if text in _cards() else text.rpartition("/")
-    if task_id in _cards() and name in task(task_id).corpora:
+    task_id, name = _split(text)
+    if _card(task_id) and name in task(task_id).corpora:
         whole, corpus = task(task_id), task(task_id).corpora[name]
         part = replace(whole, only_topics=corpus.topics)
         return (part if corpus.topics else whole), corpus
     raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
+
+
+def _split(dataset_id: str) -> tuple[str, str]:
+    """Returns the id of a dataset's task, and the name of the corpus in its card."""
+    if _card(dataset_id):
+        return dataset_id, "full"
+    task_id, _, name = dataset_id.rpartition("/")
+    return task_id, name
 
 
 def check_name(card: Path) -> None:
@@ -188,12 +207,25 @@ def _cards() -> dict[str, Path]:
     return dict(sorted((found | _shipped()).items()))
 
 
+def _card(task_id: str) -> Path | None:
+    """Returns the card of a task, as in ``_cards``, without a look at the others; None for an unknown id."""
+    return _shipped().get(task_id) or next(iter(_of_user(task_id)), None)
+
+
 def _shipped() -> dict[str, Path]:
-    return {id_of(card): card for card in _FOLDER.rglob("[!.]*.toml")}
+    return _listed(_FOLDER)
+
+
+@cache
+def _listed(folder: Path) -> dict[str, Path]:
+    """Returns the cards in a folder whose files never change, and those of the toy collection below it."""
+    return {id_of(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
 
 
 def _of_user(task_id: str) -> list[Path]:
-    """Returns the cards of a task in ``TOUCHE_DATA``."""
+    """Returns the cards of a task in ``TOUCHE_DATA``, which are not in subfolders."""
+    if "/" in task_id or task_id.startswith("."):
+        return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
     return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises)
 

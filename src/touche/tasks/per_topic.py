@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from touche.tasks.records import Published, Task, rounded
@@ -88,6 +89,7 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 
 
+@cache
 def _read(name: str) -> dict[str, list[dict[str, float]]]:
     """Returns the rows of a table by their tag; empty if there is no table."""
     path, rows = _FOLDER / f"{name}.tsv", dict[str, list[dict[str, float]]]()
