@@ -87,6 +87,7 @@ types: $(READY)
 benchmark: $(READY)
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/evaluation_speed.py
+	$(BIN)/python benchmarks/start_speed.py
 	$(BIN)/python benchmarks/scan_speed.py
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py

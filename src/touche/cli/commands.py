@@ -11,9 +11,6 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from touche import tasks
-from touche.data import places
-
 _log = logging.getLogger("touche")
 _Ids = Callable[[], Iterable[str]]
 
@@ -99,7 +96,7 @@ class Command(click.Command):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
                 sections.setdefault(getattr(param, "section", "Options"), []).append(record)
         for title, records in sections.items():
-            if title in OUTSIDE and not places.shipped_baselines():  # in an image
+            if title in OUTSIDE and not _baselines():  # in an image
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -159,7 +156,32 @@ class Ids(click.ParamType[str]):
         return [CompletionItem(each) for each in found + folders]
 
 
-TASK_ID = Ids("task", tasks.ids)
-DATASET_ID = Ids("dataset", tasks.datasets)
-INPUT = Ids("input", tasks.datasets, folders=True, named=places.available_datasets)
-BASELINE = Ids("baseline", places.shipped_baselines, folders=True)
+# The imports are here, because they take 0.2 s, which is longer than the help of the command.
+def _tasks() -> list[str]:
+    from touche import tasks
+
+    return tasks.ids()
+
+
+def _datasets() -> list[str]:
+    from touche import tasks
+
+    return tasks.datasets()
+
+
+def _available_datasets() -> list[str]:
+    from touche.data import places
+
+    return places.available_datasets()
+
+
+def _baselines() -> list[str]:
+    from touche import baselines
+
+    return baselines.names()
+
+
+TASK_ID = Ids("task", _tasks)
+DATASET_ID = Ids("dataset", _datasets)
+INPUT = Ids("input", _datasets, folders=True, named=_available_datasets)
+BASELINE = Ids("baseline", _baselines, folders=True)

@@ -1,0 +1,41 @@
+"""Times what commands do before their work, next to an import of click.
+
+    python benchmarks/start_speed.py [--rounds 5]
+
+Each is a process of its own: the help of ``touche``, the reading of all expected.toml with which ``touche
+regress`` begins, and a run on the toy collection.
+"""
+
+import tempfile
+from statistics import median
+
+import click
+from evaluation_speed import measure
+
+COMMANDS = {
+    "import click": ["-c", "import click"],
+    "touche --help": ["-m", "touche", "--help"],
+    "imports of touche regress": ["-c", "import touche.regression.running"],
+    "all expected.toml, with these imports": [
+        "-c",
+        "from touche.regression.running import expected_of; expected_of((), ())",
+    ],
+    "touche run bm25": ["-m", "touche", "run", "bm25", "-i", "spot-check/arguments", "-o", "{folder}"],
+}
+
+
+@click.command()
+@click.option("--rounds", default=5, show_default=True)
+def main(rounds: int) -> None:
+    """Prints median seconds of a processor, and the median ratio to the import of click."""
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {name: [word.format(folder=folder) for word in words] for name, words in COMMANDS.items()}
+        timings = [{name: measure(words)[0] for name, words in commands.items()} for _ in range(rounds)]
+    for name in COMMANDS:
+        seconds = median(timing[name] for timing in timings)
+        ratio = median(timing[name] / timing["import click"] for timing in timings)
+        click.echo(f"{name}: {seconds:.2f} s, ratio {ratio:.1f}")
+
+
+if __name__ == "__main__":
+    main()
