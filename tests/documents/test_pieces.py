@@ -1,6 +1,8 @@
+import gzip
 import json
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -21,6 +23,7 @@ from touche.documents.jsonl import (
 )
 from touche.documents.pieces import Splitter
 from touche.errors import InputError
+from touche.io.opening import Held
 
 SIZES = st.integers(1, 99) | st.just(1 << 22)
 JSONL = b"".join(orjson.dumps({"docno": each, "text": "caf\u00e9"}) + b"\r\n\n" for each in "abcd")
@@ -58,7 +61,10 @@ def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
 
     def documents() -> Iterator[Any]:
         for piece in split(path):
-            yield from pickle.loads(pickle.dumps(piece)).documents(seen)
+            assert piece.place and len(pickle.dumps(piece.place)) < 1000
+            again = pickle.loads(pickle.dumps(piece.place)).piece()
+            assert (again.path, again.line, again.raw) == (piece.path, piece.line, piece.raw)
+            yield from again.documents(seen)
 
     with patch.object(pieces, "SIZE", size):
         return outcome(documents)
@@ -88,6 +94,25 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
     documents = read(None)
     assert read({document.id for document in documents[1::2]}) == documents[1::2] != []
     assert read(set()) == []
+
+
+def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) -> None:
+    (piece,) = pieces_of_documents(write("a.jsonl", JSONL))
+    place = piece.place
+    assert place and place.piece().raw == JSONL
+    write("a.jsonl", JSONL[:-1])
+    with pytest.raises(OSError, match="Input/output error"):
+        place.piece()
+    with pytest.raises(OSError, match=r"[Ss]tale"):
+        replace(place, inode=place.inode + 1).piece()
+
+
+def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.jsonl.gz", "wb") as file:
+        file.write(JSONL)
+    assert [piece.place for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
+    held = Held.of("-", JSONL)
+    assert [piece.place for piece in pieces_of_documents(held)] == [None]
 
 
 def test_pieces_know_their_lines_and_hold_whole_records(

@@ -53,11 +53,12 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     Raises:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
-    cutter = Cutter(path, "a row", partial(_arguments_of, columns=()))
     with open_binary(path) as file:
+        cutter = Cutter(path, "a row", partial(_arguments_of, columns=()), file)
         line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
         cutter.line, cutter.read = line + 1, partial(_arguments_of, columns=header)
-        yield from pieces_of_blocks(file, cutter, CsvBounds().look)
+        begin = file.tell() if file.seekable() else 0  # compressed files have no places
+        yield from pieces_of_blocks(file, cutter, CsvBounds().look, begin)
 
 
 def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterator[tuple[int, list[str]]]:

@@ -116,16 +116,18 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
             argument has 64 MiB or more.
     """
-    cutter, bounds = Cutter(path, "an argument", _arguments_of), JsonBounds()
+    bounds = JsonBounds()
     frame = Cutter(path, "text around the arguments", _arguments_of)  # the JSON without its arguments
     begin, is_empty = 1, True
+    size = 0  # bytes in earlier blocks
     with open_binary(path) as file:
+        cutter = Cutter(path, "an argument", _arguments_of, file)
         for block in blocks(file):
             at = 0
             while at < len(block):
                 in_list, (stop, end, first, last) = bounds.in_list, bounds.look(block, at)
                 if in_list and last >= 0:
-                    yield cutter.cut(memoryview(block)[at:last], first - at)
+                    yield cutter.cut(memoryview(block)[at:last], first - at, size + last)
                     at, is_empty = last + 1, False
                 if in_list:
                     cutter.hold(block[at:end])
@@ -136,13 +138,14 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
                 if stop == BEGIN:
                     begin, is_empty = cutter.line, True
                 elif stop == END:
-                    yield from _last(cutter, is_empty)
+                    yield from _last(cutter, is_empty, size + end)
                     frame.hold(b"\n" * (cutter.line - begin))
                 elif stop == DEEP:
                     problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                     raise InputError(path, problem, _REMEDY, cutter.last_line)
+            size += len(block)
         if bounds.in_list:
-            yield from _last(cutter, is_empty)
+            yield from _last(cutter, is_empty, size)
             frame.hold(b"\n" * (cutter.line - begin))
     raw = frame.cut(b"", 0).raw
     try:
@@ -152,9 +155,9 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, error.lineno) from error
 
 
-def _last(cutter: Cutter, is_empty: bool) -> Iterator[Piece]:
+def _last(cutter: Cutter, is_empty: bool, end: int) -> Iterator[Piece]:
     """Yields the rest of the list; blanks alone are a piece (and an error) only after a comma."""
-    piece = cutter.cut(b"", 0)
+    piece = cutter.cut(b"", 0, end)
     if piece.raw.strip(_BLANKS) or not is_empty:
         yield piece
 

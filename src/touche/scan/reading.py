@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from touche.documents.collection import Documents
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
-from touche.documents.pieces import Piece
+from touche.documents.pieces import Piece, Place
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
 from touche.io.progress import processors
@@ -197,7 +197,8 @@ def _batches_of_pieces(
     seen: set[str] = set()
     with Pool(processes, _begin_work, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
+        sent = (piece.place or piece for piece in pieces)
+        for _, future in in_order(sent, partial(pool.submit, _part_of_piece), processes):
             ids, count, part = future.result()
             if part is None or not seen.isdisjoint(ids):
                 raise _OneProcessError
@@ -212,9 +213,10 @@ def _begin_work(begin: Callable[[], Callable[..., Any]], among: Collection[str] 
     _work.append((begin(), among))
 
 
-def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
+def _part_of_piece(sent: Piece | Place) -> tuple[Sequence[str], int, Any]:
     """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
     try:
+        piece = sent.piece() if isinstance(sent, Place) else sent
         (part_of, among), documents = _work[0], list[AnyDocument]()
         for document in piece.documents(among=among):
             if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere

