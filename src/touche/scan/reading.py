@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -15,6 +16,7 @@ from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece, Place
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
+from touche.io.background import processors_in_use
 from touche.io.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
 
@@ -25,6 +27,7 @@ _log = logging.getLogger(__name__)
 _BATCH = 1000  # documents that one process reads at a time
 _FEW = 16  # pieces; with fewer, one process is done before others have started
 _MOST = 16  # processes; one process cannot cut pieces for more
+_MANY = 4  # processes; if there are as many, one processor more or less makes no difference
 _MERGED = 1 << 16  # documents that are scored together; their counts fit into the processor's cache
 
 
@@ -195,7 +198,9 @@ def _batches_of_pieces(
     from touche.io.processes import Pool, in_order
 
     seen: set[str] = set()
-    with Pool(processes, _begin_work, reading.begin, reading.among) as pool:
+    # Few processors are used best if the md5 of the files waits for the ranking, which uses only one.
+    in_use = processors_in_use() if processes < _MANY else nullcontext()
+    with in_use, Pool(processes, _begin_work, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
         sent = (piece.place or piece for piece in pieces)
         for _, future in in_order(sent, partial(pool.submit, _part_of_piece), processes):

@@ -14,6 +14,7 @@ from typing import Any
 
 from touche.documents.folders import folder_of, names_of
 from touche.errors import InputError
+from touche.io.background import wait_for_processor
 from touche.io.opening import is_file, open_binary, texts_in
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
@@ -190,6 +191,7 @@ def _md5(path: Path) -> str:
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
         # Larger than in file_digest: after each block, this thread waits until another one pauses.
         while block := file.read(_BLOCK):
+            wait_for_processor()
             digest.update(block)
     return digest.hexdigest()
 
