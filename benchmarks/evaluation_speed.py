@@ -60,9 +60,10 @@ def write(folder: Path, topics: int) -> dict[str, str]:
     other = folder / f"{topics}-other.txt"
     with run.open() as lines, other.open("w") as others:
         for line in lines:
-            topic, _, document, rank, score, _ = line.split()
-            name = generator.choice([document, f"other-{document}"])
-            others.write(f"{topic} Q0 {name} {rank} {float(score) - generator.random():.6f} other\n")
+            columns = line.split()
+            name = generator.choice([columns[2], f"other-{columns[2]}"])
+            score = float(columns[4]) - generator.random()
+            others.write(f"{columns[0]} Q0 {name} {columns[3]} {score:.6f} other\n")
     return {"run": str(run), "qrels": str(qrels), "other": str(other), "folder": str(folder)}
 
 
