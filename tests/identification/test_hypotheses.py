@@ -4,20 +4,21 @@ from collections import Counter
 
 from identifying import STANDARD, TEXT
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis, space
-from touche.identification.models import BM25, LM_DIRICHLET
+from touche.identification.models import BM25, DPH, LENGTHS, LM_DIRICHLET, MODELS
+from touche.identification.samples import ONE_FIELD
 
-PARTS = ("premises", "conclusion", "both")
+PARTS = ("premises", "conclusion", ONE_FIELD)
 
 
 def test_every_hypothesis_is_tried_once() -> None:
     arguments, texts = list(space(PARTS)), list(space(TEXT))
-    assert len({*arguments}) == len(arguments) == 2064 and len({*texts}) == len(texts) == 240
-    assert [*Counter(each.model for each in texts).values()] == [
-        72,
-        72,
-        72,
-        24,
-    ]  # Terrier's lengths are exact
+    assert len({*arguments}) == len(arguments) and len({*texts}) == len(texts)
+    assert {each.fields for each in arguments if each.combination} == {PARTS[:2]}, (
+        "not with one that contains it"
+    )
+    assert {each.model for each in texts} == {*MODELS}
+    exact = [Counter(each.model for each in texts if each.lengths == lengths) for lengths in LENGTHS]
+    assert not exact[0][DPH] and exact[2][DPH] == exact[2][BM25], "Terrier's lengths are exact"
 
 
 def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:

@@ -115,5 +115,10 @@ def arguments(mean_lengths: dict[str, float]) -> Sample:
 
 
 def test_arguments_have_their_parts_as_fields_and_both_as_one() -> None:
-    fields = fields_of(Argument("a", "It is so.", ("Because.", "Therefore.")))
-    assert list(fields.values()) == ["Because. Therefore.", "It is so.", "Because. Therefore. It is so."]
+    fields = fields_of(Argument("a", "It is so.", ("Because.", "Therefore."), discussion="Is it?"))
+    assert list(fields.values()) == [
+        "Because. Therefore.",
+        "It is so.",
+        "Is it?",
+        "Because. Therefore. It is so.",
+    ]

@@ -29,4 +29,5 @@ def identify(
             documents lack a field with a mean length, or only one part of arguments has a mean length.
     """
     lines, source = run if isinstance(run, Run) else read_scores(run), datasets.open_dataset(dataset)
-    return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))
+    sample = sample_of(lines, source.topics, source.documents, dataset, mean_lengths)
+    return answer(sample, source.documents)

@@ -1,12 +1,13 @@
 """The inferred settings of a run, as records and in sentences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from touche.documents.records import AnyDocument
 from touche.identification.counts import Analysis
 from touche.identification.fitting import MET, Fit
 from touche.identification.hypotheses import BM25_OR_TFIDF
@@ -150,15 +151,22 @@ class Answer(Shown):
             yield f"In {field} the weights are {known.weight}: df are whole numbers for {number}."
 
 
-def answer(sample: Sample) -> Answer:
+def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Answer:
     """Infers the settings of the run in a sample.
+
+    Args:
+        sample: the sample.
+        documents: all documents of the dataset; they may be complete.
 
     Raises:
         ToucheError: if Lucene is not installed, or fitting processes die.
     """
-    fits, twins, tried = search(sample)
+    fits, twins, tried = search(sample, documents)
     winner, *others = fits
-    equal = [winner, *(fit for fit in others if not differs(winner, fit))]
+    if winner.hypothesis.formula:
+        equal = [fit for fit in fits if fit.share() == winner.share()]
+    else:
+        equal = [winner, *(fit for fit in others if not differs(winner, fit))]
     stands_out, reason = verdict(winner, equal)
     return Answer(
         sample.in_run,
@@ -197,6 +205,9 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         winner: the best fit.
         equal: the fits that do not differ significantly from it.
     """
+    if winner.hypothesis.formula and winner.share() < 1:
+        share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
+        return False, f"{share} with the statistics of the documents; a relative of it has made the others"
     beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
     models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if (left := len(winner.errors) - winner.rank) < _FEWEST:

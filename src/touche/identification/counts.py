@@ -1,12 +1,18 @@
 """Counts of the topics' terms, and lengths, for every analysis."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
 
-from touche.identification.samples import Array, Integers, Sample
+from touche.documents.records import AnyDocument
+from touche.identification.samples import ONE_FIELD, PARTS, Array, Integers, Sample, fields_of
+from touche.scan.kernel import split
+from touche.scan.statistics import Statistics
+from touche.scan.tokens import encoded
 
 STOP_LISTS: Mapping[str, str] = {  # the names in touche.lucene
     "none": "none",
@@ -14,7 +20,6 @@ STOP_LISTS: Mapping[str, str] = {  # the names in touche.lucene
     "Snowball's 174 English": "snowball",
 }
 NO_STOP_WORDS, LUCENE_STOP_WORDS, _ = STOP_LISTS
-STOPPED = -2  # the index of a stop word
 STEMMERS: Mapping[str, tuple[str, ...]] = {
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
@@ -23,19 +28,25 @@ STEMMERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_TOKENIZER, _WORDS = "StandardTokenizer", r"\w+"  # the second one is a regular expression
+_CHUNK = 20_000  # documents that are counted at a time
+
+
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis: StandardTokenizer, lower case, and these filters.
+    """An analysis: a tokenizer, lower case, and these filters.
 
     Attributes:
         possessives: whether ``'s`` is removed first.
         stop: the name of a list of stop words.
         stemmer: the name of one of ``STEMMERS``.
+        tokenizer: Lucene's StandardTokenizer, or a regular expression of words.
     """
 
     possessives: bool
     stop: str
     stemmer: str
+    tokenizer: str = _TOKENIZER
 
     def __str__(self) -> str:
         words = f"{self.stopping}, {self.stemming}"
@@ -48,7 +59,9 @@ class Analysis:
 
     @property
     def stemming(self) -> str:
-        """The stemming, in words."""
+        """The stemming, in words, and a tokenizer other than Lucene's."""
+        if self.tokenizer != _TOKENIZER:
+            return f"{self.stemmer}, words by {self.tokenizer}"
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
 
 
@@ -59,7 +72,7 @@ NAMED: Mapping[str, Analysis] = {
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [Analysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
 # Analyses with a name come first, because they represent others with equal results.
-ANALYSES = [*dict.fromkeys([*_NAMES, *_ALL])]
+ANALYSES = [*dict.fromkeys([*_NAMES, Analysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,7 @@ class Counts:
         qtf: the frequency of the term in the title.
         lengths: the length of the field in tokens.
         vocabulary: the terms.
+        statistics: the statistics of these terms in all documents of the dataset.
     """
 
     rows: Integers
@@ -84,6 +98,19 @@ class Counts:
     qtf: Array
     lengths: Array
     vocabulary: tuple[str, ...]
+    statistics: Statistics | None = None
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Adds the counts of other documents; lengths of missing documents are 0."""
+        return Counts(
+            rows=np.concatenate([self.rows, other.rows]),
+            terms=np.concatenate([self.terms, other.terms]),
+            tf=np.concatenate([self.tf, other.tf]),
+            qtf=np.concatenate([self.qtf, other.qtf]),
+            lengths=self.lengths + other.lengths,
+            vocabulary=self.vocabulary,
+            statistics=self.statistics and other.statistics and self.statistics + other.statistics,
+        )
 
     def of(self, chosen: Integers) -> "Counts":
         """Returns the counts of some of the documents, by their indexes in ascending order."""
@@ -91,9 +118,16 @@ class Counts:
         place[chosen] = np.arange(len(chosen))
         cells = place[self.rows] >= 0
         used, terms = np.unique(self.terms[cells], return_inverse=True)
-        vocabulary = tuple(self.vocabulary[term] for term in used)
-        rows = place[self.rows[cells]]
-        return Counts(rows, terms, self.tf[cells], self.qtf[cells], self.lengths[chosen], vocabulary)
+        known = self.statistics
+        return Counts(
+            rows=place[self.rows[cells]],
+            terms=terms,
+            tf=self.tf[cells],
+            qtf=self.qtf[cells],
+            lengths=self.lengths[chosen],
+            vocabulary=tuple(self.vocabulary[term] for term in used),
+            statistics=known and replace(known, df=known.df[used], ttf=known.ttf[used]),
+        )
 
     def same_as(self, other: "Counts") -> bool:
         """Returns whether both have the same numbers, even if the terms differ."""
@@ -102,70 +136,200 @@ class Counts:
 
 
 Fields = Mapping[str, Counts]
-Words = tuple[Integers, Integers]
-"""Texts in words: for each word the index of its text, and its index among all distinct words."""
 
 
-def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterator[tuple[Analysis, Fields]]:
-    """Yields the fields of a sample by every analysis; their texts are split into words once.
+@dataclass(frozen=True)
+class _Words:
+    """Texts in words.
+
+    Attributes:
+        lengths: the number of words in each text.
+        rows: the index of the text of each word, ordered by words.
+        begins: for each distinct word its beginning in ``rows``, and the end.
+    """
+
+    lengths: Integers
+    rows: Integers
+    begins: Integers
+
+    @classmethod
+    def split(cls, texts: Iterable[Sequence[bytes]], known: dict[bytes, int]) -> "_Words":
+        """Numbers the words of texts; ``known`` numbers distinct words, and grows."""
+        numbers = [np.fromiter(map(known.__getitem__, words), np.int32, len(words)) for words in texts]
+        lengths = np.array([len(of_text) for of_text in numbers])
+        words = np.concatenate(numbers)
+        rows = np.repeat(np.arange(len(numbers)), lengths)
+        begins = np.concatenate([[0], np.cumsum(np.bincount(words, minlength=len(known)))])
+        return cls(lengths, rows[np.argsort(words, kind="stable")], begins)
+
+    def frequencies(self, columns: Integers, count: int) -> Array:
+        """Counts how often each text (row) has each term (column).
+
+        Args:
+            columns: the column of each distinct word, or -1.
+            count: the number of columns.
+        """
+        words = np.flatnonzero(columns[: len(self.begins) - 1] >= 0)
+        begins, ends = self.begins[words], self.begins[words + 1]
+        rows = [self.rows[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *rows]) * count
+        cells += np.repeat(columns[words], ends - begins)
+        shape = len(self.lengths), count
+        return np.bincount(cells, minlength=shape[0] * count).reshape(shape).astype(float)
+
+
+def counts_of(
+    sample: Sample, analyses: Sequence[Analysis] = ANALYSES, documents: Iterable[AnyDocument] | None = None
+) -> list[tuple[Analysis, Fields]]:
+    """Returns the fields of a sample by every analysis, with the statistics of all documents.
+
+    Args:
+        sample: the sample.
+        analyses: the analyses.
+        documents: all documents of the dataset; without them, the statistics are those of the sample.
+    """
+    topics, topic_of = np.unique(sample.topics, return_inverse=True)
+    queries: dict[Analysis, _Queries] = {}
+    for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
+        vocabulary = tuple(term for term in dict.fromkeys(terms) if term)
+        qtf = fields[""].frequencies(_columns(terms, vocabulary), len(vocabulary))
+        queries[analysis] = _Queries(vocabulary, qtf[topic_of])
+    lines = defaultdict[str, list[int]](list)
+    for line, document in enumerate(sample.documents):
+        lines[document].append(line)
+    counts: dict[Analysis, dict[str, Counts]] = defaultdict(dict)
+    for ids, texts in _chunks(sample, documents):
+        pairs = [(line, text) for text, id in enumerate(ids) for line in lines.get(id, ())]
+        of_lines = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+        for analysis, terms, fields in _analysed(texts, analyses):
+            before = counts[analysis]
+            for name, field in queries[analysis].counts(terms, fields, of_lines).items():
+                before[name] = before[name] + field if name in before else field
+    every = np.arange(len(sample.documents))
+    return [(one, {name: counts[one][name].of(every) for name in sample.texts}) for one in analyses]
+
+
+def _chunks(
+    sample: Sample, documents: Iterable[AnyDocument] | None
+) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
+    """Yields ids and texts of all documents, or of the sample if there are none."""
+    names = [name for name in sample.texts if name != ONE_FIELD]
+    if documents is None:
+        first = {document: line for line, document in reversed([*enumerate(sample.documents)])}
+        yield [*first], {name: [sample.texts[name][line] for line in first.values()] for name in names}
+    remaining = iter(documents or ())
+    while chunk := list(islice(remaining, _CHUNK)):
+        texts = [fields_of(document) for document in chunk]
+        yield [document.id for document in chunk], {name: [text[name] for text in texts] for name in names}
+
+
+@dataclass(frozen=True)
+class _Queries:
+    """The terms of titles by an analysis.
+
+    Attributes:
+        vocabulary: the terms.
+        qtf: for each document of the sample (row) the frequency of each term (column) in its title.
+    """
+
+    vocabulary: tuple[str, ...]
+    qtf: Array
+
+    def counts(self, terms: Sequence[str], fields: Mapping[str, _Words], lines: Integers) -> Fields:
+        """Counts the fields of some texts.
+
+        Args:
+            terms: the term of each distinct word.
+            fields: the fields in words.
+            lines: indexes of documents of the sample, and of their texts.
+        """
+        columns = _columns(terms, self.vocabulary)
+        tf = {name: field.frequencies(columns, len(self.vocabulary)) for name, field in fields.items()}
+        stopped = np.array([-1 if term else 0 for term in terms], dtype=np.int64)
+        lengths = {
+            name: field.lengths - field.frequencies(stopped, 1)[:, 0] for name, field in fields.items()
+        }
+        if {*PARTS} <= fields.keys():
+            tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
+            lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
+        return {name: self._counts(tf[name], lengths[name], *lines.T) for name in tf}
+
+    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> Counts:
+        rows, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
+        of_lines = np.zeros(len(self.qtf))
+        of_lines[lines] = lengths[texts]
+        df, ttf = (tf > 0).sum(axis=0), tf.sum(axis=0).astype(np.int64)
+        return Counts(
+            rows=lines[rows],
+            terms=terms,
+            tf=tf[texts[rows], terms],
+            qtf=self.qtf[lines[rows], terms],
+            lengths=of_lines,
+            vocabulary=self.vocabulary,
+            statistics=Statistics(int(np.count_nonzero(lengths)), int(lengths.sum()), df, ttf),
+        )
+
+
+def _columns(terms: Sequence[str], vocabulary: Sequence[str]) -> Integers:
+    """Returns the index of each term in a vocabulary, or -1."""
+    indexes = {term: index for index, term in enumerate(vocabulary)}
+    return np.array([indexes.get(term, -1) for term in terms], dtype=np.int64)
+
+
+def _analysed(
+    texts: Mapping[str, Sequence[str]], analyses: Sequence[Analysis]
+) -> Iterator[tuple[Analysis, list[str], Mapping[str, _Words]]]:
+    """Yields for each analysis the terms of all distinct words, and the fields in words.
 
     Lucene's filters change single tokens, so that each analysis maps each distinct word once.
     """
-    topics, topic_of = np.unique(sample.topics, return_inverse=True)
-    known: dict[str, int] = {}
-    titles = _words([sample.titles[topic] for topic in topics], known)
-    fields = {name: _words(texts, known) for name, texts in sample.texts.items()}
-    for analysis in analyses:
-        terms = _terms(list(known), analysis)
-        vocabulary = tuple(dict.fromkeys(terms[word] for word in titles[1] if terms[word]))
-        places = {term: place for place, term in enumerate(vocabulary)}
-        place = np.array([places.get(term, -1) if term else STOPPED for term in terms], dtype=np.int64)
-        qtf = _frequencies(titles, place, (len(topics), len(places)))[topic_of]
-        yield analysis, {name: _counts(field, place, qtf, vocabulary) for name, field in fields.items()}
+    for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
+        known = defaultdict[bytes, int]()
+        known.default_factory = known.__len__
+        fields = {}
+        for name, of_field in texts.items():
+            if tokenizer == _TOKENIZER:
+                fields[name] = _Words.split((split(encoded(text)) for text in of_field), known)
+            else:
+                words = (re.findall(tokenizer, text.lower()) for text in of_field)
+                fields[name] = _Words.split(([word.encode() for word in of_text] for of_text in words), known)
+        distinct = [word.decode() for word in known]
+        for analysis, terms in _terms(distinct, [one for one in analyses if one.tokenizer == tokenizer]):
+            yield analysis, terms, fields
 
 
-def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
-    """Splits texts as Lucene's StandardTokenizer, and numbers the words; their case stays."""
-    split = _tokens(texts, (), "standard")
-    rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
-    numbers = [known.setdefault(word, len(known)) for words in split for word in words]
-    return rows, np.array(numbers, dtype=np.int64)
-
-
-def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
-    """Maps each word to its term, or to an empty string for a stop word."""
+def _terms(distinct: Sequence[str], analyses: Sequence[Analysis]) -> Iterator[tuple[Analysis, list[str]]]:
+    """Yields the term of each word by each analysis, or an empty string for a stop word."""
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
-    plain = _mapped(words, ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",))
-    stop = stop_words(STOP_LISTS[analysis.stop])
-    stems = _mapped(plain, STEMMERS[analysis.stemmer])
-    return ["" if word in stop else stem for word, stem in zip(plain, stems, strict=True)]
+    plain: dict[tuple[str, ...], list[str]] = {}
+    stems: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for analysis in analyses:
+        if analysis.tokenizer != _TOKENIZER:
+            yield analysis, list(distinct)
+            continue
+        filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
+        key = filters, analysis.stemmer
+        if filters not in plain:
+            plain[filters] = _mapped(distinct, filters)
+        if key not in stems:
+            stems[key] = _mapped(plain[filters], STEMMERS[analysis.stemmer])
+        stop = stop_words(STOP_LISTS[analysis.stop])
+        pairs = zip(plain[filters], stems[key], strict=True)
+        yield analysis, ["" if word in stop else stem for word, stem in pairs]
 
 
-def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
+def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
-    (terms,) = _tokens([" ".join(words)], filters, "whitespace")  # one call of Java for all words
-    separate = _tokens(words, filters, "whitespace") if len(terms) != len(words) else []
+    if not filters:
+        return list(distinct)
+    (terms,) = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
+    separate = _tokens(distinct, filters) if len(terms) != len(distinct) else []
     return ["".join(tokens) for tokens in separate] or terms
 
 
-def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> list[list[str]]:
+def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:
     from touche.lucene.analysis import Chain, tokens  # optional: Lucene
 
-    analyzer = Chain(tuple(filters), tokenizer=tokenizer).built()
+    analyzer = Chain(tuple(filters), tokenizer="whitespace").built()
     return [tokens(analyzer, text) for text in texts]
-
-
-def _counts(field: Words, place: Integers, qtf: Array, vocabulary: tuple[str, ...]) -> Counts:
-    """Counts a field; ``qtf`` has a row for each document, and a column for each term of the titles."""
-    tf, lengths = _frequencies(field, place, qtf.shape), field[0][place[field[1]] != STOPPED]
-    cells = rows, terms = np.nonzero((tf > 0) & (qtf > 0))
-    lengths = np.bincount(lengths, minlength=len(qtf)).astype(float)
-    return Counts(rows, terms, tf[cells], qtf[cells], lengths, vocabulary).of(np.arange(len(qtf)))
-
-
-def _frequencies(texts: Words, place: Integers, shape: tuple[int, ...]) -> Array:
-    """Counts how often each text (row) has each term (column)."""
-    frequencies, rows, terms = np.zeros(shape), texts[0], place[texts[1]]
-    np.add.at(frequencies, (rows[terms >= 0], terms[terms >= 0]), 1)
-    return frequencies

@@ -1,7 +1,7 @@
 """Fits the numbers of a hypothesis to scores: scipy's least squares with a Cauchy loss."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -87,11 +87,14 @@ class Problem:
         """Returns the weight of the second field."""
         return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
 
-    def lengths(self, at: int) -> Array:
-        """Returns the lengths of a field as the engine stores them."""
-        exact = np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
-        stored = LENGTHS[self.hypothesis.lengths](exact)
-        return stored / self.mean_lengths[at] if self.mean_lengths and self.model.relative else stored
+    @cached_property
+    def lengths(self) -> list[Array]:
+        """The lengths of each field as the engine stores them."""
+        exact = [np.maximum(counts.lengths + self.hypothesis.offset, 0) for counts in self.counts]
+        stored = [LENGTHS[self.hypothesis.lengths](lengths) for lengths in exact]
+        if not self.mean_lengths or not self.model.relative:
+            return stored
+        return [lengths / mean for lengths, mean in zip(stored, self.mean_lengths, strict=True)]
 
     def predicted(self, numbers: Array) -> Array:
         """Returns the predicted scores of the documents."""
@@ -138,7 +141,7 @@ class Problem:
         """Yields the index of each field, and its terms' weighted contributions to the scores."""
         for at, counts in enumerate(self.counts):
             own, shared = numbers[self.own_columns[at]][counts.terms], numbers[self.shared_columns[at]]
-            part = self.model.part(counts.tf, self.lengths(at)[counts.rows], own, shared)
+            part = self.model.part(counts.tf, self.lengths[at][counts.rows], own, shared)
             factor = counts.qtf * (self.weight(numbers) if at else 1.0)
             value, by_own, by_shared = part
             yield at, (value * factor, by_own * factor, by_shared * factor)
@@ -156,7 +159,8 @@ class Fit:
         numbers: the numbers, in the order of ``Problem``.
         deviations: the standard errors of the numbers.
         errors: the error of each document's score beyond rounding.
-        rank: the result of ``Problem.rank``.
+        rank: the result of ``Problem.rank``, or the number of parameters in closed form.
+        parameters: the parameters in closed form.
     """
 
     problem: Problem
@@ -164,6 +168,7 @@ class Fit:
     deviations: Array
     errors: Array
     rank: int
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Problem, numbers: Array) -> "Fit":

@@ -6,6 +6,7 @@ from itertools import product
 
 from touche.identification.counts import ANALYSES, Analysis
 from touche.identification.models import BM25, MODELS
+from touche.identification.samples import ONE_FIELD
 
 SUM, MAXIMUM = "sum", "maximum"
 WEIGHTS = (0.5, 0.25)  # tried in addition to 1 and a free weight
@@ -25,6 +26,7 @@ class Hypothesis:
         lengths: the name of one of ``LENGTHS``.
         offset: the difference between the engine's lengths and ours, in tokens.
         weight: the weight of the second field, None if it is free; 1 if it cannot be inferred.
+        formula: the name of its formula in closed form, with known statistics; empty for free ones.
     """
 
     model: str
@@ -34,6 +36,7 @@ class Hypothesis:
     lengths: str = "one byte"
     offset: int = 0
     weight: float | None = 1.0
+    formula: str = ""
 
     def __str__(self) -> str:
         model, _, _, fields, lengths = self.axes.values()
@@ -44,12 +47,17 @@ class Hypothesis:
         """Its values on the axes of the search, in words."""
         offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
         return {
-            "model": BM25_OR_TFIDF if self.model == BM25 else self.model,
+            "model": self.formula or (BM25_OR_TFIDF if self.model == BM25 else self.model),
             "stop words": self.analysis.stopping,
             "stems": self.analysis.stemming,
             "fields": self._fields,
             "lengths": f"lengths {_LENGTHS[self.lengths]}{offset}",
         }
+
+    @property
+    def shape(self) -> tuple[str, tuple[str, ...], str]:
+        """Its formula and fields, without analysis, lengths and weight."""
+        return self.formula, self.fields, self.combination
 
     @property
     def _fields(self) -> str:
@@ -69,8 +77,13 @@ class Hypothesis:
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
+def pairs(fields: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns the combined fields: the first one and each other one, except for a field that contains it."""
+    return [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
+
+
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
-    """Yields all hypotheses on documents with these fields; the first field is combined with each other one.
+    """Yields all hypotheses on documents with these fields.
 
     Weights are 1 or free; ``variants`` yields others.
     """
@@ -78,6 +91,6 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
         for lengths in model.lengths:
             for field in fields:
                 yield Hypothesis(name, analysis, (field,), "", lengths)
-            for other, combination in product(fields[1:], (SUM, MAXIMUM)):
+            for pair, combination in product(pairs(fields), (SUM, MAXIMUM)):
                 for weight in (1.0,) if model.linear else (1.0, None):
-                    yield Hypothesis(name, analysis, (fields[0], other), combination, lengths, 0, weight)
+                    yield Hypothesis(name, analysis, pair, combination, lengths, 0, weight)

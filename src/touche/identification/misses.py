@@ -83,7 +83,7 @@ def _changed(counts: Counts, row: int, at: int, changes: Sequence[_Change]) -> C
     lengths = np.maximum(counts.lengths[row] + longer * (fields == at), 0.0)
     rows = np.repeat(np.arange(times), here.sum())
     own, qtf = np.tile(counts.terms[here], times), np.tile(counts.qtf[here], times)
-    return Counts(rows, own, tf, qtf, lengths, counts.vocabulary)
+    return replace(counts, rows=rows, terms=own, tf=tf, qtf=qtf, lengths=lengths)
 
 
 def _in_words(problem: Problem, change: _Change) -> str:

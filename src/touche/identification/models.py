@@ -15,6 +15,7 @@ from touche.identification.samples import Array
 from touche.scan.lengths import before_lucene_7, exact, one_byte
 
 Part = tuple[Array, Array, Array]
+_LOG2_E = np.log2(np.e)
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,41 @@ def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     return own * share, share, np.empty((0, len(tf)))
 
 
+def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """Terrier's DLH (Amati 2006); own is log2(avgdl N / ttf), and f = tf / dl.
+
+    (tf (log2(f) + own) + (dl - tf) log2(1 - f) + log2(2 pi tf (1 - f)) / 2) / (tf + 0.5)
+    """
+    f = _relative(tf, dl)
+    odds = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
+    value = (odds + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
+    return value, tf / (tf + 0.5), np.empty((0, len(tf)))
+
+
+def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """Terrier's PL2 (Amati and van Rijsbergen 2002), with n = tf log2(1 + c avgdl / dl); own is ln(ttf / N).
+
+    (n log2(n / e^own) + (e^own - n) log2(e) + log2(2 pi n) / 2) / (n + 1)
+    """
+    ratio = np.exp(shared[0]) / np.maximum(dl, 1)
+    n, mean = tf * np.log2(1 + ratio), np.exp(own)
+    value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
+    slope = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
+    by_n = tf * ratio / (1 + ratio) * _LOG2_E
+    return value, (mean - n) * _LOG2_E / (n + 1), (slope * by_n)[None]
+
+
+def _relative(tf: Array, dl: Array) -> Array:
+    """Returns relative frequencies; a text of one term only would have no logarithm (Terrier's value)."""
+    return np.where(tf < dl, tf / np.maximum(dl, 1), 0.99999)
+
+
 def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Terrier's DPH (Amati et al. 2007); own is log2(avgdl N / ttf), and f = tf / dl.
 
     (1 - f)^2 / (tf + 1) (tf (log2(f) + own) + log2(2 pi tf (1 - f)) / 2)
     """
-    f = np.minimum(tf / np.maximum(dl, 1), 1 - 1e-12)  # a text of one term only has no logarithm
+    f = _relative(tf, dl)
     norm = np.square(1 - f) / (tf + 1)
     value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
     return value, norm * tf, np.empty((0, len(tf)))
@@ -87,8 +117,9 @@ LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines
     "exact": exact,
 }
 _ANY = tuple(LENGTHS)
-LM_DIRICHLET, BM25, CLASSIC, DPH = "LMDirichlet", "BM25", "Lucene's classic", "DPH"
-MU, C0, C1, K1_B = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b"
+LM_DIRICHLET, BM25, CLASSIC = "LMDirichlet", "BM25", "Lucene's classic"
+DPH, DLH, PL2 = "DPH", "DLH", "PL2"
+MU, C0, C1, K1_B, C_AVGDL, K1, C = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl", "k1", "c"
 MODELS: Mapping[str, Model] = {
     # A third of the frequency, because matching documents have more of the terms than others.
     LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, {MU: 2000.0}, linear=False),
@@ -97,4 +128,6 @@ MODELS: Mapping[str, Model] = {
     ),
     CLASSIC: Model(classic, lambda p: np.full(len(p), 5.0), _ANY),
     DPH: Model(dph, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
+    DLH: Model(dlh, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
+    PL2: Model(pl2, lambda p: np.full(len(p), -1.0), ("exact",), of_field={C_AVGDL: 200.0}, linear=False),
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from touche.identification.fitting import Fit
-from touche.identification.models import BM25, C0, C1, K1_B, MU
+from touche.identification.models import BM25, C0, C1, K1, K1_B, MU, C
 from touche.identification.samples import Array
 
 _NEAR = 1e-3  # the largest relative distance from a round value
@@ -46,7 +46,7 @@ class Number:
     def __str__(self) -> str:
         if self.note:
             return self.note.removeprefix("as with ").removeprefix("then ")
-        if self.name in (MU, C0) or self.name.startswith("weight"):
+        if self.name in (MU, C0, C) or self.name.startswith("weight"):
             return f"{self.name} = {self.value if self.round is None else self.round:g}"
         return ""
 
@@ -70,6 +70,8 @@ class DocumentFrequencies:
 
 def shared_numbers(fit: Fit) -> list[Number]:
     """Returns the shared numbers of a fit, the common ones first, then those of each field."""
+    if fit.hypothesis.formula:
+        return _parameters(fit)
     model, fields, numbers = fit.problem.model, fit.hypothesis.fields, fit.numbers
     names = list(model.common)
     values = dict(zip(names, np.exp(numbers[: len(names)]), strict=True))
@@ -82,6 +84,16 @@ def shared_numbers(fit: Fit) -> list[Number]:
     if K1_B in values:
         return _k1_and_b_of(values[C0], values[K1_B])
     return list(_with_k1_and_b(shared)) if fit.hypothesis.model == BM25 else shared
+
+
+def _parameters(fit: Fit) -> list[Number]:
+    """Returns the parameters of a formula in closed form."""
+    numbers = [Number(name, value, near(value)) for name, value in fit.parameters.items()]
+    if K1 not in fit.parameters:
+        return numbers
+    k1, b, *others = numbers
+    note = _in_words(*(number.value if number.round is None else number.round for number in (k1, b)))
+    return [replace(k1, note=note), b, *others]
 
 
 def near(value: float) -> float | None:

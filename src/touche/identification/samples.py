@@ -22,7 +22,8 @@ _SEED = "touche identify"
 _ULP = float(np.finfo(np.float32).eps)
 _MOST_DECIMALS = 7
 ONE_FIELD = "premises and conclusion in one field"
-_PARTS = ("premises", "conclusion")
+PARTS = ("premises", "conclusion")
+DISCUSSION = "discussion"  # many corpora lack it
 _OF_BEIR = {"text": "premises", "title": "conclusion"}
 _ROUNDED = 0.9  # the share of the scores that must have this number of decimals
 
@@ -91,7 +92,11 @@ def sample_of(
     if not chosen:
         problem = f"{source} has none of the run's documents for its topics"
         raise ToucheError(f"{problem}; pass the dataset of the run")
-    names = texts[chosen[0].document]
+    names = [
+        name
+        for name in texts[chosen[0].document]
+        if name != DISCUSSION or any(text[name] for text in texts.values())
+    ]
     scores = np.array([line.score for line in chosen])
     decimals = decimals_of(scores)
     return Sample(
@@ -113,6 +118,7 @@ def fields_of(document: AnyDocument) -> dict[str, str]:
         return {
             "premises": " ".join(document.premises),
             "conclusion": document.conclusion,
+            DISCUSSION: document.discussion,
             ONE_FIELD: document.text,
         }
     return {"text": document.text}
@@ -128,7 +134,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
         if field in named:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         named[field] = length
-    for missing in {*_PARTS} - named.keys() if named.keys() & {*_PARTS} else ():
+    for missing in {*PARTS} - named.keys() if named.keys() & {*PARTS} else ():
         raise ToucheError(f"only one part of arguments has a mean length; add {missing!r}")
     return named
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError, choice
+from touche.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
 from touche.identification.counts import NAMED, Analysis, Fields, counts_of
 from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, fit
 from touche.identification.hypotheses import MAXIMUM, Hypothesis, space
@@ -21,6 +23,7 @@ from touche.io.progress import processors, watched
 _VARYING, _VARIED = 2, 3  # after this round, weights and lengths of the first hypotheses are varied
 _COARSE = 3  # scales that are skipped after votes
 _BATCH = 4  # problems that a process receives at a time
+CLOSED = 0.8  # the share of scores that a hypothesis in closed form has to reproduce
 
 
 class Round(NamedTuple):
@@ -45,8 +48,14 @@ Twins = Mapping[Analysis, Sequence[Analysis]]
 """Analyses with equal results on a sample, by the analysis that represents them."""
 
 
-def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
+def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> tuple[list[Fit], Twins, int]:
     """Fits all hypotheses to the scores of a sample, on all processors.
+
+    Hypotheses in closed form are first, because they need no other search if the documents are complete.
+
+    Args:
+        sample: the sample.
+        documents: all documents of the dataset; without them, there are no hypotheses in closed form.
 
     Returns:
         The fits to all documents, best first; analyses with equal results; the number of hypotheses.
@@ -54,26 +63,64 @@ def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
     Raises:
         ToucheError: if fitting processes die.
     """
-    counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
+    counts = dict(counts_of(sample, documents=documents))
+    if documents is not None:
+        fits, tried = _search_closed(sample, counts)
+        if fits:
+            return fits, {}, tried
+    with _pool() as pool:
+        return _search_free(sample, counts, pool)
+
+
+def _search_closed(sample: Sample, counts: Mapping[Analysis, Fields]) -> tuple[list[Fit], int]:
+    """Fits hypotheses in closed form to some documents, and those that reproduce most of these to all.
+
+    The first analysis by which a hypothesis reproduces all scores is the last one for which all hypotheses
+    are tried. For every other analysis, only those are tried that have the same formula and fields.
+
+    Returns:
+        The fits to all documents, best first; none if no hypothesis reproduces most scores; the number of
+        hypotheses.
+    """
+    some, every = chosen_documents(sample, ROUNDS[0]), np.arange(len(sample.scores))
+    names, tried, fits = list(sample.texts), 0, dict[Hypothesis, Fit]()
+    shapes = set[tuple[str, tuple[str, ...], str]]()
+    for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
+        hypotheses = [one for one in closed_space(names, [analysis]) if not shapes or one.shape in shapes]
+        tried += len(hypotheses)
+        few = {name: field.of(some) for name, field in fields.items()}
+        for hypothesis in hypotheses:
+            if fit_closed(_problem(hypothesis, few, sample, some)).share() >= CLOSED:
+                closed = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, every)))
+                if closed.share() >= CLOSED and (closed.hypothesis.weight or 0.0) >= NEGLIGIBLE:
+                    fits.setdefault(closed.hypothesis, closed)
+        shapes |= {fit.hypothesis.shape for fit in fits.values() if fit.share() == 1}
+    return ranked(fits.values()), tried
+
+
+def _search_free(
+    sample: Sample, counts: Mapping[Analysis, Fields], pool: Pool
+) -> tuple[list[Fit], Twins, int]:
+    """Fits hypotheses with a free number for each term in rounds."""
+    counts, twins = distinct(counts.items())
     hypotheses = [one for one in space(list(sample.texts)) if one.analysis in counts]
     tried = set(hypotheses)
-    with _pool() as pool:
-        for number, limits in enumerate(ROUNDS, 1):
-            chosen = chosen_documents(sample, limits)
-            some = {
-                analysis: {name: field.of(chosen) for name, field in fields.items()}
-                for analysis, fields in counts.items()
-            }
-            problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
-            scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
-            solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
-            label = f"fitting, round {number} of {len(ROUNDS)}"
-            fits = ranked(watched(solved, label, "hypotheses", len(problems)))
-            hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
-            if number == _VARYING:
-                varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
-                hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
-                tried.update(varied)
+    for number, limits in enumerate(ROUNDS, 1):
+        chosen = chosen_documents(sample, limits)
+        some = {
+            analysis: {name: field.of(chosen) for name, field in fields.items()}
+            for analysis, fields in counts.items()
+        }
+        problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
+        scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
+        solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
+        label = f"fitting, round {number} of {len(ROUNDS)}"
+        fits = ranked(watched(solved, label, "hypotheses", len(problems)))
+        hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
+        if number == _VARYING:
+            varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
+            hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
+            tried.update(varied)
     return fits, twins, len(tried)
 
 
@@ -137,7 +184,15 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
     Among equal shares, engines' default analyses come first.
     """
     named = NAMED.values()
-    return sorted(fits, key=lambda fit: (-fit.gain, fit.hypothesis.analysis not in named, fit.median))
+    return sorted(
+        fits,
+        key=lambda fit: (
+            -fit.gain,
+            fit.hypothesis.analysis not in named,
+            float(f"{fit.median:.0e}"),
+            str(fit.hypothesis),
+        ),
+    )
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
@@ -156,7 +211,7 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
     """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
     counts = tuple(fields[name] for name in hypothesis.fields)
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
-    known = means if len(means) == len(counts) else ()
+    known = means if len(means) == len(counts) and not hypothesis.formula else ()
     return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows], known)
 
 

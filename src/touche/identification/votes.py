@@ -108,7 +108,7 @@ def _terms(problem: Problem, numbers: Array) -> Iterator[_Term]:
     """Yields the terms of missed documents, with the current numbers at each step."""
     missed = _missed(problem, numbers)
     for at, (counts, own) in enumerate(zip(problem.counts, problem.own_columns, strict=True)):
-        lengths, shared = problem.lengths(at), numbers[problem.shared_columns[at]]
+        lengths, shared = problem.lengths[at], numbers[problem.shared_columns[at]]
         weight = problem.weight(numbers) if at else 1.0
         for place in np.unique(counts.terms[missed[counts.rows]]):
             cells = np.flatnonzero(counts.terms == place)

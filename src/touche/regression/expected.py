@@ -33,7 +33,7 @@ Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
-Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH"]
+Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH", "DLH", "PL2"]
 """The names in ``touche.identification.models.MODELS``, whose import is slow."""
 Absent = Annotated[str, Meta(max_length=0)]
 """A field that entries of expected.toml cannot have."""

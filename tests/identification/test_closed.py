@@ -1,0 +1,97 @@
+"""Runs on complete datasets are identified by formulas with the dataset's own statistics."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from touche import baselines
+from touche.data import places
+from touche.documents.records import AnyDocument
+from touche.identification.answer import Answer, answer
+from touche.identification.closed import fit_closed
+from touche.identification.counts import NAMED, counts_of
+from touche.identification.fitting import Problem
+from touche.identification.hypotheses import MAXIMUM, Hypothesis
+from touche.identification.models import LM_DIRICHLET
+from touche.identification.samples import Sample, sample_of
+from touche.trec.runs import RunLine
+
+TOY = "spot-check/arguments"
+PARTS = "premises and conclusion"
+STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
+ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off), lengths"
+
+
+def run_by(name: str, options: Mapping[str, object]) -> list[RunLine]:
+    source, baseline = places.open_dataset(TOY), baselines.load(name)
+    settings = {key: option.default for key, option in baseline.options.items()} | options
+    ranked = baseline.method(source.topics, source.documents, **settings)
+    return [
+        RunLine(topic.number, "Q0", hit[0], 0, float(hit[1]), name) for topic, hits in ranked for hit in hits
+    ]
+
+
+def answer_to(run: list[RunLine]) -> Answer:
+    source = places.open_dataset(TOY)
+    return answer(sample_of(run, source.topics, source.documents, TOY), source.documents)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "first_line"),
+    [
+        ("dirichletlm", {}, f"LMDirichlet of maximum of {PARTS}, {STANDARD}; mu = 2000"),
+        ("dirichletlm", {"mu": 717.0}, f"LMDirichlet of maximum of {PARTS}, {STANDARD}; mu = 717"),
+        ("bm25", {"k1": 1.6, "b": 0.3}, f"BM25 of {PARTS} in one field, {ENGLISH} in one byte; k1 = 1.6, b = 0.3"),  # noqa: E501
+        (
+            "bm25",
+            {"multifield": True},
+            f"BM25 of sum of {PARTS}, {ENGLISH} in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults)",
+        ),
+        ("dph", {}, f"DPH of {PARTS} in one field, {ENGLISH} exact"),
+        ("dph", {"model": "DLH"}, f"DLH of {PARTS} in one field, {ENGLISH} exact"),
+        ("dph", {"model": "PL2", "c": 2.5}, f"PL2 of {PARTS} in one field, {ENGLISH} exact; c = 2.5"),
+        ("tfidf", {}, f"Terrier's TF_IDF of {PARTS} in one field, {ENGLISH} exact; k1 = 1.2, b = 0.75"),
+        ("tfidf", {"variant": "classic"}, f"Lucene's classic of {PARTS} in one field, {ENGLISH} in one byte"),
+        (
+            "rank-bm25",
+            {},
+            rf"BM25Okapi of rank_bm25 of {PARTS} in one field, no stop words, no stemming, words by \w+, "
+            "lengths exact; k1 = 1.5, b = 0.75 (rank_bm25's defaults)",
+        ),
+    ],
+)  # fmt: skip
+def test_runs_of_the_shipped_formulas_are_identified(
+    name: str, options: Mapping[str, object], first_line: str
+) -> None:
+    answered = answer_to(run_by(name, options))
+    assert answered.first_line.startswith(first_line)
+    assert answered.candidates[0].shares[0] == 1 and not answered.worst
+
+
+def test_a_wrong_score_among_many_makes_the_answer_undecided() -> None:
+    run = run_by("dirichletlm", {})
+    run[0] = replace(run[0], score=run[0].score + 0.1)
+    answered = answer_to(run)
+    assert not answered.stands_out
+    assert answered.candidates[0].hypothesis.startswith(f"LMDirichlet of maximum of {PARTS}, {STANDARD}")
+
+
+def test_only_the_statistics_of_all_documents_reproduce_the_scores() -> None:
+    source = places.open_dataset(TOY)
+    run = run_by("dirichletlm", {})
+    documents = list(source.documents)
+    sample = sample_of(run, source.topics, documents, TOY)
+    assert share(sample, documents) == 1
+    assert share(sample, documents[1:]) < 0.1, "one document is missing"
+    assert share(sample, None) < 0.1, "statistics of the run's documents"
+
+
+def share(sample: Sample, documents: list[AnyDocument] | None) -> float:
+    fields = ("premises", "conclusion")
+    hypothesis = Hypothesis(LM_DIRICHLET, NAMED["standard"], fields, MAXIMUM, formula=LM_DIRICHLET)
+    ((_, counts),) = counts_of(sample, [hypothesis.analysis], documents)
+    rows = np.flatnonzero(np.array(sample.topics) == "1")
+    some = tuple(counts[name].of(rows) for name in fields)
+    return fit_closed(Problem(hypothesis, some, sample.scores[rows], sample.slack[rows])).share()
