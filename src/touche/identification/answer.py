@@ -10,7 +10,7 @@ import numpy as np
 from touche.documents.records import AnyDocument
 from touche.identification.counts import Analysis
 from touche.identification.fitting import MET, Fit
-from touche.identification.hypotheses import BM25_OR_TFIDF
+from touche.identification.hypotheses import BM25_OR_TFIDF, MAXIMUM
 from touche.identification.misses import Miss, misses
 from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
@@ -25,7 +25,8 @@ NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)
 _NEXT = 5  # hypotheses that are listed after the winner
 _FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
-_MAJORITY = 0.5  # of the scores beyond the free numbers
+_STUCK = 0.05  # of the scores; least squares may miss them for a maximum of two fields
+_MAJORITY = 0.75  # of the scores beyond the free numbers
 _ERRORS = 2.0  # standard errors
 
 
@@ -189,13 +190,16 @@ def differs(a: Fit, b: Fit) -> bool:
     """Returns whether one fit reproduces significantly more scores than the other.
 
     As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
-    more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
-    a few documents with different texts would dominate them.
+    more than two standard errors, plus the difference in free numbers. The fit of a maximum of two fields can
+    stop at a bad place, so it has to differ by 5% of the documents more. Mean errors are not compared,
+    because a few documents with different texts would dominate them.
     """
     met_a, met_b = a.errors <= MET, b.errors <= MET
     only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
     freedom = abs(a.rank - b.rank)
-    return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom)
+    combinations = {a.hypothesis.combination, b.hypothesis.combination}
+    stuck = _STUCK * len(met_a) if MAXIMUM in combinations else 0.0
+    return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom + stuck)
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
@@ -220,6 +224,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
     if models:
         return False, f"the best hypothesis does not differ significantly from {' and '.join(sorted(models))}"
+    if winner.hypothesis.formula:
+        return True, "all scores are reproduced with the statistics of the documents, by no other model"
     met = f"{beyond:.1%} of the scores beyond the free numbers are reproduced"
     return True, f"{met}, significantly more than by any other model"
 

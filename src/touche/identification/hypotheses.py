@@ -59,6 +59,10 @@ class Hypothesis:
         """Its formula and fields, without analysis, lengths and weight."""
         return self.formula, self.fields, self.combination
 
+    def is_relative(self, other: "Hypothesis") -> bool:
+        """Returns whether another hypothesis differs on one axis only."""
+        return sum(value != other.axes[axis] for axis, value in self.axes.items()) == 1
+
     @property
     def _fields(self) -> str:
         if not self.combination:

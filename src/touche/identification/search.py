@@ -1,5 +1,6 @@
 """Searches all hypotheses in rounds; each round fits fewer hypotheses to more documents."""
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -25,20 +26,27 @@ _COARSE = 3  # scales that are skipped after votes
 _BATCH = 4  # problems that a process receives at a time
 CLOSED = 0.8  # the share of scores that a hypothesis in closed form has to reproduce
 
+_log = logging.getLogger(__name__)
+
 
 class Round(NamedTuple):
-    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses."""
+    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses.
+
+    Hypotheses that differ from the first few (``relatives``) only on one axis also remain, because least
+    squares may have stopped at a bad place.
+    """
 
     documents: int
     per_topic: int
     scales: tuple[float, ...]
     hypotheses: int
+    relatives: int = 0
 
 
 _ALL = 10**9
 ROUNDS = (
-    Round(160, 20, (1.0, 0.1, 0.01), 100),
-    Round(320, 40, SCALES, 12),
+    Round(160, 20, (1.0, 0.1, 0.01), 100, relatives=3),
+    Round(320, 40, SCALES, 12, relatives=1),
     Round(1000, 40, SCALES, 3),
     Round(_ALL, _ALL, SCALES, _ALL),
 )
@@ -88,12 +96,15 @@ def _search_closed(sample: Sample, counts: Mapping[Analysis, Fields]) -> tuple[l
     for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
         hypotheses = [one for one in closed_space(names, [analysis]) if not shapes or one.shape in shapes]
         tried += len(hypotheses)
+        before = len(fits)
         few = {name: field.of(some) for name, field in fields.items()}
         for hypothesis in hypotheses:
             if fit_closed(_problem(hypothesis, few, sample, some)).share() >= CLOSED:
                 closed = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, every)))
                 if closed.share() >= CLOSED and (closed.hypothesis.weight or 0.0) >= NEGLIGIBLE:
                     fits.setdefault(closed.hypothesis, closed)
+        if len(fits) == before:
+            _log.debug("dropped %d formulas of %s: none reproduces most scores", len(hypotheses), analysis)
         shapes |= {fit.hypothesis.shape for fit in fits.values() if fit.share() == 1}
     return ranked(fits.values()), tried
 
@@ -103,8 +114,8 @@ def _search_free(
 ) -> tuple[list[Fit], Twins, int]:
     """Fits hypotheses with a free number for each term in rounds."""
     counts, twins = distinct(counts.items())
-    hypotheses = [one for one in space(list(sample.texts)) if one.analysis in counts]
-    tried = set(hypotheses)
+    every = [one for one in space(list(sample.texts)) if one.analysis in counts]
+    hypotheses, tried = every, {*every}
     for number, limits in enumerate(ROUNDS, 1):
         chosen = chosen_documents(sample, limits)
         some = {
@@ -117,10 +128,17 @@ def _search_free(
         label = f"fitting, round {number} of {len(ROUNDS)}"
         fits = ranked(watched(solved, label, "hypotheses", len(problems)))
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
+        leaders = [fit.hypothesis for fit in fits[: limits.relatives]]
+        hypotheses += [one for one in every if any(leader.is_relative(one) for leader in leaders)]
         if number == _VARYING:
-            varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
-            hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
-            tried.update(varied)
+            hypotheses += [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
+        hypotheses = list(dict.fromkeys(hypotheses))
+        tried.update(hypotheses)
+        remaining = {*hypotheses}
+        for fitted in fits:
+            if fitted.hypothesis not in remaining:
+                share = f"{fitted.share():.1%} of {len(chosen)} scores, median error {fitted.median:.0e}"
+                _log.debug("round %d dropped %s: %s", number, fitted.hypothesis, share)
     return fits, twins, len(tried)
 
 
