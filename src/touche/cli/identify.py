@@ -49,7 +49,8 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
 
     Each hypothesis is fitted to the RUN's scores of at most 150 documents per topic. TASK has the texts of
     these documents; a part is enough. The best hypothesis is the answer if it stands out. RUN can also be a
-    *.tsv file with topic, document and score. The command takes minutes and needs the extra lucene.
+    *.tsv file with topic, document and score. If TASK is the whole collection of the RUN, the command takes
+    seconds, otherwise minutes. It needs the extra lucene.
     """
     answer = api.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":
