@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Touche, Write
 from identifying import line
-from touche import api, baselines, lucene
+from touche import baselines, identify, lucene
 from touche.data import datasets
 from touche.documents.discovery import Input
 from touche.documents.records import Document
@@ -131,7 +131,7 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
         assert f"\n{title}" in out
     record = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
-    assert record == json.loads(json.dumps(asdict(api.identify(run, "spot-check/arguments"))))
+    assert record == json.loads(json.dumps(asdict(identify(run, "spot-check/arguments"))))
     assert record["stands_out"] and record["collections"]["text"]["documents"] == 270
     assert len(record["candidates"]) == 6 and {each["field"] for each in record["terms"]} == {"text"}
 

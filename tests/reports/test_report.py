@@ -137,7 +137,7 @@ def test_ranks_are_those_of_touche_tasks(
     ranks = [(place.name, place.number) for place in reports.part(run_of(*ALL)).views[0].board[1:]]
     monkeypatch.setattr(tasks, "task", lambda _: task)
     # Expected scores belong to other tasks.
-    monkeypatch.setattr(import_module("touche.listing"), "published_scores", list)
+    monkeypatch.setattr(import_module("touche.api.listing"), "published_scores", list)
     _, out, _ = touche("tasks", "touche-2022-task-2")
     listed = re.findall(r"^ *(\d+)  (Zorro|Boots|C) ", out, re.MULTILINE)
     assert ranks == [(name, int(rank)) for rank, name in listed] == [("Zorro", 1), ("Boots", 1), ("C", 3)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from touche import api as library
+from touche.api import evaluation as library
 from touche.cli.commands import command, option
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (

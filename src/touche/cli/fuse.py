@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from touche import api as library
+from touche.api import fusion as library
 from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
 from touche.cli.output import FORMATS, counted, folds_sheet, quietly, render, tell, warn

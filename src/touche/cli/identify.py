@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from touche import api, tasks
+from touche import tasks
+from touche.api import identification as library
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import opened_run
 from touche.cli.output import counted, show_records
@@ -52,7 +53,7 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
     *.tsv file with topic, document and score. If TASK is the whole collection of the RUN, the command takes
     seconds, otherwise minutes. It needs the extra lucene.
     """
-    answer = api.identify(run, dataset, mean_lengths=mean_lengths)
+    answer = library.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
         return

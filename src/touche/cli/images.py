@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from touche import api
+from touche.api import images as library
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.output import DOUBTFUL, show, tell
 from touche.containers.limits import PROGRAMS
@@ -21,12 +21,12 @@ def images() -> None:
 @images.command(example="touche images build bm25", params=_PARAMS)
 def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
     """Build the base image and the images of BASELINEs, by default of all."""
-    api.build_images(names, runner=runner, log=tell)
+    library.build_images(names, runner=runner, log=tell)
 
 
 @images.command("list", example="touche images list --runner podman", params=_PARAMS)
 def list_(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
     """Show each BASELINE's image, whether it is built, and where it is published."""
-    images = api.list_images(names, runner=runner)
+    images = library.list_images(names, runner=runner)
     rows = [(row.baseline, row.image, row.size or "not built", row.published or "–") for row in images]
     show(("baseline", "image", "size", "published"), rows, {"not built": DOUBTFUL})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from touche import api as library
+from touche.api import linting as library
 from touche.cli.commands import command, option
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, paint, render

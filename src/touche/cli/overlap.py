@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from touche import api as library
+from touche.api import agreement as library
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import Column, Sheet, p_value, quietly, render, three_decimals, warn

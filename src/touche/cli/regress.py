@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from touche import api
+from touche.api import regression as library
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, show_records, tell
 from touche.cli.overlap import show_overlaps
@@ -54,7 +54,7 @@ def regress(
     if options["output"] and style == "table":
         raise click.UsageError("--output has no format; add --format json")
     options["limits"] = Limits(*(options.pop(name) for name in ("cpus", "memory", "seconds")))
-    regression = api.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
+    regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     if style == "json" and not options["output"]:
         click.echo(to_json(regression), nl=False)
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from touche import api
+from touche.api import reports as library
 from touche.cli.commands import command, option
 from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import command_line, quietly
@@ -37,4 +37,4 @@ def report(
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
     scoring |= {"reference": reference, "all_published": all_published, "command": command_line()}
-    click.echo(one_line(str(quietly(api.report, runs, output, **scoring))))
+    click.echo(one_line(str(quietly(library.report, runs, output, **scoring))))

@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines
+from touche.api.runners import HERE, SPARK, declaration, write_run
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
@@ -20,7 +21,6 @@ from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import PROGRAMS, Limits
 from touche.errors import InputError, ToucheError
-from touche.runners import HERE, SPARK, declaration, write_run
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"

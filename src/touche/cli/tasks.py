@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from touche import listing
 from touche import tasks as library
-from touche.api import TaskData
-from touche.api import task as task_data
+from touche.api import listing
+from touche.api.listing import PublishedResult
+from touche.api.task_data import TaskData
+from touche.api.task_data import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
 from touche.data.for_tira import SPLIT
 from touche.errors import ToucheError, choice, one_line
-from touche.listing import PublishedResult
 from touche.tasks import MACRO_F1, STANCE, Published, Task
 from touche.trec.framed import formatted
 

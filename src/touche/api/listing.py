@@ -196,7 +196,7 @@ def published(task: str | None = None) -> Table[PublishedResult]:
         task: the id of the task; None for all tasks.
 
     Returns:
-        Records of ``touche.listing.PublishedResult``, the best result of each dimension first; detected
+        Records of ``touche.api.listing.PublishedResult``, the best result of each dimension first; detected
         stances, which have another measure, come last. ``frame()`` returns them as a DataFrame.
 
     Raises:

@@ -1,0 +1,222 @@
+"""Scores of runs: as records, as comparisons of pairs, and as a table for papers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from touche.api.scoring import notes_by_measure, score, warned, warnings_by_measure, with_reference
+from touche.errors import ToucheError, check_choice
+from touche.evaluation.comparison import (
+    Comparison,
+    TopicDifference,
+    comparisons,
+    run_named,
+    topic_differences,
+)
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.scores import Score, TopicScore
+from touche.evaluation.wide import WideTable, wide_table
+from touche.trec.forms import AnyQrels, AnyRun, runs_of
+from touche.trec.framed import Table
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+_PAIRS = ("exact", "any-order")
+
+
+@overload
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: Literal[False] = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[Score]: ...
+@overload
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: Literal[True],
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[TopicScore]: ...
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: bool = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[Any]:
+    """Scores runs in every dimension of a task.
+
+    Args:
+        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
+            or ir_measures, scores by topic and document, or records. A dictionary such as
+            ``{"mine": frame, "theirs": "run.txt"}`` names them.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        per_topic: whether to return topic scores instead of means.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+
+    Returns:
+        A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
+        ``TopicScore``, with values from 0 to 1; ``frame()`` returns them as a DataFrame. Doubtful scores
+        cause Python warnings. The notes explain differences between the evaluators, and give ranks on the
+        leaderboard.
+
+    Raises:
+        ToucheError: if a run is unusable, or qrels are missing. Also if detected stances, which have no topic
+            scores, are the only dimension with ``per_topic``.
+
+    Examples:
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> [score] = evaluate({"mine": ranking}, qrels=qrels, measure="RR")
+        >>> score.tag, score.measure, score.mean
+        ('mine', 'RR', 0.75)
+    """
+    check_choice("order of pairs", pairs, _PAIRS)
+    by_measure = score(runs_of(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    evaluated = [run for group in by_measure for run in group]
+    if per_topic and not any(run.is_ranking for run in evaluated):
+        raise ToucheError("stances have no topic scores; omit per-topic scores")
+    kind: type[Any] = TopicScore if per_topic else Score
+    scores_of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
+    records = tuple(chain.from_iterable(scores_of_runs))
+    return warned(Table(kind, records, warnings_by_measure(by_measure), notes_by_measure(by_measure)))
+
+
+@overload
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: Literal[False] = False,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[Comparison]: ...
+@overload
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: Literal[True],
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[TopicDifference]: ...
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: bool = False,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[Any]:
+    """Compares each pair of runs in every dimension of a task.
+
+    Args:
+        runs: at least two runs, as for ``evaluate``.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval`` or ``touche``.
+        per_topic: whether to return the differences of topics, a pair's largest differences first.
+        measure: a measure instead of the task's, as for ``evaluate``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether to add the randomisation test.
+        reference: one of the runs, its tag or its path, to compare each other run with; None compares all
+            pairs.
+
+    Returns:
+        A record for each pair of runs, dimension and measure (and topic): a
+        ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``, with differences in the unit of
+        the measure; ``frame()`` returns them as a DataFrame. ``table[table.significant]`` has the significant
+        differences. A pair without enough common topics is missing, and causes a Python warning.
+
+    Raises:
+        ToucheError: if a run is unusable, the reference is not one of the runs, or qrels are missing.
+
+    Examples:
+        >>> qrels = {topic: {"a": 1, "b": 0} for topic in "1234"}
+        >>> good = {topic: {"a": 2.0, "b": 1.0} for topic in "1234"}
+        >>> bad = good | {topic: {"a": 1.0, "b": 2.0} for topic in "34"}
+        >>> [comparison] = compare({"good": good, "bad": bad}, qrels=qrels, measure="RR")
+        >>> comparison.run_a, comparison.difference, comparison.significant
+        ('good', 0.25, False)
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    named, second = with_reference(runs, reference)
+    by_measure = score(named, (task, measure, qrels), evaluator)
+    compared = list[Any]()
+    faults = list[str]()
+    for evaluated in by_measure:
+        second_run = None if second is None else run_named(second, evaluated)
+        records, untested = comparisons(evaluated, evaluator, second_run, randomisation=randomisation)
+        compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
+        faults += untested
+    kind: type[Any] = TopicDifference if per_topic else Comparison
+    return warned(Table(kind, tuple(compared), (*faults, *warnings_by_measure(by_measure))))
+
+
+def wide(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    reference: AnyRun | None = None,
+    every_two: bool = False,
+) -> WideTable:
+    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+
+    Args:
+        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
+        reference: one of the runs, its tag or its path, from which significant differences are marked.
+        every_two: whether letters mark the runs with significantly lower scores; not together with a
+            reference.
+
+    Returns:
+        A table with a row for each run and a column for each measure, dimension and evaluator; values are
+        from 0 to 1. It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. The notes are those of
+        ``evaluate``.
+
+    Raises:
+        ToucheError: as ``evaluate`` and ``compare``; also if there is a reference and ``every_two``.
+
+    Examples:
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> print(wide({"mine": ranking}, qrels=qrels, measure=["RR", "P@1"]).markdown())
+        | run | RR | P@1 |
+        | --- | ---: | ---: |
+        | mine | **0.750** | **0.500** |
+    """
+    check_choice("order of pairs", pairs, _PAIRS)
+    named, second = with_reference(runs, reference)
+    by_measure = score(named, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    table = wide_table(by_measure, second, every_two)
+    texts = (*table.warnings, *warnings_by_measure(by_measure))
+    return warned(replace(table, warnings=texts, notes=notes_by_measure(by_measure)))

@@ -1,0 +1,144 @@
+"""Fused runs, in memory and in files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from touche import tasks
+from touche.errors import ToucheError, check_choice, check_whole, warn
+from touche.evaluation import fusion
+from touche.io.identifiers import check_tag, name_of
+from touche.io.inputs import command_line
+from touche.io.opening import Held
+from touche.tira.outputs import write_ranked
+from touche.tira.provenance import Software, data_of_runs, metadata
+from touche.trec.columns import Run
+from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
+from touche.trec.runs import MAX_DEPTH
+from touche.tuning.weights import TunedFusion, tuned
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FusedRun(Run):
+    """A run that was fused from others.
+
+    Attributes:
+        tuning: weights of each topic, and their cross-validation; None without tuning.
+        warnings: sentences on runs that may be of different tasks.
+    """
+
+    tuning: "TunedFusion | None" = None
+    warnings: tuple[str, ...] = ()
+
+
+def fuse(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    method: str = "rrf",
+    *,
+    weights: "Sequence[float] | NDArray[Any] | None" = None,
+    tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
+    task: str | None = None,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    dimension: str | None = None,
+    depth: int = MAX_DEPTH,
+    tag: str = "",
+    team: str = "",
+    output: str | PathLike[str] | None = None,
+) -> FusedRun:
+    """Fuses runs into one; documents that several runs rank high come first.
+
+    Args:
+        runs: at least two runs, as for ``evaluate``.
+        method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
+        weights: factors of the runs' scores, one per run, also as an array; None for equal weights.
+        tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
+            fused run is cross-validated.
+        task, measure, qrels: what weights are tuned for, as for ``evaluate``.
+        dimension: dimension to tune for; by default the task's first.
+        depth: maximum number of documents per topic.
+        tag: the name of the fused run; by default ``touche-`` and the method.
+        team: your team, for ``ir-metadata.yml``.
+        output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
+
+    Returns:
+        The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
+        Python warnings.
+
+    Raises:
+        ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
+            method. Also if the weights cannot be tuned, or the folder cannot be written.
+
+    Examples:
+        >>> fused = fuse([{"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 9.0}}], "combsum", weights=[0.7, 0.3])
+        >>> fused.as_dict()
+        {'1': {'a': 0.7, 'b': 0.3}}
+    """
+    check_choice("method", method, fusion.METHODS)
+    check_whole("depth", depth, 1, MAX_DEPTH)
+    tag = tag or f"touche-{method}"
+    check_tag(tag)
+    weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+    folder = None if output is None else Path(name_of("output", output))
+    started = datetime.now(UTC)
+    sources = runs_of(runs)
+    if len(sources) < 2:
+        raise ToucheError("fusion needs at least two runs; pass more")
+    if tune and weights is not None:
+        raise ToucheError("tune and weights exclude each other; pass only one")
+    if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
+        raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
+    read = [run_of(source) for source in sources]
+    doubts = tuple(fusion.doubts_of(read))
+    for text in doubts:
+        warn(text)
+    tuning = None
+    options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
+    if tune is None:
+        weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+        fused = fusion.fused_run(read, fusion.METHODS[method], depth, weights, tag)
+        options |= {"weights": [*weights]} if weights is not None else {}
+    else:
+        with file_of_qrels(qrels) as path:
+            scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+        fused = tuning.run
+        options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
+        options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
+    if folder is not None:
+        _write_fused(folder, sources, fused, options, team, started)
+    columns = {field.name: getattr(fused, field.name) for field in fields(fused)}
+    return FusedRun(**columns, tuning=tuning, warnings=doubts)
+
+
+def _write_fused(
+    folder: Path,
+    sources: Sequence[Path | Run],
+    fused: Run,
+    options: Mapping[str, Any],
+    team: str,
+    started: datetime,
+) -> None:
+    """Writes a fused run with its metadata."""
+    files = [
+        Held.of(str(source.path), source.text().encode()) if isinstance(source, Run) else source
+        for source in sources
+    ]
+    software = Software(
+        name=f"touche fuse --method {options['method']}",
+        team=team,
+        command=command_line("touche.fuse"),
+        description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
+    )
+    text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
+    inputs = [source for source in sources if isinstance(source, Path) and not isinstance(source, Held)]
+    write_ranked(folder, fused, lambda: text, inputs)

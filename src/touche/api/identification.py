@@ -1,0 +1,38 @@
+"""The settings of a run, inferred from its scores."""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+
+from touche.identification import identify as identified
+from touche.identification.answer import Answer
+from touche.io.identifiers import expanded
+from touche.trec.forms import AnyRun, run_of
+
+
+def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> Answer:
+    """Infers the retrieval model, the analysis and the parameters of a run from its scores.
+
+    Args:
+        run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
+        task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need
+            both premises and conclusion, in BEIR's format text and title.
+
+    Returns:
+        The answer; its ``frame()`` has the best hypotheses.
+
+    Raises:
+        ToucheError: if the run or the dataset is unusable, or both have no common document.
+
+    Example:
+        >>> import touche
+        >>> touche.identify({"1": {"no-such-document": 1.5}}, "spot-check/arguments")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: ...
+    """
+    if isinstance(run, Path):  # also standard input, which has more than its path
+        return identified(run, task, mean_lengths)
+    is_file = isinstance(run, str | PathLike)
+    return identified(Path(expanded(run)) if is_file else run_of(run), task, mean_lengths)

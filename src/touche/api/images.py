@@ -1,0 +1,103 @@
+"""The container images of baselines."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+from touche.baselines.loader import folder_of, is_shipped, names
+from touche.containers import images
+from touche.containers.limits import PROGRAMS
+from touche.errors import check_choice
+from touche.io.identifiers import name_of
+from touche.trec.framed import Table
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ListedImage:
+    """The image of a baseline.
+
+    Attributes:
+        baseline: the name of the baseline.
+        image: the name of the image, such as ``touche/bm25``.
+        size: its unpacked size, such as ``504 MB``; empty if it is not built.
+        published: the address of the published image; empty if there is none.
+    """
+
+    baseline: str
+    image: str
+    size: str
+    published: str
+
+
+def list_images(
+    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+) -> Table[ListedImage]:
+    """Returns the container image of each baseline, whether it is built, and where it is published.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        runner: the program that has the images.
+
+    Raises:
+        ToucheError: if there is no such baseline, or the program is not installed.
+
+    Example:
+        >>> import touche
+        >>> touche.list_images("bm25", runner="buildah")
+        Traceback (most recent call last):
+        touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, podman.
+    """
+    check_choice("runner", runner, PROGRAMS)
+    folders = [folder_of(name).resolve() for name in _names(baselines)]
+    listed = [
+        ListedImage(
+            baseline=folder.name,
+            image=images.image_of(folder.name),
+            size=images.size(runner, folder.name),
+            published=images.published(folder.name) if is_shipped(folder) else "",
+        )
+        for folder in folders
+    ]
+    return Table(ListedImage, tuple(listed))
+
+
+def build_images(
+    baselines: str | Sequence[str] = (),
+    *,
+    runner: Literal["docker", "podman"] = "docker",
+    log: Callable[[str], None] = _log.info,
+) -> list[str]:
+    """Builds the base image and the images of baselines.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        runner: the program that builds them.
+        log: receives a line for each image, and the output of a failed build.
+
+    Returns:
+        The names of the images of the baselines, such as ``touche/bm25``.
+
+    Raises:
+        ToucheError: if there is no such baseline, the program is not installed, or a build fails.
+
+    Example:
+        >>> import touche
+        >>> touche.build_images("bm26")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
+    """
+    check_choice("runner", runner, PROGRAMS)
+    chosen = _names(baselines)
+    built = [images.image_of(folder_of(name).resolve().name) for name in chosen]
+    images.build(runner, chosen, log)
+    return built
+
+
+def _names(baselines: str | Sequence[str]) -> list[str]:
+    """Returns the names or paths of baselines; none means all that ship."""
+    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
+    return [name_of("baseline", name) for name in passed] or names()

@@ -1,0 +1,55 @@
+"""The rules of a task, checked on runs of any form."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from touche import tasks
+from touche.io.opening import Held
+from touche.linting import Finding, Findings, teams_of_runs
+from touche.linting import lint as linted
+from touche.trec.columns import Run
+from touche.trec.forms import AnyRun, runs_of
+
+
+def lint(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str,
+    *,
+    teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
+) -> Findings:
+    """Checks the runs of a submission against the rules of a task.
+
+    Args:
+        runs: one run or several, as files or in any other form, as for ``evaluate``.
+        task: the id of the task, or of a dataset with another corpus.
+        teams: the team of each run; or ``per-folder``, if each folder has the runs of a team; or patterns of
+            file names by team, such as ``{"Katana": "katana-*"}``. None if all are of one team.
+
+    Returns:
+        The findings as ``touche.linting.Finding``, with the severity ``error`` or ``warning``, run by run in
+        the order of the lines, which count from 1. ``is_broken`` is whether there is an error. The notes name
+        impossible checks.
+
+    Raises:
+        ToucheError: if a run cannot be read as text, there is no such task, or a team is not clear.
+
+    Examples:
+        >>> findings = lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
+        >>> findings[0].run, findings[0].line, findings[0].code
+        ('mine', 1, 'unknown-document')
+        >>> findings.is_broken
+        True
+    """
+    paths = [
+        Held.of(str(run.path), run.text().encode()) if isinstance(run, Run) else run
+        for run in runs_of(runs, checks=False)
+    ]
+    by_run = teams_of_runs(paths, teams)
+    findings, notes = linted(paths, *tasks.dataset(task), by_run)
+    return Findings(
+        kind=Finding,
+        records=tuple(findings),
+        notes=tuple(notes),
+        runs=len(paths),
+        teams=tuple(by_run[path] for path in paths) if by_run else (),
+    )

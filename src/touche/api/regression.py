@@ -1,0 +1,112 @@
+"""Baselines, rerun and compared with their expected scores."""
+
+import logging
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from platform import machine
+from typing import Literal
+
+from touche.containers.limits import Limits
+from touche.containers.runs import RUNNERS
+from touche.errors import ToucheError, check_choice
+from touche.evaluation import scores
+from touche.io.identifiers import name_of
+from touche.io.optional import imported
+from touche.io.progress import processors
+from touche.io.writing import make_folder, write_whole
+from touche.regression import running
+from touche.regression.outcomes import Outcome
+from touche.regression.results import Regression, to_json
+from touche.regression.results import junit as to_junit
+
+_log = logging.getLogger(__name__)
+
+
+def regress(
+    baselines: str | Sequence[str] = (),
+    datasets: str | Sequence[str] = (),
+    *,
+    runner: Literal["local", "docker", "podman", "tira"] = "local",
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    twice: bool = False,
+    update: bool = False,
+    output: str | PathLike[str] | None = None,
+    junit: str | PathLike[str] | None = None,
+    report: str | PathLike[str] | None = None,
+    command: str = "touche.regress",
+    log: Callable[[str], None] = _log.info,
+) -> Regression:
+    """Reruns baselines on every available dataset and compares their scores with the expected ones.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        datasets: ids of datasets; none for all.
+        runner: where the baselines run.
+        limits: the limits of a run in a sandbox.
+        twice: whether each baseline runs twice, to compare run.txt byte by byte.
+        update: whether to rewrite pinned values that changed; published values stay.
+        output: a file for the records as JSON, updated after each result; None writes none.
+        junit: a file for JUnit XML; None writes none.
+        report: a folder for a page with the table, the times, and a report per dataset; None writes none.
+        command: the command that the page names.
+        log: receives the name and the log of each run, and the values that moved.
+
+    Returns:
+        The outcomes, each with its verdict. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such baseline or dataset, or a file cannot be written.
+
+    Example:
+        >>> import touche
+        >>> [outcome.verdict for outcome in touche.regress("bm25", "spot-check/arguments")]
+        ['passed', 'passed']
+    """
+    check_choice("runner", runner, RUNNERS)
+    ids = [datasets] if isinstance(datasets, str) else [*datasets]
+    records, results, folder = (
+        None if path is None else Path(name_of("output", path)) for path in (output, junit, report)
+    )
+    for file in (records, results):
+        if file and not file.parent.is_dir():
+            raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
+    if folder:
+        imported("jinja2", "analysis")  # before the runs, because the page is written after them
+        imported("matplotlib", "analysis")
+    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
+    expected, outcomes = running.expected_of([name_of("baseline", name) for name in passed], ids)
+    if folder:
+        make_folder(folder)
+    keep = folder / "runs" if folder else None
+    for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
+        outcomes.append(outcome)
+        if records:
+            write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
+    if update:
+        outcomes = running.update(outcomes, log)
+    if records:
+        write_whole(records, to_json(outcomes))
+    if results:
+        write_whole(results, to_junit(outcomes))
+    page = _regression_page(outcomes, folder, runner, command) if folder else None
+    return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
+    from touche.reports import Report, part_of, write  # here, because the import takes a second
+
+    parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
+    for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):
+        runs = {
+            (run.path, run.dimension): run
+            for outcome in outcomes
+            if outcome.expected.dataset == dataset
+            for run in outcome.evaluated
+        }
+        try:
+            parts += [part_of(scores.with_names([*runs.values()]), dataset)] if runs else []
+        except Exception as error:  # one faulty run must not prevent the report
+            remarks.append(f"There is no report on {dataset}: {error}.")
+    title = "Regression of the baselines of Touché"
+    return write(Report(title, command, parts, outcomes, remarks=remarks), folder)

@@ -1,0 +1,68 @@
+"""A page on runs."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from touche import tasks
+from touche.api.scoring import naming_qrels, with_reference
+from touche.errors import ToucheError
+from touche.evaluation import scores
+from touche.io.identifiers import name_of
+from touche.reports import Report, part_of, published_parts, write
+from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+
+def report(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    output: str | PathLike[str],
+    task: str | None = None,
+    *,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    reference: AnyRun | None = None,
+    all_published: bool = False,
+    command: str = "touche.report",
+) -> Path:
+    """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
+
+    Args:
+        runs: one run or several, as for ``evaluate``; empty with ``all_published``.
+        output: the folder for the page.
+        task: the id of the task; None if there are only qrels.
+        measure, qrels: another measure, or other qrels, as for ``evaluate``.
+        reference: one of the runs, its tag or its path, to compare the others with; by default the
+            organizers' baseline, or else the run with the highest mean.
+        all_published: whether to show the published results of all tasks instead.
+        command: the command that the page names.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
+
+    Example:
+        >>> import tempfile, touche
+        >>> run = touche.run("bm25", "spot-check/arguments")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.report(run, folder, "spot-check/arguments").name
+        'index.html'
+    """
+    folder = Path(name_of("output", output))
+    if all_published:
+        if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
+            raise ToucheError("all_published takes no runs and no scoring; omit them")
+        parts = list(published_parts())
+        return write(Report("Published results of Touché", command, parts, gallery=True), folder)
+    with file_of_qrels(qrels) as path:
+        scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+        named, second = with_reference(runs, reference)
+        evaluated = naming_qrels(qrels, scores.evaluate(named, scored))
+        part = part_of(evaluated, task or scored.id, second)
+    title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
+    return write(Report(title, command, [part]), folder)

@@ -1,0 +1,100 @@
+"""Scores runs of any form, and names the reference among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from touche import tasks
+from touche.errors import ToucheError, check_choice, warn
+from touche.evaluation import scores
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import Evaluated
+from touche.io.identifiers import expanded
+from touche.trec.columns import Run
+from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
+
+_T = TypeVar("_T")
+
+
+def score(
+    runs: Sequence[Path | Run], scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
+) -> list[list[Evaluated]]:
+    """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
+    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    evaluators = [] if evaluator == "both" else [evaluator]
+    task, measure, qrels = scored_by
+    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
+    measures = list[str | None]()
+    for name in passed:
+        measures += [None] if name is None else tasks.measures_in(str(name))
+    with file_of_qrels(qrels) as path:
+        scored = tasks.tasks_scored_by(task, measures or [None], path)
+        by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
+    return [naming_qrels(qrels, group) for group in by_measure]
+
+
+def naming_qrels(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns evaluated runs; qrels in memory have a name instead of the path of their temporary file."""
+    if qrels is None or isinstance(qrels, str | PathLike):
+        return [*runs]
+    return [replace(run, qrels=IN_MEMORY) for run in runs]
+
+
+def with_reference(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], reference: AnyRun | None
+) -> tuple[list[Path | Run], str | Path | None]:
+    """Returns runs with different names, and the name or path of the reference among them."""
+    sources = list_of_runs(runs)
+    named = runs_of(runs if isinstance(runs, Mapping) else sources)
+    return named, reference_name(reference, sources, named)
+
+
+def reference_name(
+    reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
+) -> str | Path | None:
+    """Returns the path of a run, which is renamed if another one has its name, and any other text unchanged.
+
+    Args:
+        reference: the reference; None if there is none.
+        sources: the runs as they were passed.
+        runs: the same runs with different names.
+
+    Raises:
+        ToucheError: if a reference that is not a text is not one of the runs.
+    """
+    if reference is None:
+        return None
+    paths = [run.path if isinstance(run, Run) else run for run in runs]
+    if isinstance(reference, str | PathLike):
+        text = str(expanded(reference))
+        files = [str(expanded(source)) if isinstance(source, str | PathLike) else None for source in sources]
+        return paths[files.index(text)] if text in files else text
+    for source, path in zip(sources, paths, strict=True):
+        if source is reference:
+            return path
+    copy = run_of(reference)
+    equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run) == copy]
+    if len(equal) != 1:
+        problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
+        raise ToucheError(f"{problem} the lines of the reference; pass one of the runs itself, or its tag")
+    return equal[0]
+
+
+def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+
+
+def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    task = by_measure[0][0].task
+    return (*notes, *([f"{task.id}: {task.results_note}"] if task.results_note else []))
+
+
+def warned(result: _T) -> _T:
+    """Returns a result whose warnings are also Python warnings, in the line that called the library."""
+    for text in result.warnings:  # type: ignore[attr-defined]
+        warn(text)
+    return result
