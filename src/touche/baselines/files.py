@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
-from touche.io.opening import md5
-
+_FILES = 64  # whose contents stay in memory; more than a run reads
+_SETTLED = 1_000_000_000  # nanoseconds; two changes within a tick of the system's clock have the same time
 _LARGE = 1_000_000  # bytes; the md5 of larger files would take long
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
 _HIDDEN = (".part", ".lock", ".earlier")  # hidden files of this library
@@ -25,10 +27,23 @@ def fingerprint(path: Path) -> str:
     try:
         status = path.stat()
         if status.st_size <= _LARGE:
-            return md5(path)
+            return hashlib.md5(read_content(path)).hexdigest()
     except OSError:
         return "unreadable"
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+
+
+def read_content(path: Path) -> bytes:
+    """Returns the bytes of a small file; a file that has not changed is read once."""
+    status = path.stat()
+    if time.time_ns() - status.st_ctime_ns < _SETTLED:
+        return path.read_bytes()
+    return _content(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@lru_cache(_FILES)
+def _content(path: Path, *identity: int) -> bytes:
+    return path.read_bytes()
 
 
 def digest_of(files: Mapping[Path, str]) -> str:

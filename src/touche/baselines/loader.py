@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import digest_of, fingerprints
+from touche.baselines.files import digest_of, fingerprints, read_content
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import module_of, without_packages
 from touche.data.places import shipped, shipped_baselines
@@ -68,7 +68,7 @@ def names() -> list[str]:
 
 def parsed(path: Path) -> ast.Module:
     """Parses a Python file without running it; the same content is parsed once."""
-    return _parsed(path.read_bytes(), path)
+    return _parsed(read_content(path), path)
 
 
 @lru_cache(_FILES)

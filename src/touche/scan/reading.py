@@ -3,13 +3,15 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from pickle import PicklingError, dumps
 from typing import Any, Generic, TypeVar
 
+from touche.documents import pieces as cutting
 from touche.documents.collection import Documents
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
@@ -125,12 +127,22 @@ def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     """Returns the parts that the processes of this machine make."""
     began, processes = time.monotonic(), min(processors(), _MOST)
-    parts = parts_in_parallel(reading, collection, processes) if processes > 1 else None
+    several = processes > 1 and not _is_small(collection.paths)
+    parts = parts_in_parallel(reading, collection, processes) if several else None
     if parts is None:
         parts, processes = list(parts_in_process(reading, collection)), 1
     about = (time.monotonic() - began, processes, processors(), reading.summary(parts))
     _log.debug("read in %.1f s by %d of %d processors: %s", *about)
     return parts
+
+
+def _is_small(paths: Sequence[Path]) -> bool:
+    """Returns whether the sizes of files show that they have fewer than ``_FEW`` pieces."""
+    if not paths or any(path.suffix == ".gz" for path in paths):
+        return False
+    with suppress(OSError):
+        return sum(path.stat().st_size for path in paths) < (_FEW - len(paths)) * cutting.SIZE
+    return False
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:

@@ -163,7 +163,12 @@ def is_dataset(dataset_id: str) -> bool:
     """Returns whether ``datasets`` has an id; reads at most the card of its task."""
     task_id, name = _split(dataset_id)
     card = _card(task_id)
-    return card is not None and name in ("full", *_corpora(card))
+    if card is None:
+        return False
+    try:
+        return name in _read(card).corpora
+    except ToucheError:  # the card has another error, which ``dataset`` reports
+        return name in ("full", *_corpora(card))
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
