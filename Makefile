@@ -20,7 +20,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images site lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks site lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -64,9 +64,13 @@ sanitize: $(READY)
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
 
-# Build the image of every baseline. RUNNER=podman uses Podman.
+# Build the image of every baseline. RUNNER=podman uses Podman; PYTHON_IMAGE names another Python image than the pinned one.
 images: $(READY)
 	$(BIN)/touche images build $(IN)
+
+# Write the locks of the images, after a change of what they install.
+locks: $(READY)
+	$(BIN)/python docker/locks.py
 
 # Build the documentation in build/site, where it opens from disk; it fails at the first dead link.
 site: $(READY)

@@ -1,20 +1,24 @@
 """Build hooks: compiled C files, files that ship with the package, and addresses on its page.
 
 python hatch_build.py           # compile the C files after a change
-python hatch_build.py readme    # after the first release: README then installs the package by its name
+python hatch_build.py readme    # after a release: README then installs the package by its name
+python hatch_build.py bases     # after a release: Dockerfiles then name the published bases in TOUCHE_IMAGES
 
 The compiler is $CC or cc. Without a compiler, the build uses the wheel of ziglang, which pip fetches. The
 libraries run on all processors of the same kind, and with all versions of Python.
 
-Two variables are for releases:
+These variables are for releases:
     WHEEL_FOR           the wheel's platform: x86_64 or aarch64 (Linux with glibc 2.17 or newer),
                         macos-x86_64 or macos-arm64 (macOS 11 or newer)
+    TOUCHE_IMAGES       a JSON list with "name" and "index", the digest, of each published image
     TOUCHE_REPOSITORY   the address of the repository, for README's links and the metadata
 """
 
 import hashlib
+import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -100,6 +104,21 @@ def released(text: str) -> str:
     return text
 
 
+def published_images() -> dict[str, str]:
+    """Returns the addresses with digests of published images, by their short names."""
+    images = json.loads(os.environ.get("TOUCHE_IMAGES") or "[]")
+    return {image["name"].rpartition("/")[2]: f"{image['name']}@{image['index']}" for image in images}
+
+
+def with_bases(text: str, images: dict[str, str]) -> str:
+    """Returns a Dockerfile whose base is a published image."""
+
+    def named(match: re.Match[str]) -> str:
+        return f"ARG BASE={images[match[1]]}" if match[1] in images else match[0]
+
+    return re.sub(r"^ARG BASE=\S*?([a-z]+)(?:@\S+)?$", named, text, flags=re.MULTILINE)
+
+
 def with_addresses(text: str, repository: str, version: str) -> str:
     """Makes a page's relative links and pictures absolute, for a version of the repository."""
 
@@ -170,10 +189,13 @@ else:
 
         def dependencies(self) -> list[str]:
             """Returns the requirements of the build in addition to hatchling."""
-            return [] if _compiler() else [ZIG]
+            return [] if _compiler() or self.target_name == "sdist" else [ZIG]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Sets the platform of the wheel, and compiles; in a clone, libraries are next to the sources."""
+            if self.target_name == "sdist":
+                self._record_origin(build_data)
+                return
             build_data["pure_python"] = False
             build_data["tag"] = _tag()
             if version == "editable":
@@ -186,6 +208,18 @@ else:
             """Removes temporary files, after the wheel contains them."""
             if version != "editable":
                 self._scratch.cleanup()
+
+        def _record_origin(self, build_data: dict[str, Any]) -> None:
+            """Adds commit and time to an sdist, whose images are then those of the clone."""
+            self._scratch = TemporaryDirectory(prefix="touche-sdist-")
+            origin = runpy.run_path(str(ROOT / "src" / "touche" / "io" / "origin.py"))
+            paths = [Path(file.path) for file in self.build_config.builder.recurse_included_files()]
+            names = [path.relative_to(ROOT).as_posix() for path in paths]
+            if origin["RECORD"] in names:
+                return
+            record = Path(self._scratch.name, origin["RECORD"])
+            record.write_text(json.dumps(origin["make_record"](ROOT, names), indent=1), encoding="utf-8")
+            build_data["force_include"][str(record)] = record.name
 
         def _compiled(self) -> dict[str, str]:
             self._scratch = TemporaryDirectory(prefix="touche-wheel-")
@@ -208,6 +242,8 @@ else:
             if source := repository():
                 text = with_addresses(released(text), source, metadata["version"])
                 urls |= {"Source": source, "Issues": f"{source}/issues"}
+                if base := published_images().get("base"):
+                    urls["Base image"] = f"https://{base}"
             metadata |= {"readme": {"content-type": "text/markdown", "text": text}, "urls": urls}
 
 
@@ -216,6 +252,10 @@ if __name__ == "__main__":
         (ROOT / "README.md").write_text(
             released((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8"
         )
+    elif sys.argv[1:] == ["bases"]:
+        for dockerfile in ROOT.glob("baselines/*/Dockerfile"):
+            text = dockerfile.read_text(encoding="utf-8")
+            dockerfile.write_text(with_bases(text, published_images()), encoding="utf-8")
     else:
         for path in SOURCES:
             compile_one(path, library_of(path))

@@ -41,7 +41,7 @@ CI = "sets up, builds or tests everything: the workflows in .github run it"
 CONTAINERS = "needs Docker or Podman: tests/containers runs it"
 OFFICIAL = "needs official data: tests/official runs it"
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
-TIRA = "needs an account at TIRA; what the image does there, tests/containers tries by tira-run"
+TIRA = "needs an account at TIRA; tests/containers has a dry run and tries tira-run"
 CLIENT = "takes TIRA's client 17 s: tests/data/test_for_tira.py does it with the same files"
 MODEL = "downloads a model: tests/containers builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
@@ -56,11 +56,11 @@ CLUEWEB = "needs pages of ClueWeb12: tests/baselines/test_chatnoir_bm25f.py has 
 ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,
     "task-2/pages": CLUEWEB,
-    "^make|^tox|^pytest -m|regress --twice$": CI,
+    "make images$|^make|^tox|^pytest -m|regress --twice$": CI,
     "benchmarks/images.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
-    "^docker|--runner docker|images (list|build) ./my-team": CONTAINERS,
+    "^docker|--runner docker|images (list|build) ./my-team|images (digest|verify)": CONTAINERS,
     "--api|original/run.txt|data fetch": PUBLISHERS,
     "--skip-baseline$": CLIENT,
     "^tira-cli": TIRA,

@@ -8,7 +8,9 @@ from .api.evaluation import wide as wide
 from .api.fusion import fuse as fuse
 from .api.identification import identify as identify
 from .api.images import build_images as build_images
+from .api.images import digest_images as digest_images
 from .api.images import list_images as list_images
+from .api.images import verify_image as verify_image
 from .api.linting import lint as lint
 from .api.listing import check_cards as check_cards
 from .api.listing import list_baselines as list_baselines

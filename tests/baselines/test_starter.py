@@ -80,7 +80,7 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     monkeypatch.setattr(places, "__file__", str(place / "lib" / "data" / "places.py"))
     monkeypatch.setattr(origin, "__file__", str(place / "lib" / "io" / "origin.py"))
     touche("new", "us")
-    assert (place / "us" / "Dockerfile").read_text().startswith("FROM touche/base\n")
+    assert (place / "us" / "Dockerfile").read_text().count("ARG BASE=touche/base\nFROM $BASE\n") == 1
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
     write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
     assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
@@ -178,6 +178,22 @@ def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
     assert not list(place.iterdir())
 
 
+@pytest.mark.parametrize("team", ["Our Team", 'a "b" $HOME \\', "webis"])
+def test_the_dockerfile_names_the_team(place: Path, touche: Touche, team: str) -> None:
+    """How Docker reads the quoted value: tests/containers/test_code_submissions.py."""
+    assert touche("new", "us", "--team", team)[0] == 0
+    (value,) = re.findall("^ARG TEAM=(.*)$", Path("us/Dockerfile").read_text(), flags=re.MULTILINE)
+    unquoted = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+    assert unquoted == team and not re.search(r'(?<!\\)[$"]', value[1:-1])
+
+
+def test_a_team_without_a_name_is_refused(place: Path, touche: Touche) -> None:
+    for team in (" ", "a\nRUN b"):
+        code, _, err = touche("new", "us", "--team", team)
+        assert code == 2 and err.count("\n") == 1 and "is empty or not printable" in err
+    assert not list(place.iterdir())
+
+
 def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
     touche("new", "our-team")
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
@@ -186,6 +202,7 @@ def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
 
 def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)  # frees the name
-    write_baseline(Path("rank-bm25"))
+    (base,) = re.findall("ARG BASE=(.*)", (ROOT / "baselines" / "rank-bm25" / "Dockerfile").read_text())
+    write_baseline(Path("rank-bm25"), base, "touche-baselines")
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from email.message import Message
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from conftest import ROOT
 from touche.baselines.starter import write_baseline
 from touche.containers import images
 from touche.containers.programs import Ended, Log
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
 
 
 @pytest.fixture
@@ -39,6 +40,8 @@ def test_a_released_package_knows_where_its_images_are_and_a_clone_builds_on_its
     nowhere[1] = "Source, https://github.com/Team/Fork"
     assert images.published("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
     assert images.base() == "ghcr.io/team/fork/base:1.2.3"
+    nowhere.append("Base image, https://ghcr.io/team/fork/base@sha256:12")
+    assert images.base() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
     monkeypatch.setattr(images, "clone", lambda: ROOT)
     assert images.base() == "touche/base"
 
@@ -73,22 +76,27 @@ def test_without_a_clone_an_image_of_ones_own_is_built(nowhere: list[str], tmp_p
         images.check_image("docker", str(write_baseline(tmp_path / "mine") or tmp_path / "mine"))
 
 
-def test_an_image_is_older_than_a_change_of_what_it_copies_and_of_nothing_else(tmp_path: Path) -> None:
+def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp_path: Path) -> None:
     """Not of what regress --update and benchmarks/images.py rewrite, nor of what Python and git keep."""
     folder = tmp_path / "baselines" / "argsrank"
     for name in ("src", "docker", folder.relative_to(tmp_path)):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in (each for each in ROOT.iterdir() if each.is_file() and not each.name.startswith(".")):
+    for path in (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"):
         shutil.copy(path, tmp_path)
     content = images._content(tmp_path, folder)
-    copied = ["Dockerfile", "lexicons/claim-words.txt", "new.py"]
-    for path in [*map(folder.joinpath, copied), tmp_path / "minilm.txt", tmp_path / "src/touche/errors.py"]:
+    sent = ["Dockerfile", "lexicons/claim-words.txt", "new.py"]
+    for path in [
+        *map(folder.joinpath, sent),
+        tmp_path / "docker/base.txt",
+        tmp_path / "src/touche/errors.py",
+    ]:
         with path.open("a") as file:
             file.write("\n")
         before, content = content, images._content(tmp_path, folder)
         assert content != before
     others = ["README.md", "baselines/argsrank/README.md", "baselines/argsrank/expected.toml"]
-    for name in [*others, "src/touche/__pycache__/files.pyc", "baselines/argsrank/.git/index"]:
+    caches = ["src/touche/__pycache__/files.pyc", "baselines/argsrank/.git/index", "src/touche/new.so"]
+    for name in [*others, *caches]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("changed")
     assert images._content(tmp_path, folder) == content
@@ -96,36 +104,92 @@ def test_an_image_is_older_than_a_change_of_what_it_copies_and_of_nothing_else(t
     assert images._content(tmp_path, Path(elsewhere)) == content
 
 
-def test_what_is_copied_is_read_as_docker_does(tmp_path: Path) -> None:
-    for name in ("a.py", "data/deep/x.toml", "data/.hidden", "not.md"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    lines = [
-        "FROM scratch AS nsp",
-        "COPY --chown=1:1 *.py \\",
-        "     data/ /opt/",
-        "COPY --from=nsp not.md /opt",
-    ]
-    (tmp_path / "Dockerfile").write_text("\n".join([*lines, "RUN true", ""]))
-    found = [os.path.relpath(path, tmp_path) for path in images.made_of(ROOT, tmp_path)]
-    assert found == ["Dockerfile", "a.py", "data/deep/x.toml"]
-    (tmp_path / "Dockerfile").write_text("FROM touche/base\nCOPY . /opt/\n")
-    assert {tmp_path / "not.md", ROOT / "docker" / "baseline"} <= {*images.made_of(ROOT, tmp_path)}
+@pytest.mark.parametrize("umask", [0o002, 0o077])
+def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        folder = tmp_path / "mine"
+        write_baseline(folder)
+        (folder / "program").touch(0o777)
+        (folder / "data").mkdir()
+        (folder / "data" / "link").symlink_to("../baseline.py")
+        with images._copied(folder, images._files_in(folder)) as copy:
+            modes = {
+                str(path.relative_to(copy)): path.lstat().st_mode & 0o777
+                for path in copy.rglob("*")
+                if not path.is_symlink()
+            }
+            assert os.readlink(copy / "data" / "link") == "../baseline.py"  # noqa: PTH115 - the text
+        programs = {"program", "data", ".github", ".github/workflows"}
+        assert modes == {name: 0o755 if name in programs else 0o644 for name in modes} and len(modes) > 8
+    finally:
+        os.umask(before)
 
 
-@pytest.mark.parametrize(("baseline", "team"), [("bm25", "touche-baselines"), ("./mine", "")])
-def test_only_the_image_of_a_shipped_baseline_names_a_team(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, baseline: str, team: str
+def test_dockerfiles_differ_in_name_base_and_files_only() -> None:
+    shapes = set()
+    for path in ROOT.glob("baselines/*/Dockerfile"):
+        text = path.read_text().replace(path.parent.name, "NAME")
+        stage = "(?ms)^# A model.*?^FROM [$]BASE AS nsp$.*?^$\n"  # of sentence-coherence
+        lines = re.sub(stage, "", text).replace("\n\n", "\n").splitlines()
+        assert any(line.startswith("COPY ") and "/opt/baselines/NAME/" in line for line in lines), path
+        kept = [line for line in lines if not line.startswith(("COPY ", "# RUN ", "# touche/base "))]
+        shapes.add(re.sub("ARG BASE=.*", "ARG BASE=", "\n".join(kept)))
+    assert len(shapes) == 1, shapes
+
+
+def test_locks_have_the_versions_of_constraints_and_hashes_only() -> None:
+    pins = dict(line.lower().replace("_", "-").split("==") for line in _lines("constraints.txt"))
+    pins |= dict(line.split("==") for name in ("pyserini.txt", "minilm.txt") for line in _lines(name))
+    for path in (ROOT / "docker").glob("*.txt"):
+        lines = [] if path.name == "unused.txt" else _lines(f"docker/{path.name}")
+        for line, following in pairwise([*lines, ""]):
+            package = re.fullmatch(r"([\w.-]+)==(\S+) \\", line)
+            assert package or re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line), line
+            if package:
+                name, pinned = package.groups()
+                assert pins[name] == pinned and following.startswith("    --hash"), "run: make locks"
+
+
+def _lines(name: str) -> list[str]:
+    lines = (ROOT / name).read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize(("name", "package"), [("base", "numpy"), ("lucene", "jpype1"), ("models", "onnx")])
+def test_a_lock_that_lacks_a_package_is_named(tmp_path: Path, name: str, package: str) -> None:
+    images.check_lock(ROOT, name)
+    shutil.copytree(ROOT / "docker", tmp_path / "docker")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    lock = tmp_path / "docker" / f"{name}.txt"
+    lock.write_text(lock.read_text().replace(f"\n{package}==", "\nother=="))
+    with pytest.raises(InputError, match=f"{name}.txt: no {package} in this lock; .* make locks"):
+        images.check_lock(tmp_path, name)
+    lock.unlink()
+    with pytest.raises(InputError, match=f"{name}.txt: no .* in this lock"):
+        images.check_lock(tmp_path, name)
+
+
+REASONS = {
+    "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.": "a wheel has another hash",
+    "write /x: no space left on device": "the disk is full; make room",
+    "manifest for python@sha256:1 not found: manifest unknown": "the registry lacks this image",
+    "Get https://a.b/v2/: dial tcp: lookup a.b on 1.1.1.1:53: no such host": "a server does not answer",
+    "Error: initializing source docker://a/b: connection refused": "a server does not answer",
+}
+
+
+@pytest.mark.parametrize("line", REASONS)
+def test_a_failed_build_is_one_line_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
 ) -> None:
-    write_baseline(tmp_path / "mine")
-    monkeypatch.chdir(tmp_path)
-    commands: list[Sequence[str]] = []
+    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+        for text in ("Step 1/2", line, "The command returned a non-zero code: 1"):
+            log(text)
+        return Ended(1, "The command returned a non-zero code: 1")
+
     monkeypatch.setattr(images, "check_program", lambda program: None)
-
-    def execute(command: Sequence[str], log: Log) -> Ended:
-        commands.append(command)
-        return Ended(0, "")
-
     monkeypatch.setattr(images, "execute", execute)
-    images.build("docker", [baseline], print)
-    assert f"--build-arg=TEAM={team}" in commands[-1]
+    with pytest.raises(ToucheError, match=f"building touche/base: {REASONS[line]}"):
+        images.build("docker", ["bm25"], print)
+    assert line in capsys.readouterr().out

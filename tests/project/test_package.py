@@ -1,5 +1,6 @@
 """The package as pip installs it: everything ships with it, and its page leads somewhere."""
 
+import json
 import os
 import re
 import runpy
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write
+from touche.io import origin
 
 pytestmark = pytest.mark.xdist_group("package")  # built once
 
@@ -163,6 +165,43 @@ def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wh
         assert (ROOT / path).exists() and (kind == "raw") == path.endswith(".png")
 
 
+def test_after_a_release_dockerfiles_name_the_published_bases_and_the_package_that_of_new_baselines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("base", "lucene", "bm25")
+    images = [{"name": f"ghcr.io/a/b/{name}", "index": f"sha256:{name}"} for name in names]
+    monkeypatch.setenv("TOUCHE_IMAGES", json.dumps(images))
+    published = SCRIPT["published_images"]()
+    text = "ARG BASE=touche/lucene\nFROM $BASE\nCOPY *.py /opt/baselines/base/\n"
+    first = SCRIPT["with_bases"](text, published)
+    assert first == text.replace("touche/lucene", "ghcr.io/a/b/lucene@sha256:lucene")
+    again = published | {"lucene": "ghcr.io/a/b/lucene@sha256:new"}
+    assert SCRIPT["with_bases"](first, again) == first.replace("sha256:lucene", "sha256:new")
+    models = "ARG BASE=touche/models\n"
+    assert SCRIPT["with_bases"](models, published) == models  # not published
+    addresses = metadata(built(tmp_path, "wheel", TOUCHE_REPOSITORY=REPOSITORY))[0]
+    assert addresses[-1] == "Base image, https://ghcr.io/a/b/base@sha256:base"
+
+
+def test_an_unpacked_sdist_has_the_commit_and_time_of_its_clone_until_a_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.unpack_archive(built(tmp_path, "sdist"), tmp_path)
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    expected = origin.origin(ROOT)
+    time = origin.commit_time(ROOT)
+    monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "io" / "origin.py"))
+    bm25 = folder / "baselines" / "bm25"
+    assert origin.origin(folder) == origin.origin(bm25) == expected
+    assert origin.commit_time(bm25) == time > 1.7e9
+    (bm25 / "new.py").touch()
+    assert origin.origin(bm25)["revision"] == f"{expected['revision']}-dirty"
+    assert origin.origin(folder / "baselines" / "tfidf") == expected
+    (folder / "src" / "touche" / "errors.py").write_text("")
+    assert origin.origin(folder)["revision"] == f"{expected['revision']}-dirty"
+    assert origin.origin(tmp_path)["revision"] == "unknown"
+
+
 def test_without_a_release_the_page_is_readme(tmp_path: Path) -> None:
     addresses, page = metadata(built(tmp_path, "wheel"))
     assert addresses == ["Homepage, https://touche.webis.de"]
@@ -191,7 +230,7 @@ def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: 
     keep_promises(folder, sys.executable, PYTHONPATH=str(installed))
     assert sorted(path.name for path in folder.iterdir()) == ["my-team", "out"]
     dockerfile = (folder / "my-team" / "Dockerfile").read_text()
-    assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
+    assert "ARG BASE=ghcr.io/some-body/touche.fork/base:0.1.0\n" in dockerfile
 
 
 def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_path: Path) -> None:

@@ -92,14 +92,15 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
         "mmdebstrap --quiet --variant=extract --architectures=arm64 --include=python3,libstdc++6 bookworm"
     )
     subprocess.run([*unpack.split(), folder / "debian"], check=True)
-    requirements = ROOT / "docker" / "requirements.txt"
-    install = "pip install --quiet --no-deps --only-binary :all: --python-version 3.11"
+    requirements = ROOT / "docker" / "base.txt"
+    install = "pip install --quiet --require-hashes --no-deps --only-binary :all: --python-version 3.11"
     platforms = [
         f"--platform={name}_aarch64" for name in ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
     ]
-    chosen = ["--constraint", ROOT / "constraints.txt", "--requirement", requirements, wheel]
-    command = [sys.executable, "-m", *install.split(), *platforms, *chosen, "--target", folder / "packages"]
-    subprocess.run(command, check=True)
+    command = [sys.executable, "-m", *install.split(), *platforms, "--target", folder / "packages"]
+    subprocess.run([*command, "--requirement", requirements], check=True)
+    command.remove("--require-hashes")
+    subprocess.run([*command, wheel], check=True)
     python = folder / "debian" / "usr" / "bin" / "python3.11"
     environment = ["env", f"PYTHONPATH={folder / 'packages'}", "PYTHONDONTWRITEBYTECODE=1"]
     return [*environment, "qemu-aarch64-static", "-L", folder / "debian", python]

@@ -106,7 +106,7 @@ def test_a_run_names_the_commit_of_its_own_repository(
     def source(folder: Path) -> dict[str, str]:
         touche("run", f"{folder}", "-i", "spot-check/passages", "-o", tmp_path / "out")
         found = metadata_in(tmp_path / "out")["implementation"]["source"]
-        return {name: found[name] for name in ("commit", "repository")}
+        return {name: found.get(name, "unknown") for name in ("commit", "repository")}
 
     def git(*arguments: str) -> str:
         identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
@@ -127,7 +127,7 @@ def test_a_run_names_the_commit_of_its_own_repository(
     write("own/.gitignore", "venv")
     assert source(write("own/venv/method/baseline.py", OWN).parent)["commit"] == "unknown"
     monkeypatch.setenv("PATH", str(tmp_path))  # without git
-    assert source(folder)["commit"] == "unknown"
+    assert source(folder)["commit"] == "unknown"  # left out
     monkeypatch.setenv("TOUCHE_REVISION", "abc123")  # as in an image
     assert source(folder)["commit"] == "abc123"
 
@@ -167,6 +167,34 @@ def files_of(files: list[Path]) -> tuple[str, dict[str, dict[str, object]]]:
     record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, data_of_files(files), START, STOP))
     collection = record["data"]["test collection"]
     return collection["name"], collection["files"]
+
+
+def test_the_dataset_is_what_tira_names_but_not_the_literal_of_its_client(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = write("input/topics.xml", "x")
+    for note in ("{", "[]", '{"ir_datasets_id": 1}', '{"ir_datasets_id": "a b"}', "[" * 60_000):
+        write("input/metadata.json", note)
+        assert files_of([topics])[0] == "input"
+    write("input/metadata.json", '{"ir_datasets_id": "argsme/2020-04-01"}')
+    monkeypatch.setenv("TIRA_DATASET_ID", "id")
+    assert files_of([topics])[0] == "argsme/2020-04-01"
+    monkeypatch.setenv("TIRA_DATASET_ID", "touche-20261101-test")
+    assert files_of([topics])[0] == "touche-20261101-test"
+    monkeypatch.setenv("TOUCHE_DATASET", "touche-2021-task-1")
+    assert files_of([topics])[0] == "touche-2021-task-1"
+
+
+def test_an_unknown_commit_is_left_out_and_the_image_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def implementation() -> dict[str, dict[str, str]]:
+        record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, {}, START, STOP))
+        return dict(record["implementation"])
+
+    assert "commit" not in implementation()["source"] and "image" not in implementation()
+    monkeypatch.setenv("TOUCHE_REVISION", "abc")
+    monkeypatch.setenv("TOUCHE_IMAGE_DIGEST", "sha256:1")
+    assert implementation()["source"]["commit"] == "abc"
+    assert implementation()["image"] == {"content digest": "sha256:1"}
 
 
 def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Path) -> None:

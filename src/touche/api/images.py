@@ -4,13 +4,16 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Literal
 
 from touche.baselines.loader import folder_of, is_shipped, names
-from touche.containers import images
+from touche.containers import content, images, verification
+from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
-from touche.errors import check_choice
-from touche.io.identifiers import name_of
+from touche.containers.verification import Verification
+from touche.errors import ToucheError, check_choice
+from touche.io.identifiers import expanded, name_of
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -95,6 +98,69 @@ def build_images(
     built = [images.image_of(folder_of(name).resolve().name) for name in chosen]
     images.build(runner, chosen, log)
     return built
+
+
+def digest_images(
+    baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
+) -> Table[ImageDigest]:
+    """Returns the digest of the content of each baseline's image: its files and settings, without times.
+
+    Docker, BuildKit and Podman make images with the same digest from the same source.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        runner: the program that has the images.
+
+    Raises:
+        ToucheError: if there is no such baseline or image, or the program is not installed.
+
+    Example:
+        >>> import touche
+        >>> touche.digest_images("bm26")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
+    """
+    check_choice("runner", runner, PROGRAMS)
+    folders = [folder_of(name).resolve() for name in _names(baselines)]
+    digests = [content.digest(runner, images.image_of(folder.name)) for folder in folders]
+    return Table(ImageDigest, tuple(digests))
+
+
+def verify_image(
+    baseline: str = "",
+    *,
+    against: str = "",
+    run: str | PathLike[str] | None = None,
+    runner: Literal["docker", "podman"] = "docker",
+    log: Callable[[str], None] = _log.info,
+) -> Verification:
+    """Rebuilds the image of a baseline from the current source, and compares both.
+
+    Args:
+        baseline: the name or path of the baseline; with a run it may be left out.
+        against: another image to compare with; empty for the local or published image.
+        run: a run; then the image that made this run is compared.
+        runner: the program that has and builds the images.
+        log: receives a line for each step.
+
+    Raises:
+        ToucheError: if neither a baseline nor a run is passed, or a run and ``against``. Also if there is
+            no such baseline, image or run, or a build fails.
+
+    Example:
+        >>> import touche
+        >>> touche.verify_image()
+        Traceback (most recent call last):
+        touche.errors.ToucheError: neither a baseline nor a run is named; name one
+    """
+    check_choice("runner", runner, PROGRAMS)
+    if run is not None and against:
+        raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
+    if run is not None:
+        return verification.verify_run(runner, Path(expanded(run)), log, baseline=baseline)
+    if not baseline:
+        raise ToucheError("neither a baseline nor a run is named; name one")
+    return verification.verify(runner, name_of("baseline", baseline), log, against=against)
 
 
 def _names(baselines: str | Sequence[str]) -> list[str]:

@@ -20,7 +20,8 @@ _MODULES = {  # the modules of each extra; base images have the same names
 EXTRA_MODULES = {module for modules in _MODULES.values() for module in modules}
 # touche/lucene, or the published ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
 _BASE = re.compile(
-    rf"^FROM (?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)", re.MULTILINE
+    rf"^(?:FROM |ARG BASE=)(?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)",
+    re.MULTILINE,
 )
 # A RecursionError comes from a name that refers to itself.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)

@@ -7,7 +7,7 @@ from shlex import quote
 import click
 
 from touche.baselines.starter import write_baseline
-from touche.cli.commands import PATH, argument, command
+from touche.cli.commands import PATH, argument, command, option
 from touche.containers.images import base, check_name
 from touche.io.optional import installing
 
@@ -21,14 +21,18 @@ _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}-image --runner docker"""
 
 
-@command("touche new my-team", argument("folder", "NAME", type=PATH))
-def new(folder: Path) -> None:
+@command(
+    "touche new my-team --team MyTeam",
+    argument("folder", "NAME", type=PATH),
+    option("--team TEAM", "Your team at TIRA, which the metadata of runs names.", default=""),
+)
+def new(folder: Path, team: str) -> None:
     """Write a baseline folder that runs at once, as a start for your own ranking.
 
     NAME is the folder's name or path. Its last part becomes the name of the baseline and its image.
     """
     check_name(folder.resolve())
-    write_baseline(folder, base())
+    write_baseline(folder, base(), team)
     path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
     words = {"folder": quote(path), "out": quote(f"out/{folder.resolve().name}")}
     click.echo(f"wrote {folder}; next:\n{_NEXT.format(**words)}")

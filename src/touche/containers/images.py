@@ -1,30 +1,54 @@
 """Images of baselines: names, builds and sizes."""
 
 import hashlib
+import json
 import logging
+import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import metadata, version
 from pathlib import Path
 from shlex import quote
 
 from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
+from touche.containers.content import image_id
 from touche.containers.programs import Log, answer, check_exit, check_program, execute
 from touche.errors import InputError, ToucheError
-from touche.io.origin import clone, origin
+from touche.io.origin import clone, commit_time, origin
+from touche.io.temporary import temporary_folder
+from touche.io.toml import read_toml
 from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
+_PREFIX = "touche/"
+PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
+TITLE_LABEL = "org.opencontainers.image.title"
+REVISION_LABEL = "org.opencontainers.image.revision"
 _CONTENT = "touche.content"
+_CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"}
+_NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
+_REASONS = {  # by a pattern in the output of a failed build
+    "do not match the hashes": "a wheel has another hash than its lock; lock it again with: make locks",
+    "no space left on device": "the disk is full; make room, such as with: docker system prune",
+    "manifest unknown|manifest for .* not found|: not found$|access denied": (
+        "the registry lacks this image; check its name and digest"
+    ),
+    "no such host|connection refused|i/o timeout|handshake timeout|network is unreachable": (
+        "a server does not answer; check the network, and try again"
+    ),
+}
 _GITHUB = "https://github.com/"
 _log = logging.getLogger(__name__)
 
 
 def image_of(name: str) -> str:
     """Returns the image of a baseline, such as ``touche/bm25``."""
-    return f"touche/{name}"
+    return f"{_PREFIX}{name}"
 
 
 def published(name: str) -> str:
@@ -33,16 +57,23 @@ def published(name: str) -> str:
     A release publishes the package and its images together. hatch_build.py writes the repository's address
     into the package's metadata. The result is empty for a package that was not released, such as a clone's.
     """
-    labelled = (entry.partition(", ") for entry in metadata(PROJECT).get_all("Project-URL") or ())
-    source = next((url for label, _, url in labelled if label == "Source"), "")
+    source = _project_url("Source")
     if not source.startswith(_GITHUB):
         return ""
     return f"ghcr.io/{source.removeprefix(_GITHUB).lower()}/{name}:{version(PROJECT)}"
 
 
+def _project_url(label: str) -> str:
+    """Returns an address in the package's metadata; empty if it is missing."""
+    labelled = (entry.partition(", ") for entry in metadata(PROJECT).get_all("Project-URL") or ())
+    return next((url for other, _, url in labelled if other == label), "")
+
+
 def base() -> str:
-    """Returns the base image of new baselines: in a clone its own, else the published one."""
-    return image_of("base") if _workshop() else published("base") or image_of("base")
+    """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
+    address = "" if _workshop() else published("base")
+    digest = _project_url("Base image").rpartition("@")[2]
+    return f"{address}{'@' if digest else ''}{digest}" if address else image_of("base")
 
 
 def check_name(folder: Path) -> None:
@@ -72,13 +103,19 @@ def instead(baseline: str) -> str:
     return f"; or run its image: {build}add --runner docker"
 
 
-def build(program: str, names: Sequence[str], log: Log) -> None:
+def build(
+    program: str, names: Sequence[str], log: Log, *, prefix: str = _PREFIX, options: Sequence[str] = ()
+) -> None:
     """Builds the images of baselines, and the base images that they need.
+
+    The same source becomes the same image: files have the modes of git, and times are those of the commit.
 
     Args:
         program: ``docker`` or ``podman``.
         names: names of baselines, or paths of their folders.
         log: receives a line for each image, and the output of a failed build.
+        prefix: what the names of the images begin with.
+        options: further options of the program's command ``build``.
 
     Raises:
         ToucheError: if the program is missing, a baseline has no Dockerfile, a base is missing and cannot be
@@ -87,16 +124,71 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
     check_program(program)
     folders = [_with_dockerfile(name) for name in names]
     root = _workshop()
-    _provide_bases(program, folders, root, log)
+    builder = _Builder(program=program, prefix=prefix, options=options, log=log)
+    for name in dict.fromkeys(name for folder in folders for name in _bases(folder, root)):
+        if root:
+            builder.build_base(name, root)
+        elif not answer(program, "image", "inspect", image_of(name)):
+            raise ToucheError(f"{program} has no image {image_of(name)}; {_remedy(program, name)}")
     for folder in folders:
-        team = PROJECT if is_shipped(folder) else ""
-        about = {"version": version(PROJECT), **origin(folder), "vendor": team}
+        builder.build_baseline(folder, root)
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """Builds images with one program; ``prefix`` and ``options`` are those of ``build``."""
+
+    program: str
+    prefix: str
+    options: Sequence[str]
+    log: Log
+
+    def build_base(self, name: str, root: Path) -> None:
+        """Builds a base image in a clone."""
+        check_lock(root, name)
+        below = [] if name == _BASES[0] else [f"--build-arg=BASE={self.prefix}{_BASES[0]}"]
+        python = os.environ.get(PYTHON_VARIABLE)
+        chosen = [f"--build-arg={PYTHON_VARIABLE}={python}"] if python and not below else []
+        with _copied(root, _files_of_bases(root)) as context:
+            file = f"--file={context / 'docker' / name}.Dockerfile"
+            self._build(name, context, commit_time(root), [file, *below, *chosen])
+
+    def build_baseline(self, folder: Path, root: Path | None) -> None:
+        """Builds the image of a baseline."""
+        source = origin(folder)
+        about = {
+            "version": version(PROJECT),
+            **source,
+            "vendor": PROJECT if is_shipped(folder) else "",
+        }
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in about.items()]
         labels.append(f"--label={_CONTENT}={_content(root, folder) if root else ''}")
         # Metadata of runs contains these values.
-        values = {"REVISION": about["revision"], "SOURCE": about["source"], "TEAM": team}
-        values_of = [f"--build-arg={name}={value}" for name, value in values.items()]
-        _build(program, image_of(folder.name), folder, [*labels, *values_of], log)
+        values = {"REVISION": source["revision"], "SOURCE": source["source"]}
+        below = _bases(folder, root)
+        if below:
+            values["BASE"] = f"{self.prefix if root else _PREFIX}{below[-1]}"
+        build_arguments = [f"--build-arg={name}={value}" for name, value in values.items()]
+        with _copied(folder, _files_in(folder)) as context:
+            self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
+
+    def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
+        image = f"{self.prefix}{name}"
+        self.log(f"building {image}")
+        lines: list[str] = []
+        dated = [f"--timestamp={time}", "--identity-label=false"] if self.program == "podman" else []
+        command = [self.program, "build", "--force-rm", "--network=host", "--tag", image]
+        command += [*dated, *self.options, *arguments, str(context)]
+        environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # of BuildKit
+        ended = execute(command, lines.append, environment=environment)
+        if not ended.code:
+            return
+        for line in lines:
+            self.log(line)
+        reason = explain(lines)
+        if reason:
+            raise ToucheError(f"building {image}: {reason}; see its output above")
+        check_exit(f"building {image}", ended)
 
 
 def size(program: str, name: str) -> str:
@@ -106,13 +198,27 @@ def size(program: str, name: str) -> str:
         ToucheError: if the program is missing.
     """
     check_program(program)
-    size = _inspected(program, name, ".Size")
+    size = answer(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
     return f"{int(size) / 1e6:.0f} MB" if size else ""
 
 
-def _inspected(program: str, name: str, field: str) -> str:
-    """Returns a field of an image's description; empty if the image is not built."""
-    return answer(program, "image", "inspect", "--format", f"{{{{{field}}}}}", image_of(name))
+def explain(lines: Sequence[str]) -> str:
+    """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
+    output = "\n".join(lines)
+    for pattern, reason in _REASONS.items():
+        if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE):
+            return reason
+    return ""
+
+
+def read_labels(program: str, image: str) -> dict[str, str]:
+    """Returns the labels of a local image.
+
+    Raises:
+        ToucheError: if there is no such image.
+    """
+    image_id(program, image)
+    return json.loads(answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)) or {}
 
 
 def check_image(program: str, baseline: str) -> None:
@@ -128,12 +234,11 @@ def check_image(program: str, baseline: str) -> None:
     folder, root = folder_of(baseline).resolve(), _workshop()
     image = image_of(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
-    if not _inspected(program, folder.name, ".Id"):
+    if not answer(program, "image", "inspect", "--format", "{{.Id}}", image):
         fetched = is_shipped(folder) and not root
         get = _remedy(program, folder.name) if fetched else f"build it with: {remedy}"
         raise ToucheError(f"{program} has no image {image}; {get}")
-    built_from = _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"')
-    if root and built_from != _content(root, folder):
+    if root and read_labels(program, image).get(_CONTENT) != _content(root, folder):
         warning = "%s was not built from the current files; build it again: %s"
         _log.warning(warning, image, remedy)
 
@@ -163,71 +268,84 @@ def _with_dockerfile(name: str) -> Path:
     return folder
 
 
-def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log: Log) -> None:
-    """Builds the base images in a clone; elsewhere checks that they exist."""
-    for below in dict.fromkeys(below for folder in folders for below in _bases_of(folder, root)):
-        if root:
-            dockerfile = root / "docker" / f"{below}.Dockerfile"
-            _build(program, image_of(below), root, ["--file", str(dockerfile)], log)
-        elif not _inspected(program, below, ".Id"):
-            raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
-
-
-def _bases_of(folder: Path, root: Path | None) -> list[str]:
+def _bases(folder: Path, root: Path | None) -> list[str]:
     """Returns the base images of a Dockerfile; in a clone also the first base, which all others need."""
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
-    named = re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE)
+    address = (
+        r"\S*/" if is_shipped(folder) else re.escape(_PREFIX)
+    )  # after a release, that of a published base
+    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)})(?:[:@]\S*)?(?:\s|$)"
+    named = re.findall(pattern, text, flags=re.MULTILINE)
     return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named
 
 
-def _build(program: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
-    log(f"building {image}")
-    lines: list[str] = []
-    command = [program, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
-    ended = execute(command, lines.append)
-    for line in lines if ended.code else ():
-        log(line)
-    check_exit(f"building {image}", ended)
-
-
-def made_of(root: Path, folder: Path) -> Iterator[Path]:
-    """Yields the files of a baseline's image: Dockerfiles of the baseline and its bases, and copied files.
+def check_lock(root: Path, name: str) -> None:
+    """Checks that the lock of a base image has each package that pyproject.toml requires of it.
 
     Args:
         root: the clone.
-        folder: the folder of the baseline.
+        name: the name of the base image; ``base`` needs the dependencies, and others those of their extra.
+
+    Raises:
+        InputError: if the lock is missing or lacks a package.
     """
-    if (folder / "Dockerfile").is_file():
-        yield from _files_of(folder / "Dockerfile", folder)
-        for below in _bases_of(folder, root):
-            yield from _files_of(root / "docker" / f"{below}.Dockerfile", root)
+    lock = root / "docker" / f"{name}.txt"
+    project = read_toml(root / "pyproject.toml")["project"]
+    extras = project["optional-dependencies"]
+    required = project["dependencies"] if name == _BASES[0] else extras[name]
+    unused = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
+    wanted = {re.split("[<>=]", requirement)[0] for requirement in required} - {*unused}
+    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
+    missing = sorted(wanted - {*re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE)})
+    if missing:
+        raise InputError(lock, f"no {missing[0]} in this lock", "write it again with: make locks")
+
+
+@contextmanager
+def _copied(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
+    """Yields a copy of files in a folder, whose modes do not depend on the user's umask."""
+    with temporary_folder("touche-build-") as scratch:
+        for file in files:
+            copy = scratch / file.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy, follow_symlinks=False)
+            if not copy.is_symlink():
+                copy.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
+        for path in (path for path in scratch.rglob("*") if path.is_dir() and not path.is_symlink()):
+            path.chmod(0o755)
+        yield scratch
+
+
+def _files_of_bases(root: Path) -> Iterator[Path]:
+    """Yields the files of a clone that the base images need: those that .dockerignore lets pass."""
+    rules = root / ".dockerignore"
+    yield rules
+    for line in rules.read_text(encoding="utf-8").split():
+        if line.startswith("!"):
+            path = root / line.removeprefix("!")
+            yield from (file for file in _files_in(path) if file.suffix != ".so")
+
+
+def _files_in(path: Path) -> Iterator[Path]:
+    """Yields a file, or the files and links in a folder without those of caches."""
+    if not path.is_dir():
+        yield path
+    for parent, folders, files in os.walk(path):
+        folders[:] = sorted({*folders} - _CACHES)
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        yield from (Path(parent, name) for name in sorted([*files, *links]))
 
 
 def _content(root: Path, folder: Path) -> str:
     """Returns 16 hexadecimal digits that change with the content or path of any file of an image."""
-    files = made_of(root, folder)
-    named = {str(file.relative_to(folder if file.is_relative_to(folder) else root)): file for file in files}
+    named = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
+    for file in _files_in(folder):
+        name = str(file.relative_to(folder))
+        if name not in _NOT_IN_IMAGES:
+            named[name] = file
     digest = hashlib.sha256()
     for name in sorted(named):
-        digest.update(f"{name}\n".encode() + named[name].read_bytes())
+        file = named[name]
+        content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115 - the text
+        digest.update(f"{name}\n".encode() + content)
     return digest.hexdigest()[:16]
-
-
-def _files_of(dockerfile: Path, context: Path) -> Iterator[Path]:
-    """Yields a Dockerfile, and the files that it copies."""
-    yield dockerfile
-    text = dockerfile.read_text(encoding="utf-8").replace("\\\n", " ")
-    for words in re.findall(r"^COPY (?!.*--from=)(.*)$", text, flags=re.MULTILINE):
-        *patterns, _ = (word for word in words.split() if not word.startswith("--"))
-        for pattern in patterns:
-            yield from _copied(pattern.strip("/"), context)
-
-
-def _copied(pattern: str, context: Path) -> Iterator[Path]:
-    """Yields the files of an argument of COPY, without generated ones (of Python, git or a compiler)."""
-    for path in [context] if pattern == "." else context.glob(pattern):
-        for file in [path] if path.is_file() else path.rglob("*"):
-            inner = file.relative_to(context).parts
-            aside = any(part == "__pycache__" or part.startswith(".") for part in inner)
-            if file.is_file() and not aside and file.suffix != ".so":
-                yield file

@@ -17,6 +17,7 @@ from touche import tasks
 from touche.baselines.declaration import missing_extra
 from touche.baselines.loader import folder_of
 from touche.baselines.running import statistics_named
+from touche.containers.content import digest
 from touche.containers.images import check_image, image_of
 from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.containers.meter import LARGEST_PROCESS, metered, metering, usage_of
@@ -28,7 +29,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import check_writable, make_folder, remove, together, whole
 from touche.linting import ERROR, lint_format
 from touche.tira.outputs import METADATA_FILE
-from touche.tira.provenance import DATASET_VARIABLE
+from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
@@ -120,6 +121,7 @@ def run_in(program: str) -> Runner:
                 f"--label={_owner()}",
                 *_sandbox(program, limits),
                 *_mounts(job, output),
+                f"--env={_named_digest(program, job)}",
                 image_of(job.name),
             ]
             command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics(job)]
@@ -153,7 +155,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
-    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *arguments])
+    inside = " ".join([_named_digest("docker", job), "baseline -i $inputDataset -o $outputDir", *arguments])
     began = time.monotonic()
     command = [program, "--image", image_of(job.name), "--command", inside]
     with input_directory(job.given) as directory, _output_directory(job) as output:
@@ -171,6 +173,11 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 RUNNERS: Mapping[str, Runner] = dict(
     zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
 )
+
+
+def _named_digest(program: str, job: Job) -> str:
+    """Returns the variable with the digest of the image, which the metadata of the run names."""
+    return f"{IMAGE_VARIABLE}={digest(program, image_of(job.name)).digest}"
 
 
 def _remove_abandoned(program: str) -> None:

@@ -1,12 +1,16 @@
 """Origin of code: the clone of this project, and the commit and repository of a folder."""
 
+import hashlib
+import json
 import os
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 _PATIENCE = 60  # seconds for one command of git
+RECORD = "origin.json"  # in an sdist, which has no git: commit, repository, time, and the files' SHA-256
 _OWN = (".", ":(exclude,glob)**/__pycache__/**")  # git's pattern for the folder's files
 
 
@@ -23,6 +27,10 @@ def origin(folder: Path) -> dict[str, str]:
 
     The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
     """
+    record = _record(folder)
+    if record:
+        dirty = "" if _is_unchanged(record, folder) else "-dirty"
+        return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
     if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
         return {"revision": "unknown", "source": "unknown"}
     no_filters = _without_filters(folder)
@@ -34,6 +42,47 @@ def origin(folder: Path) -> dict[str, str]:
     # Local paths and access tokens stay private.
     source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
     return {"revision": commit or "unknown", "source": source or "unknown"}
+
+
+def commit_time(folder: Path) -> int:
+    """Returns the time of a folder's commit in seconds since 1970; 0 if it has none."""
+    record = _record(folder)
+    return record["time"] if record else int(_git(folder, "log", "-1", "--format=%ct") or 0)
+
+
+def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
+    """Returns the record of an sdist.
+
+    Args:
+        root: the clone.
+        files: the paths of its files in the clone.
+    """
+    digests = {name: _sha256(root / name) for name in sorted(files)}
+    return {**origin(root), "time": commit_time(root), "files": digests}
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """Returns the record of the unpacked sdist that a folder is in; empty if it is in none."""
+    root = clone()
+    if root is None or not (root / RECORD).is_file() or not folder.resolve().is_relative_to(root):
+        return {}
+    record: dict[str, Any] = json.loads((root / RECORD).read_text(encoding="utf-8"))
+    return record
+
+
+def _is_unchanged(record: dict[str, Any], folder: Path) -> bool:
+    root = clone() or folder
+    files = {name: root / name for name in record["files"]}
+    if not all(file.is_file() and _sha256(file) == record["files"][name] for name, file in files.items()):
+        return False
+    if folder.resolve() == root:
+        return True
+    own = (path for path in folder.resolve().rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return all(str(path.relative_to(root)) in files for path in own)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _without_filters(folder: Path) -> list[str] | None:

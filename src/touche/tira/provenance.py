@@ -1,6 +1,7 @@
 """Writes ir-metadata.yml, the origin of a run in the ir_metadata standard (Breuer et al. 2022)."""
 
 import hashlib
+import json
 import math
 import os
 import platform
@@ -15,11 +16,14 @@ from typing import Any
 from touche.documents.folders import folder_of, names_of
 from touche.errors import InputError
 from touche.io.background import wait_for_processor
+from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, texts_in
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
+IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: the digest of the image's content
+TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to the literal "id"
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # the key for statistics from a file
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind; more or larger files are not read for their md5
@@ -60,7 +64,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
             ClueWeb12, the md5 is that of a list of names and sizes.
         statistics: the file with statistics of the whole collection, or None.
     """
-    collection = {"name": os.environ.get(DATASET_VARIABLE) or _folder(paths), "files": _files(paths)}
+    collection = {"name": _dataset() or _noted_dataset(paths) or _folder(paths), "files": _files(paths)}
     return {"test collection": collection, **_statistics(statistics)}
 
 
@@ -71,8 +75,25 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
         paths: the runs.
         statistics: the file with the statistics that they used, or None.
     """
-    name = os.environ.get(DATASET_VARIABLE) or "not known"
+    name = _dataset() or "not known"
     return {"test collection": {"name": name}, "runs": _files(paths), **_statistics(statistics)}
+
+
+def _dataset() -> str:
+    """Returns the id of the dataset if the sandbox or TIRA names it, else an empty text."""
+    id = os.environ.get(TIRA_DATASET_VARIABLE, "")
+    return os.environ.get(DATASET_VARIABLE) or ("" if id == "id" else id)
+
+
+def _noted_dataset(paths: Sequence[Path]) -> str:
+    """Returns the id of the dataset in metadata.json next to the topics, TIRA's note; else an empty text."""
+    note = paths[0].parent / "metadata.json" if paths else Path()
+    try:
+        with note.open("rb") as file:
+            id = json.loads(file.read(_LARGEST))["ir_datasets_id"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return id if is_word(id) else ""
 
 
 def _statistics(file: Path | None) -> dict[str, Any]:
@@ -99,6 +120,8 @@ def metadata(
     team = software.team or os.environ.get(TEAM_VARIABLE)
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
     commit = os.environ.get(REVISION_VARIABLE) or software.revision
+    image = os.environ.get(IMAGE_VARIABLE)
+    source = {"lang": "python", "repository": repository}
     runtime = {
         "start time": started.isoformat(timespec="milliseconds"),
         "stop time": stopped.isoformat(timespec="milliseconds"),
@@ -111,7 +134,8 @@ def metadata(
         "platform": _platform(software.modules),
         "implementation": {
             "executable": {"cmd": software.command},
-            "source": {"lang": "python", "repository": repository, "commit": commit},
+            "source": source | ({"commit": commit} if commit != "unknown" else {}),
+            **({"image": {"content digest": image}} if image else {}),
         },
         "resources": {"runtime": runtime},
         "method": {
@@ -139,10 +163,29 @@ def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def statistics_of(metadata: Path) -> str | None:
     """Returns the md5 of a run's statistics file, or None if the metadata has none.
 
-    The metadata is untrusted: all values stay texts, and its size limits time and memory.
+    Raises:
+        InputError: if the metadata cannot be read, or is not YAML, or is too large.
+    """
+    return _value(_read(metadata), "data", STATISTICS, "md5")
+
+
+def origin_of_run(metadata: Path) -> tuple[str, str, str]:
+    """Returns the baseline of a run, its commit and the digest of its image; empty where they are missing.
 
     Raises:
         InputError: if the metadata cannot be read, or is not YAML, or is too large.
+    """
+    record = _read(metadata)
+    name = _value(record, "method", "name")
+    commit = _value(record, "implementation", "source", "commit")
+    digest = _value(record, "implementation", "image", "content digest")
+    return name or "", commit or "unknown", digest or ""
+
+
+def _read(metadata: Path) -> Any:
+    """Reads untrusted metadata: all values stay texts, and its size limits time and memory.
+
+    The result is None if there is no metadata.
     """
     import yaml  # here, because it takes 10 ms
 
@@ -155,13 +198,18 @@ def statistics_of(metadata: Path) -> str | None:
         raise InputError(metadata, problem, "check that this is the metadata of the run")
     try:
         # Not CBaseLoader, which crashes on deeply nested content.
-        record = yaml.load(content, Loader=yaml.BaseLoader)
-        md5 = record["data"][STATISTICS]["md5"]
+        return yaml.load(content, Loader=yaml.BaseLoader)
     except (KeyError, TypeError):
         return None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
-    return md5 if isinstance(md5, str) else None  # the text of a list with aliases may have gigabytes
+
+
+def _value(record: Any, *keys: str) -> str | None:
+    """Returns a text in a record, or None if it is missing; a list with aliases may have gigabytes."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record if isinstance(record, str) else None
 
 
 def _folder(files: Sequence[Path]) -> str:

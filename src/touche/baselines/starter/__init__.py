@@ -6,7 +6,7 @@ from keyword import kwlist
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
 
 _EXAMPLE = "my-team"  # my_team in Python; the new name replaces it in all files
 _BASE = "touche/base"
@@ -22,7 +22,7 @@ _FILES = (  # the first makes the folder a baseline
 _TAKEN = {"baseline", "re", "words_of", *dir(builtins), *kwlist}  # names used in baseline.py
 
 
-def write_baseline(folder: Path, base: str = _BASE) -> None:
+def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     """Writes a new baseline; the folder's name is also that of image and function.
 
     A missing folder appears whole or not at all. An empty folder, such as ``.``, stays in place, and
@@ -31,10 +31,13 @@ def write_baseline(folder: Path, base: str = _BASE) -> None:
     Args:
         folder: the new folder, missing or empty.
         base: the base image.
+        team: the team that submits runs; empty for none.
 
     Raises:
         InputError: if the function cannot have this name, the folder is not empty, or it cannot be written.
     """
+    if team and not (team.strip() and team.isprintable()):
+        raise ToucheError(f"--team {team!r} is empty or not printable; write the name of your team at TIRA")
     target = folder.resolve()
     function = re.sub(r"\W", "_", target.name)
     if not function.isidentifier() or function in _TAKEN:
@@ -45,13 +48,13 @@ def write_baseline(folder: Path, base: str = _BASE) -> None:
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
     try:
-        _write(target, function, base)
+        _write(target, function, base, team)
     except OSError as error:
         problem = f"cannot be written ({error.strerror})"
         raise InputError(folder, problem, "choose another place") from error
 
 
-def _write(target: Path, function: str, base: str) -> None:
+def _write(target: Path, function: str, base: str, team: str) -> None:
     """Writes to a temporary folder first, so that a full disk leaves nothing behind."""
     with TemporaryDirectory(prefix=".touche-new-", dir=target.parent) as scratch:
         part = Path(scratch) / target.name
@@ -59,11 +62,19 @@ def _write(target: Path, function: str, base: str) -> None:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
             path = part / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = text.replace(f"FROM {_BASE}\n", f"FROM {base}\n")
             named = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE.replace("-", "_"), function)
+            if name == "Dockerfile":
+                named = named.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
+                named = named.replace("ARG TEAM=\n", f"ARG TEAM={_in_dockerfile(team)}\n")
             path.write_text(named, encoding="utf-8")
         if not target.exists():
             part.rename(target)
             return
         for path in sorted(part.iterdir(), key=lambda path: path.name == _FILES[0]):
             path.rename(target / path.name)
+
+
+def _in_dockerfile(value: str) -> str:
+    """Quotes a value of a Dockerfile, where a dollar sign would name a variable."""
+    escaped = re.sub(r'([\\"$])', r"\\\1", value)
+    return value if re.fullmatch(r"[\w.-]*", value, re.ASCII) else f'"{escaped}"'

@@ -1,0 +1,288 @@
+"""The content of an image: its files and settings without times, equal for all programs that build images."""
+
+import hashlib
+import json
+import posixpath
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, Any
+
+from touche.containers.programs import answer, check_program
+from touche.errors import ToucheError
+from touche.io.writing import cache_folder, write_whole
+
+_FORMAT = "touche-image-1"  # of the text whose digest identifies a content
+_SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
+_LABELS_OF_BUILDERS = ("io.buildah.version",)
+_OPAQUE = ".wh..wh..opq"  # the name in a layer after which a folder begins anew
+_REMOVED = ".wh."  # the beginning of the name of a removed path
+_CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute that builders preserve
+_GZIP = b"\x1f\x8b"  # the first bytes
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_LARGEST = 1 << 24  # bytes of a description
+
+
+@dataclass(frozen=True)
+class File:
+    """A file, folder or link of an image.
+
+    Attributes:
+        kind: ``file``, ``folder``, ``link`` or ``device``.
+        mode: the permissions, such as ``755``.
+        owner: the ids of user and group, such as ``0:0``.
+        content: the SHA-256 of a file, the target of a link, or the numbers of a device.
+    """
+
+    kind: str
+    mode: str
+    owner: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of an image.
+
+    Attributes:
+        files: the files by their paths, without a slash at the start.
+        settings: entrypoint, variables, labels and others by their names.
+        commands: the command that made each layer.
+        layers: the number of the layer of each file.
+    """
+
+    files: Mapping[str, File]
+    settings: Mapping[str, Any]
+    commands: Sequence[str]
+    layers: Mapping[str, int]
+
+    @property
+    def digest(self) -> str:
+        """The digest of files and settings, such as ``sha256:5f3a...``."""
+        digest = hashlib.sha256(f"{_FORMAT}\n{json.dumps(self.settings, sort_keys=True)}\n".encode())
+        for path in sorted(self.files):
+            file = self.files[path]
+            fields = [path, file.kind, file.mode, file.owner, file.content]
+            digest.update("\0".join(fields).encode(errors="surrogateescape") + b"\n")
+        return f"sha256:{digest.hexdigest()}"
+
+
+@dataclass(frozen=True)
+class ImageDigest:
+    """The digest of an image's content.
+
+    Attributes:
+        image: the name of the image.
+        id: the id that Docker or Podman assigns; it differs between these programs.
+        digest: the digest of the content.
+    """
+
+    image: str
+    id: str
+    digest: str
+
+
+def digest(program: str, image: str) -> ImageDigest:
+    """Returns the digest of an image's content; the digest of an id is computed once.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        image: the name of a local image.
+
+    Raises:
+        ToucheError: if the program or the image is missing, or the image cannot be read.
+    """
+    check_program(program)
+    id = image_id(program, image)
+    return ImageDigest(image=image, id=id, digest=_digest_of_id(program, id))
+
+
+def image_id(program: str, image: str) -> str:
+    """Returns the id of a local image.
+
+    Raises:
+        ToucheError: if there is no such image.
+    """
+    id = answer(program, "image", "inspect", "--format", "{{.Id}}", image)
+    if not id:
+        raise ToucheError(f"{program} has no image {image}; build or pull it")
+    return id if id.startswith("sha256:") else f"sha256:{id}"
+
+
+@cache
+def _digest_of_id(program: str, id: str) -> str:
+    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
+    if saved.is_file():
+        return saved.read_text(encoding="ascii")
+    value = read_content(program, id).digest
+    try:
+        saved.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(saved, value)
+    except (OSError, ToucheError):  # the cache only saves time
+        pass
+    return value
+
+
+def read_content(program: str, image: str) -> Content:
+    """Reads the content of an image.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        image: the name or id of a local image.
+
+    Raises:
+        ToucheError: if the image cannot be saved or read.
+    """
+    try:
+        with _saved(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            return parse_archive(archive)
+    except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
+        raise ToucheError(
+            f"{program} cannot save {image} ({error}); check its service and the disk"
+        ) from error
+
+
+@contextmanager
+def _saved(program: str, image: str) -> Iterator[IO[bytes]]:
+    """Yields the archive that Docker or Podman saves; nothing of it is written to the disk."""
+    command = [program, "save", image]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout
+        finally:
+            process.kill()
+
+
+def parse_archive(archive: tarfile.TarFile) -> Content:
+    """Parses the archive of ``docker save`` or ``podman save``, in one pass.
+
+    Raises:
+        KeyError: if a part is missing.
+        ToucheError: if a layer has an unknown compression.
+        ValueError: if a description is not JSON.
+    """
+    layers: dict[str, dict[str, File | None]] = {}
+    descriptions: dict[str, bytes] = {}
+    links: dict[str, str] = {}
+    for member in archive:
+        name = member.name
+        if member.issym():  # Docker's older versions save a repeated layer as a link
+            links[name] = posixpath.normpath(posixpath.join(posixpath.dirname(name), member.linkname))
+        elif member.isfile() and member.size:
+            file = archive.extractfile(member)
+            assert file is not None
+            beginning = file.read(512)
+            if beginning[:1] in b"{[":
+                descriptions[name] = beginning + file.read(_LARGEST)
+            elif beginning.startswith(_ZSTANDARD):
+                raise ToucheError(
+                    f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
+                )
+            elif member.size >= 512 or beginning.startswith(_GZIP):
+                layers[name] = _parse_layer(_Joined(beginning, file))
+    (image,) = json.loads(descriptions["manifest.json"])
+    config = json.loads(descriptions[image["Config"]])
+    return _merged([layers[links.get(name, name)] for name in image["Layers"]], config)
+
+
+class _Joined:
+    """A stream whose beginning was already read."""
+
+    def __init__(self, beginning: bytes, rest: IO[bytes]) -> None:
+        self._beginning = beginning
+        self._rest = rest
+
+    def read(self, size: int) -> bytes:
+        if not self._beginning:
+            return self._rest.read(size)
+        part = self._beginning[:size]
+        self._beginning = self._beginning[size:]
+        return part + self._rest.read(size - len(part))
+
+
+def _parse_layer(stream: _Joined) -> dict[str, File | None]:
+    """Returns the files of a layer by their paths; the path of a removal has its marker, and no file."""
+    files: dict[str, File | None] = {}
+    with tarfile.open(fileobj=stream, mode="r|*") as layer:  # type: ignore[call-overload]
+        for member in layer:
+            path = member.name.removeprefix("./").strip("/")
+            if path in ("", "."):
+                continue
+            if path.rpartition("/")[2].startswith(_REMOVED):
+                files[path] = None
+            elif member.islnk():  # programs differ in which of two names is the link
+                files[path] = files[member.linkname.removeprefix("./").strip("/")]
+            else:
+                files[path] = _file(layer, member)
+    return files
+
+
+def _file(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
+    content = ""
+    mode = f"{member.mode & 0o7777:o}"
+    if member.isdir():
+        kind = "folder"
+    elif member.issym():
+        kind = "link"
+        content = member.linkname
+        mode = "777"  # of every link
+    elif member.isfile():
+        kind = "file"
+        file = layer.extractfile(member)
+        assert file is not None
+        content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    else:
+        kind = "device"
+        content = f"{member.type!r} {member.devmajor} {member.devminor}"
+    content += member.pax_headers.get(_CAPABILITY, "")
+    return File(kind=kind, mode=mode, owner=f"{member.uid}:{member.gid}", content=content)
+
+
+def _merged(layers: Sequence[Mapping[str, File | None]], config: Mapping[str, Any]) -> Content:
+    files: dict[str, File] = {}
+    origins: dict[str, int] = {}
+    for number, layer in enumerate(layers):
+        _remove(files, layer)
+        present = {path: file for path, file in layer.items() if file is not None}
+        files.update(present)
+        origins.update(dict.fromkeys(present, number))
+    history = config.get("history") or ()
+    commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
+    if len(commands) != len(layers):
+        commands = [f"layer {number}" for number in range(1, len(layers) + 1)]
+    layers_of_files = {path: origins[path] for path in files}
+    return Content(files=files, settings=_settings(config), commands=commands, layers=layers_of_files)
+
+
+def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
+    """Removes the files that a layer removes, or replaces by another kind."""
+    removed: set[str] = set()
+    emptied: list[str] = []
+    for path, file in layer.items():
+        folder, slash, name = path.rpartition("/")
+        if file is not None:
+            if file.kind != "folder" and path in files and files[path].kind == "folder":
+                emptied.append(f"{path}/")
+        elif name == _OPAQUE:
+            emptied.append(f"{folder}{slash}")
+        else:
+            target = f"{folder}{slash}{name.removeprefix(_REMOVED)}"
+            removed.add(target)
+            emptied.append(f"{target}/")
+    for path in [path for path in files if path in removed or path.startswith(tuple(emptied))]:
+        del files[path]
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of an image, in the same form for all programs."""
+    own = config.get("config") or {}
+    settings = {name: own.get(name) or "" for name in _SETTINGS}
+    settings["WorkingDir"] = settings["WorkingDir"] or "/"
+    settings["Env"] = sorted(settings["Env"])
+    labels = own.get("Labels") or {}
+    settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
+    return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

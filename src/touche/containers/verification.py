@@ -1,0 +1,266 @@
+"""Verifies an image or the image of a run: rebuilds it from the current source, and compares both."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import shorten
+
+from touche.baselines.loader import folder_of, is_shipped, names
+from touche.containers.content import Content, File, digest, read_content
+from touche.containers.images import (
+    REVISION_LABEL,
+    TITLE_LABEL,
+    build,
+    explain,
+    image_of,
+    published,
+    read_labels,
+)
+from touche.containers.programs import Log, answer, check_program, execute, succeeds
+from touche.errors import InputError, ToucheError
+from touche.io.origin import origin
+from touche.tira.outputs import METADATA_FILE
+from touche.tira.provenance import origin_of_run
+
+SAME = "the same"
+DIFFERENT = "different"
+NOT_COMPARABLE = "not comparable"
+_UNPINNED = re.compile(r"\b(?:apt(?:-get)?|apk|dnf|curl|wget|git|pip3?)\b(?!.*--require-hashes)", re.DOTALL)
+_SHELL = re.compile(r"^(?:RUN )?(?:\|\d+ .*?)?/bin/sh -c (?:#\(nop\)\s*)?")
+_WIDTH = 60  # characters of a layer's command
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference between an image and its rebuild.
+
+    Attributes:
+        layer: the command that made the layer.
+        path: the file, or the setting in brackets.
+        kind: ``content``, ``mode``, ``owner``, ``kind``, ``setting``, ``only in the image`` or
+            ``only in the rebuild``.
+    """
+
+    layer: str
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The result of a verification.
+
+    Attributes:
+        subject: the image, or the run.
+        answer: ``the same``, ``different`` or ``not comparable``.
+        reason: why they are not comparable; else empty.
+        commit: the commit of the current source.
+        digest: the digest of the image; empty if it was not read.
+        rebuilt: the digest of the rebuild; empty if they are not comparable.
+        differences: those of contents first.
+        unpinned: commands of layers whose input can change without a change of the source.
+    """
+
+    subject: str
+    answer: str
+    commit: str
+    reason: str = ""
+    digest: str = ""
+    rebuilt: str = ""
+    differences: Sequence[Difference] = field(default_factory=tuple)
+    unpinned: Sequence[str] = field(default_factory=tuple)
+
+
+def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verification:
+    """Rebuilds the image of a baseline without a cache, and compares it with an existing image.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        baseline: the name of the baseline, or the path of its folder.
+        log: receives the lines of the build.
+        against: the image to compare with; by default the local image, else the published one.
+
+    Raises:
+        ToucheError: if an image is missing or belongs to something else, or the build fails.
+    """
+    check_program(program)
+    folder = folder_of(baseline).resolve()
+    commit = origin(folder)["revision"]
+    local = image_of(folder.name)
+    exists = bool(answer(program, "image", "inspect", "--format", "{{.Id}}", local))
+    address = published(folder.name) if is_shipped(folder) and not exists else ""
+    image = against or address or local
+    with _available(program, image, log):
+        revision = _revision(program, image, folder.name)
+        reason = _not_comparable(commit, revision, f"the image {image}")
+        if reason:
+            return Verification(subject=image, answer=NOT_COMPARABLE, commit=commit, reason=reason)
+        return _compared(program, baseline, log, subject=image, commit=commit, image=image)
+
+
+def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Verification:
+    """Rebuilds the image that made a run, and compares its digest with the one in the run's metadata.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        run: the run; ``ir-metadata.yml`` is next to it.
+        log: receives the lines of the build.
+        baseline: the name of the baseline, or the path of its folder; by default the name in the metadata.
+
+    Raises:
+        ToucheError: if the metadata names no image or an unknown baseline, or the build fails.
+    """
+    check_program(program)
+    metadata = run.with_name(METADATA_FILE)
+    name, revision, expected = origin_of_run(metadata)
+    if not expected:
+        remedy = "only runs by --runner docker, podman or tira name it"
+        raise InputError(metadata, "it names no image", remedy)
+    if not baseline and name not in names():
+        raise InputError(
+            metadata, f"there is no shipped baseline {name!r}", "pass the folder of the baseline"
+        )
+    folder = folder_of(baseline or name).resolve()
+    commit = origin(folder)["revision"]
+    reason = _not_comparable(commit, revision, f"the run {run}")
+    if reason:
+        return Verification(
+            subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
+        )
+    image = image_of(folder.name)
+    is_local = bool(answer(program, "image", "inspect", "--format", "{{.Id}}", image))
+    same = image if is_local and digest(program, image).digest == expected else ""
+    return _compared(
+        program, baseline or name, log, subject=str(run), commit=commit, image=same, expected=expected
+    )
+
+
+def _not_comparable(commit: str, revision: str, subject: str) -> str:
+    """Returns why the current source is not that of an image or run; empty if it can be."""
+    if commit == "unknown":
+        return "the commit of the current source is unknown; verify in a clone, or in an unpacked sdist"
+    if commit.endswith("-dirty"):
+        return "the current source has uncommitted changes; commit or remove them"
+    if revision.endswith("-dirty"):
+        return f"{subject} was made from uncommitted changes; build it again after a commit"
+    if revision != commit:
+        return f"{subject} is of commit {revision}, the source of {commit}; run: git checkout {revision}"
+    return ""
+
+
+def _revision(program: str, image: str, name: str) -> str:
+    """Returns the commit in the labels of a baseline's image."""
+    labels = read_labels(program, image)
+    if labels.get(TITLE_LABEL) != image_of(name):
+        raise ToucheError(f"{image} is not an image of {name}; pass one of {name} to --against")
+    revision = labels.get(REVISION_LABEL, "")
+    if revision in ("", "unknown"):
+        raise ToucheError(f"{image} names no commit; build it with touche images build, not by hand")
+    return revision
+
+
+@contextmanager
+def _available(program: str, image: str, log: Log) -> Iterator[None]:
+    """Pulls an image that is not local, and removes it at the end."""
+    if answer(program, "image", "inspect", "--format", "{{.Id}}", image):
+        yield
+        return
+    lines: list[str] = []
+    ended = execute([program, "pull", image], lines.append)
+    if ended.code:
+        raise ToucheError(
+            f"{program} has no image {image}, and cannot pull it: {explain(lines) or ended.last_line}"
+        )
+    try:
+        yield
+    finally:
+        succeeds(program, "image", "rm", "--force", image)
+
+
+def _compared(
+    program: str, baseline: str, log: Log, *, subject: str, commit: str, image: str, expected: str = ""
+) -> Verification:
+    """Compares a rebuild with an image, or with a digest if there is no image."""
+    original = read_content(program, image) if image else None
+    rebuilt, own_layers = _rebuild(program, baseline, log)
+    digest = original.digest if original else expected
+    differences = _differences(original, rebuilt) if original else []
+    return Verification(
+        subject=subject,
+        answer=SAME if digest == rebuilt.digest else DIFFERENT,
+        commit=commit,
+        digest=digest,
+        rebuilt=rebuilt.digest,
+        differences=differences,
+        unpinned=[_short(command) for command in own_layers if _UNPINNED.search(_SHELL.sub("", command))],
+    )
+
+
+def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[str]]:
+    """Builds an image under a temporary name without a cache; removes it and all that the build left.
+
+    Returns:
+        The content, and the commands of the layers above the base.
+    """
+    temporary = f"verify-{os.getpid()}"
+    prefix = f"touche-{temporary}/"
+    options = ["--no-cache", f"--build-arg=TEMPORARY={temporary}"]
+    name = folder_of(baseline).resolve().name
+    try:
+        build(program, [baseline], log, prefix=prefix, options=options)
+        content = read_content(program, f"{prefix}{name}")
+        below = _layers_below(program, prefix, content)
+        return content, content.commands[below:]
+    finally:
+        tags = answer(
+            program, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", f"reference={prefix}*"
+        )
+        if tags:
+            succeeds(program, "image", "rm", "--force", *tags.split())
+        left = answer(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
+        if left:
+            succeeds(program, "image", "rm", "--force", *left.split())
+
+
+def _layers_below(program: str, prefix: str, content: Content) -> int:
+    """Returns the number of layers that the largest rebuilt base has."""
+    counts = [0]
+    for base in ("base", "lucene", "models"):
+        layers = answer(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
+        counts.append(len(json.loads(layers or "[]")))
+    return min(max(counts), len(content.commands))
+
+
+def _differences(image: Content, rebuilt: Content) -> list[Difference]:
+    """Returns the differences of two contents: contents, then other properties of files, then settings."""
+    differences = []
+    for path in sorted({*image.files, *rebuilt.files}):
+        first = image.files.get(path)
+        second = rebuilt.files.get(path)
+        if first != second:
+            source = image if first else rebuilt
+            layer = _short(source.commands[source.layers[path]])
+            differences.append(Difference(layer=layer, path=path, kind=_kind(first, second)))
+    differences.sort(key=lambda difference: difference.kind != "content")
+    for name in sorted({*image.settings, *rebuilt.settings}):
+        if image.settings.get(name) != rebuilt.settings.get(name):
+            differences.append(Difference(layer="settings", path=f"[{name}]", kind="setting"))
+    return differences
+
+
+def _kind(first: File | None, second: File | None) -> str:
+    if first is None or second is None:
+        return "only in the rebuild" if first is None else "only in the image"
+    if first.kind != second.kind:
+        return "kind"
+    if first.content != second.content:
+        return "content"
+    return "mode" if first.mode != second.mode else "owner"
+
+
+def _short(command: str) -> str:
+    return shorten(_SHELL.sub("", command), _WIDTH, placeholder=" ...")

@@ -1,0 +1,280 @@
+"""Images are rebuilt to the last byte, and what is not is named."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_runs_of_images import build_once, programs
+
+from conftest import ROOT, Touche
+from touche.containers import verification
+from touche.containers.content import Content, File, ImageDigest, digest
+from touche.containers.programs import Ended, answer
+from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, verify_run
+from touche.errors import InputError, ToucheError
+from touche.tira import provenance
+
+OF_EACH_BASE = ("bm25", "elrond", "dense")
+COMMIT, OTHER = "a" * 40, "b" * 40
+FILE = File(kind="file", mode="644", owner="0:0", content="1")
+CONTENT = Content(
+    files={"opt/a": FILE, "opt/z": FILE, "usr/x": FILE},
+    settings={"User": ""},
+    commands=["base", "|1 A=b /bin/sh -c apt-get install --yes x", "/bin/sh -c #(nop) COPY file:1 in /opt"],
+    layers={"opt/a": 2, "opt/z": 2, "usr/x": 1},
+)
+
+
+@dataclass
+class Engine:
+    """A program with one image, and what a rebuild of it becomes."""
+
+    labels: dict[str, str]
+    image: Content
+    rebuilt: Content
+    commit: str = COMMIT
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    labels = {verification.TITLE_LABEL: "touche/bm25", verification.REVISION_LABEL: COMMIT}
+    engine = Engine(labels, CONTENT, CONTENT)
+
+    def content(program: str, image: str) -> Content:
+        return engine.rebuilt if "verify" in image else engine.image
+
+    replaced: Mapping[str, Callable[..., Any]] = {
+        "check_program": lambda program: None,
+        "origin": lambda folder: {"revision": engine.commit},
+        "read_labels": lambda program, image: engine.labels,
+        "read_content": content,
+        "digest": lambda program, image: ImageDigest(image=image, id="", digest=engine.image.digest),
+        "build": lambda *args, **options: None,
+        "answer": lambda *command: '["base"]' if any("RootFS" in word for word in command) else "x",
+        "succeeds": lambda *command: True,
+    }
+    for name, function in replaced.items():
+        monkeypatch.setattr(verification, name, function)
+    return engine
+
+
+def changed(**files: File | None) -> Content:
+    paths = {name.replace("_", "/"): file for name, file in files.items()}
+    present = {path: file for path, file in (CONTENT.files | paths).items() if file is not None}
+    return replace(CONTENT, files=present, layers={path: CONTENT.layers.get(path, 2) for path in present})
+
+
+def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine) -> None:
+    result = verify("docker", "bm25", print)
+    assert (result.answer, result.subject, result.differences) == (SAME, "touche/bm25", [])
+    assert result.digest == result.rebuilt == CONTENT.digest
+    assert result.unpinned == ["apt-get install --yes x"]
+    steps = {
+        "RUN |1 SOURCE=https://example.org/a.git /bin/sh -c #(nop) COPY file:1 in /opt": False,
+        f"/bin/sh -c {'true && ' * 30} curl --output /x https://example.org": True,
+        "/bin/sh -c pip install --require-hashes -r locked.txt": False,
+        "RUN /bin/sh -c python3 -m pip install x # buildkit": True,
+    }
+    for command, is_unpinned in steps.items():
+        engine.rebuilt = replace(CONTENT, commands=["base", command, "COPY"])
+        assert bool(verify("docker", "bm25", print).unpinned) == is_unpinned, command
+
+
+def test_differences_are_named_with_their_layers_those_of_contents_first(engine: Engine) -> None:
+    engine.rebuilt = changed(
+        opt_a=replace(FILE, mode="664"), opt_z=replace(FILE, content="2"), usr_x=None, opt_new=FILE
+    )
+    result = verify("docker", "bm25", print)
+    assert result.answer == DIFFERENT
+    assert [(each.kind, each.path, each.layer) for each in result.differences] == [
+        ("content", "opt/z", "COPY file:1 in /opt"),
+        ("mode", "opt/a", "COPY file:1 in /opt"),
+        ("only in the rebuild", "opt/new", "COPY file:1 in /opt"),
+        ("only in the image", "usr/x", "apt-get install --yes x"),
+    ]
+    engine.rebuilt = replace(CONTENT, settings={"User": "1"})
+    (setting,) = verify("docker", "bm25", print).differences
+    assert (setting.kind, setting.path) == ("setting", "[User]")
+
+
+@pytest.mark.parametrize(
+    ("image", "source", "reason"),
+    [
+        (OTHER, COMMIT, f"is of commit {OTHER}, the source of {COMMIT}; run: git checkout {OTHER}"),
+        (COMMIT, f"{COMMIT}-dirty", "the current source has uncommitted changes"),
+        (f"{COMMIT}-dirty", COMMIT, "was made from uncommitted changes"),
+        (COMMIT, "unknown", "the commit of the current source is unknown"),
+    ],
+)
+def test_other_sources_are_not_comparable(engine: Engine, image: str, source: str, reason: str) -> None:
+    engine.labels[verification.REVISION_LABEL] = image
+    engine.commit = source
+    result = verify("docker", "bm25", print)
+    assert result.answer == NOT_COMPARABLE and reason in result.reason and result.rebuilt == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "problem"),
+    [
+        (verification.TITLE_LABEL, "debian", "image is not an image of bm25"),
+        (verification.TITLE_LABEL, "touche/tfidf", "image is not an image of bm25"),
+        (verification.REVISION_LABEL, "", "image names no commit"),
+        (verification.REVISION_LABEL, "unknown", "image names no commit"),
+    ],
+)
+def test_another_image_and_one_by_hand_are_refused(
+    engine: Engine, label: str, value: str, problem: str
+) -> None:
+    engine.labels[label] = value
+    with pytest.raises(ToucheError, match=problem):
+        verify("docker", "bm25", print, against="image")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touche: Touche) -> Path:
+    """A run of bm25 by an image with the digest of CONTENT."""
+    monkeypatch.setenv(provenance.IMAGE_VARIABLE, CONTENT.digest)
+    monkeypatch.setenv(provenance.REVISION_VARIABLE, COMMIT)
+    assert touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out")[0] == 0
+    return tmp_path / "out" / "run.txt"
+
+
+def test_a_run_leads_to_its_image_and_its_commit(engine: Engine, run: Path) -> None:
+    result = verify_run("docker", run, print)
+    assert (result.answer, result.digest, result.commit) == (SAME, CONTENT.digest, COMMIT)
+    engine.rebuilt = changed(opt_a=None)
+    result = verify_run("docker", run, print)
+    assert result.answer == DIFFERENT and [each.path for each in result.differences] == ["opt/a"]
+    engine.image = engine.rebuilt  # the local image is another one, so no file can be compared
+    result = verify_run("docker", run, print)
+    assert (result.answer, result.digest, result.differences) == (DIFFERENT, CONTENT.digest, [])
+    engine.commit = OTHER
+    assert verify_run("docker", run, print).answer == NOT_COMPARABLE
+
+
+def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Engine, run: Path) -> None:
+    metadata = run.with_name("ir-metadata.yml")
+    text = metadata.read_text()
+    metadata.write_text(text.replace("name: bm25", "name: ../../elsewhere"))
+    with pytest.raises(InputError, match=r"there is no shipped baseline '\.\./\.\./elsewhere'"):
+        verify_run("docker", run, print)
+    metadata.write_text(text.replace("content digest", "digest"))
+    with pytest.raises(InputError, match="it names no image; only runs by --runner"):
+        verify_run("docker", run, print)
+
+
+def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine, touche: Touche) -> None:
+    code, out, _ = touche("images", "verify", "bm25")
+    assert code == 0 and f"touche/bm25: the same ({CONTENT.digest}, commit {COMMIT})\n" in out
+    engine.rebuilt = changed(opt_a=None)
+    code, out, _ = touche("images", "verify", "bm25")
+    assert code == 1 and re.search("only in the image +opt/a +COPY file", out)
+    engine.commit = OTHER
+    code, out, err = touche("images", "verify", "bm25")
+    assert (code, out, err.count("\n")) == (2, "", 1) and "touche/bm25: not comparable: " in err
+    assert touche("images", "verify")[0] == 2
+    assert touche("images", "verify", "bm25", "--against", "x", "--run", "y")[0] == 2
+
+
+def test_an_image_that_no_registry_has_is_one_line(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "answer", lambda *command: "")
+    monkeypatch.setattr(verification, "execute", execute_failing("Error: manifest unknown"))
+    with pytest.raises(ToucheError, match="no image x/y, and cannot pull it: the registry lacks this image"):
+        verify("docker", "bm25", print, against="x/y")
+    monkeypatch.setattr(verification, "execute", execute_failing("dial tcp: lookup a.b: no such host"))
+    with pytest.raises(ToucheError, match="cannot pull it: a server does not answer; check the network"):
+        verify("docker", "bm25", print, against="x/y")
+
+
+def execute_failing(line: str) -> Callable[..., Any]:
+    def execute(command: Any, log: Callable[[str], None], **options: Any) -> Any:
+        log(line)
+        return Ended(1, line)
+
+    return execute
+
+
+@pytest.fixture
+def both() -> None:
+    if programs() != ["docker", "podman"]:
+        pytest.skip("needs running Docker and Podman: install and start them")
+
+
+@pytest.fixture
+def sdist(tmp_path: Path) -> Path:
+    """An unpacked sdist in another folder, by another umask."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    folder = tmp_path / "an sdist"
+    folder.mkdir()
+    unpack = f"umask 002 && tar --no-same-permissions -xzf '{archive}' -C '{folder}' --strip-components=1"
+    subprocess.run(["sh", "-c", unpack], check=True)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("programs")
+@pytest.mark.usefixtures("both")
+def test_podman_builds_of_the_sdist_what_docker_builds_of_the_clone(sdist: Path) -> None:
+    """One image of each base, under another umask."""
+    build_once("docker", *OF_EACH_BASE)
+    names = ["touche", "images", "build", *OF_EACH_BASE, "--runner", "podman"]
+    python = [sys.executable, "-P", "-m", *names]
+    environment = os.environ | {"PYTHONPATH": str(sdist / "src")}
+    subprocess.run(python, cwd=sdist, env=environment, check=True, umask=0o002)
+    for name in OF_EACH_BASE:
+        first = digest("docker", f"touche/{name}")
+        assert first.digest == digest("podman", f"touche/{name}").digest, name
+
+
+@pytest.mark.nightly
+@pytest.mark.xdist_group("programs")
+@pytest.mark.parametrize("program", ["docker", "podman"])
+def test_a_verification_leaves_no_image_and_no_container(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if program not in programs():
+        pytest.skip(f"needs a running {program}: install and start it")
+    commit = COMMIT  # tests may run in a clone with changes
+    folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "mine"))
+    dockerfile = folder / "Dockerfile"
+    text = dockerfile.read_text().replace("bm25", "mine")
+    dockerfile.write_text(
+        text.replace("ARG REVISION\n", "RUN apt --version\nRUN date +%N > /time\nARG REVISION\n")
+    )
+    monkeypatch.setattr(verification, "origin", lambda folder: {"revision": commit})
+    monkeypatch.setattr(
+        "touche.containers.images.origin", lambda folder: {"revision": commit, "source": "unknown"}
+    )
+    verification.build(program, [str(folder)], print)
+    try:
+        images = answer(program, "images", "--all", "--quiet", "--filter", "label=touche.temporary")
+        names = answer(program, "images", "--format", "{{.Repository}}")
+        containers = answer(program, "ps", "--all", "--quiet")
+        result = verify(program, str(folder), print)
+        assert result.answer == DIFFERENT
+        assert [(each.kind, each.path) for each in result.differences] == [("content", "time")]
+        assert "date" in result.differences[0].layer and result.unpinned == ["apt --version"]
+        assert answer(program, "images", "--format", "{{.Repository}}") == names
+        assert answer(program, "images", "--all", "--quiet", "--filter", "label=touche.temporary") == images
+        assert answer(program, "ps", "--all", "--quiet") == containers
+    finally:
+        answer(program, "image", "rm", "--force", "touche/mine")
+
+
+def test_labels_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    from touche.containers import images
+
+    monkeypatch.setattr(images, "image_id", lambda program, image: "x")
+    for text, labels in ((json.dumps({"a": "b"}), {"a": "b"}), ("null", {})):
+        monkeypatch.setattr(images, "answer", lambda *command, text=text: text)
+        assert images.read_labels("docker", "x") == labels
