@@ -18,7 +18,8 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
   makes a table for papers; results are a ``Table`` or have ``frame()``
 * topics and documents in any usual form: ``AnyTopics`` and ``AnyDocuments``
 * lists: ``list_tasks``, ``list_baselines``, ``list_data``, ``list_images``; task cards: ``check_cards``
-* runs in files: ``write_run``; those of parts: ``join_runs``, ``join_statistics``; images: ``build_images``
+* runs in files: ``write_run``; those of parts: ``join_runs``, ``join_statistics``
+* images: ``build_images``, ``digest_images``, ``verify_image``
 * official data: ``fetch``, ``verify``; in other formats: ``write_beir``, ``write_for_tira``
 * a transformer of PyTerrier: ``pyterrier``
 

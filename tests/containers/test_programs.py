@@ -153,7 +153,7 @@ def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.Monke
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:
     (tmp_path / "run.txt").symlink_to(write("elsewhere/run.txt", "1 Q0 a 1 2 t\n"))
     with pytest.raises(ToucheError, match=r"without run\.txt"):
-        _check_run(Job("bm25", (), "", tmp_path))
+        _check_run(Job("bm25", (), "", tmp_path), tmp_path)
 
 
 def test_paths_in_a_container_are_those_of_the_user() -> None:
