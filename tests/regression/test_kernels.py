@@ -23,7 +23,11 @@ PLAIN = ({"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}, "p
     "variables", [each for each, _ in (*KERNELS, PLAIN)], ids=[name for _, name in (*KERNELS, PLAIN)]
 )
 def test_no_verdict_depends_on_the_processor(variables: dict[str, str], tmp_path: Path) -> None:
-    tests = "tests/regression/test_official_runs.py", "tests/identification/test_identify.py"
+    tests = [
+        "tests/regression/test_official_runs.py",
+        "tests/identification/test_identify.py",
+        "tests/identification/test_closed.py",
+    ]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
     command += ["-m", "not nightly", f"--basetemp={tmp_path / 'of'}", *tests]
     done = subprocess.run(

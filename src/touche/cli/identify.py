@@ -82,7 +82,7 @@ def _doubt(candidate: Candidate, first: Candidate) -> str:
 
 def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[str, Any]]]]:
     """Yields the title, header, template and rows of each table of fitted values."""
-    fitted = "{name}|{value:.7g}|{round:g}|{note}"
+    fitted = "{name}|{value:.5g}|{round:g}|{note}"
     yield "Fitted numbers", "number|fitted|round|", fitted, map(vars, answer.numbers)
     for field, collection in answer.collections.items():
         terms = sorted(collection.df.items(), key=itemgetter(1))
@@ -90,6 +90,6 @@ def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[s
         yield f"Documents with a term in {field}", "term|df", "{term}|{df}", rows
     topics = "{topic}|{documents}|{share:.2f}|{title}"
     yield "Topics", "topic|n|share|title", topics, map(vars, answer.topics)
-    worst = "{topic}|{document}|{score:.6f}|{predicted:.6f}|{explained}"
+    worst = "{topic}|{document}|{score:.6f}|{predicted:.4f}|{explained}"
     header = "topic|document|score|predicted|would be explained by"
     yield "Scores with the largest errors", header, worst, map(vars, answer.worst)

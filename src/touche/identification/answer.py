@@ -180,7 +180,9 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
         undecided(equal, twins),
         tuple(shared_numbers(winner)),
         tuple(_terms(winner)),
-        document_frequencies(winner) if stands_out and winner.hypothesis.model == BM25 else {},
+        document_frequencies(winner)
+        if stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
+        else {},
         tuple(_topics(sample, winner)),
         tuple(misses(winner, sample)),
     )

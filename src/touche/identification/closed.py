@@ -21,6 +21,7 @@ from touche.scan.statistics import Statistics
 
 B, FLOOR, WEIGHT = "b", "lowest idf", "weight"
 NEGLIGIBLE = 1e-3  # a weight, below which the hypothesis has only one field
+_CALLS = 100  # of a formula in least squares
 _BEYOND = 30.0  # the largest logarithm of a parameter
 
 Parameters = Mapping[str, float]
@@ -138,7 +139,7 @@ def fit_closed(problem: Problem, begin: Parameters | None = None) -> Fit:
     best = min((np.array(start) for start in starts), key=lambda start: float(np.abs(residuals(start)).sum()))
     if names:
         with np.errstate(all="ignore"):
-            best, _ = leastsq(residuals, best)
+            best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
     values = dict(zip(names, np.exp(np.clip(best, -_BEYOND, _BEYOND)).tolist(), strict=True))
     fit = _described(problem, values)
     rounded = {

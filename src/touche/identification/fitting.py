@@ -203,8 +203,8 @@ class Fit:
 
     @property
     def median(self) -> float:
-        """The median error."""
-        return float(np.median(self.errors))
+        """The median error to two digits, because further ones depend on the processor."""
+        return float(f"{np.median(self.errors):.1e}")
 
     def share(self, within: float = MET) -> float:
         """Returns the share of documents whose error is at most ``within``."""

@@ -88,7 +88,8 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     (n log2(n / e^own) + (e^own - n) log2(e) + log2(2 pi n) / 2) / (n + 1)
     """
     ratio = np.exp(shared[0]) / np.maximum(dl, 1)
-    n, mean = tf * np.log2(1 + ratio), np.exp(own)
+    n = tf * np.log2(1 + ratio)
+    mean = np.exp(np.minimum(own, 50.0))
     value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
     slope = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
     by_n = tf * ratio / (1 + ratio) * _LOG2_E

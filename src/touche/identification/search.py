@@ -199,18 +199,14 @@ def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
     """Returns the fits, best first: by the share of reproduced scores minus the floor, then by the median.
 
-    Among equal shares, engines' default analyses come first.
+    Among equal shares, engines' default analyses come first; ties are broken by the name.
     """
     named = NAMED.values()
-    return sorted(
-        fits,
-        key=lambda fit: (
-            -fit.gain,
-            fit.hypothesis.analysis not in named,
-            float(f"{fit.median:.0e}"),
-            str(fit.hypothesis),
-        ),
-    )
+
+    def rank(fit: Fit) -> tuple[float, bool, float, str]:
+        return -fit.gain, fit.hypothesis.analysis not in named, fit.median, str(fit.hypothesis)
+
+    return sorted(fits, key=rank)
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
