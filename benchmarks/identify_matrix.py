@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/identify_matrix.py [NAME...]
 
-NAME selects runs by a part of their name. Runs of baselines are made first. The corpus sample and the official
-runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among the
+NAME selects runs by a part of their name. Runs of baselines are made first. The corpus sample and the
+official runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among the
 candidates, or wrong), seconds, seconds of all processors, and the first line of the answer.
 """
 
@@ -25,6 +25,10 @@ STANDARD = "standard analysis (no stop words, no stemming)"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
 BYTE, EXACT = "lengths in one byte", "lengths exact"
 BOTH, PARTS = "premises and conclusion in one field", "premises and conclusion"
+
+DIRICHLET = f"LMDirichlet of maximum of {PARTS}, {STANDARD}, {BYTE}"
+ONE_FIELD, TWO_FIELDS = f"{BOTH}, {ENGLISH}, {BYTE}", f"sum of {PARTS}, {ENGLISH}, {BYTE}"
+EITHER = "BM25 or Terrier's TF_IDF"
 
 
 @dataclass(frozen=True)
@@ -56,14 +60,14 @@ class Known:
 
 SETTINGS: Sequence[tuple[str, str, Mapping[str, object], str, str]] = (
     *(
-        (f"dirichletlm-{mu}", "dirichletlm", {"mu": mu}, f"LMDirichlet of maximum of {PARTS}, {STANDARD}, {BYTE}", f"mu = {mu}")
+        (f"dirichletlm-{mu}", "dirichletlm", {"mu": mu}, DIRICHLET, f"mu = {mu}")
         for mu in (2000, 1500, 700)
     ),
     *(
-        (f"bm25-{k1}-{b}", "bm25", {"k1": k1, "b": b}, f"BM25 of {BOTH}, {ENGLISH}, {BYTE}", f"k1 = {k1}, b = {b}")
+        (f"bm25-{k1}-{b}", "bm25", {"k1": k1, "b": b}, f"BM25 of {ONE_FIELD}", f"k1 = {k1}, b = {b}")
         for k1, b in ((0.9, 0.4), (1.2, 0.75), (1.6, 0.3))
     ),
-    ("bm25-multifield", "bm25", {"multifield": True}, f"BM25 of sum of {PARTS}, {ENGLISH}, {BYTE}", "k1 = 0.9, b = 0.4"),
+    ("bm25-multifield", "bm25", {"multifield": True}, f"BM25 of {TWO_FIELDS}", "k1 = 0.9, b = 0.4"),
     ("dph", "dph", {}, f"DPH of {BOTH}, {ENGLISH}, {EXACT}", ""),
     ("tfidf", "tfidf", {}, f"Terrier's TF_IDF of {BOTH}, {ENGLISH}, {EXACT}", "k1 = 1.2, b = 0.75"),
     (
@@ -92,33 +96,27 @@ def known_runs() -> Iterator[Known]:
             yield Known(f"{dataset} {name}", dataset, truth, numbers, baseline, options)
     for name, baseline, options, truth, numbers in SETTINGS:
         if name in HALVED:
-            truth = (
-                truth.replace("BM25 of", "BM25 or Terrier's TF_IDF of").replace(
-                    "Terrier's TF_IDF of", "BM25 or Terrier's TF_IDF of"
-                )
-                if baseline != "dirichletlm"
-                else truth
-            )
-            truth = truth.replace("BM25 or BM25 or", "BM25 or")
+            _, _, fields = truth.partition(" of ")
+            truth = truth if baseline == "dirichletlm" else f"{EITHER} of {fields}"
             yield Known(f"half of {SAMPLE} {name}", SAMPLE, truth, numbers, baseline, options, halved=True)
     yield Known(
         "official dirichlet_multi_field",
         "touche-2021-task-1/sample",
-        f"LMDirichlet of maximum of {PARTS}, {STANDARD}, {BYTE}",
+        DIRICHLET,
         "mu = 2000",
         file="touche-2021-task-1/baseline-dirichlet-in-sample.tsv",
     )
     yield Known(
         "official puss-in-boots-1",
         "touche-2022-task-2/sample",
-        f"BM25 or Terrier's TF_IDF of text, {ENGLISH}, {BYTE}",
+        f"{EITHER} of text, {ENGLISH}, {BYTE}",
         "k1 = 0.9, b = 0.4",
         file="touche-2022-task-2/puss-in-boots-1.run",
     )
     yield Known(
         "official bm25-multifield",
         "beir-webis-touche2020-v2/sample",
-        f"BM25 or Terrier's TF_IDF of sum of {PARTS}, {ENGLISH}, {BYTE}",
+        f"{EITHER} of {TWO_FIELDS}",
         "k1 = 0.9, b = 0.4",
         file="beir-webis-touche2020/bm25-multifield.run.gz",
         mean_lengths={"text": 193.933577, "title": 5.268650},

@@ -125,7 +125,7 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
         "run.tsv", "".join(f"{each.topic}\t{each.document}\t{each.score!r}\n" for each in by_baseline("bm25"))
     )
     made = of_bm25()
-    monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample: made)
+    monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample, documents: made)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")
     assert (code, err) == (0, "") and made.first_line in out.splitlines()
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
