@@ -3,8 +3,8 @@
 Usage: python benchmarks/identify_matrix.py [NAME...]
 
 NAME selects runs by a part of their name. Runs of baselines are made first. The corpus sample and the
-official runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among the
-candidates, or wrong), seconds, seconds of all processors, and the first line of the answer.
+official runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among
+the candidates, or wrong), seconds, seconds of all processors, and the first line of the answer.
 """
 
 import os
