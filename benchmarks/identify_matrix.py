@@ -13,9 +13,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import touche
-from touche.data import places
+from touche.data.datasets import open_dataset
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
 from touche.trec.columns import Run
@@ -132,12 +133,12 @@ def run_of(known: Known) -> Run | Path:
         return Path(os.environ["TOUCHE_DATA"]) / "runs" / known.file
     if known.baseline == "fusion":
         return touche.fuse([touche.run(one, known.dataset) for one in ("bm25", "dph")])
-    return touche.run(known.baseline, known.dataset, **known.options)
+    return touche.run(known.baseline, known.dataset, **dict[str, Any](known.options))
 
 
 def answer_to(known: Known) -> Answer:
     """Identifies a run."""
-    run, source = run_of(known), places.open_dataset(known.dataset)
+    run, source = run_of(known), open_dataset(known.dataset)
     documents = list(source.documents)
     if known.halved:
         documents = documents[::2]
