@@ -3,13 +3,13 @@
 from typing import assert_type
 
 import touche
+from touche.api.listing import PublishedResults
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
-from touche.linting import Finding
-from touche.tasks import Published
+from touche.linting import Findings
 from touche.tuning.results import Sweep
 
 TASK = "spot-check/arguments"
@@ -40,8 +40,8 @@ def main() -> None:
     assert_type(touche.overlap(runs), touche.Table[Overlap])
     assert_type(touche.overlap(runs, TASK), touche.Table[ScoredOverlap])
     assert_type(touche.wide(runs, TASK), WideTable)
-    assert_type(touche.lint(runs, TASK), touche.Table[Finding])
-    assert_type(touche.published(), touche.Table[Published])
+    assert_type(touche.lint(runs, TASK), Findings)
+    assert_type(touche.published(), PublishedResults)
     assert_type(touche.identify(run, TASK), Answer)
     assert_type(sweep, Sweep)
     assert_type(sweep.best("relevance").mean, float | None)

@@ -155,7 +155,8 @@ def compare(
         differences. A pair without enough common topics is missing, and causes a Python warning.
 
     Raises:
-        ToucheError: if a run is unusable, the reference is not one of the runs, or qrels are missing.
+        ToucheError: if a run is unusable, the reference is not one of the runs, qrels are missing, or no pair
+            has enough common topics.
 
     Examples:
         >>> qrels = {topic: {"a": 1, "b": 0} for topic in "1234"}
@@ -175,6 +176,9 @@ def compare(
         records, untested = comparisons(evaluated, evaluator, second_run, randomisation=randomisation)
         compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
         faults += untested
+    if not compared:
+        why = f": {faults[0]}" if faults else ""
+        raise ToucheError(f"nothing to compare{why}; pass runs that share at least two scored topics")
     kind: type[Any] = TopicDifference if per_topic else Comparison
     return warned(Table(kind, tuple(compared), (*faults, *warnings_by_measure(by_measure))))
 

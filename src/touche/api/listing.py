@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter
 from os import PathLike
 from pathlib import Path
@@ -100,6 +101,24 @@ class PublishedResult(Published):
     tolerance: float | None = None
 
 
+@dataclass(frozen=True, repr=False)
+class PublishedResults(Table[PublishedResult]):
+    """Published results, the best of each dimension first; detected stances come last."""
+
+    @cached_property
+    def by_kind(self) -> "dict[tuple[str, str], PublishedResults]":
+        """The results by dimension and measure."""
+        groups: dict[tuple[str, str], list[PublishedResult]] = {}
+        for row in sorted(self, key=lambda row: row.dimension == STANCE):
+            groups.setdefault(row.kind, []).append(row)
+        return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in groups.items()}
+
+    @cached_property
+    def shortlist(self) -> "PublishedResults":
+        """The best run of each team, and those of the organizers."""
+        return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
+
+
 @dataclass(frozen=True)
 class CheckedCard:
     """The check of a task card.
@@ -189,7 +208,7 @@ def _option(option: Parameter, help: str) -> BaselineOption:
     )
 
 
-def published(task: str | None = None) -> Table[PublishedResult]:
+def published(task: str | None = None) -> PublishedResults:
     """Returns the published results of a task, or of all tasks.
 
     Args:
@@ -197,7 +216,8 @@ def published(task: str | None = None) -> Table[PublishedResult]:
 
     Returns:
         Records of ``touche.api.listing.PublishedResult``, the best result of each dimension first; detected
-        stances, which have another measure, come last. ``frame()`` returns them as a DataFrame.
+        stances, which have another measure, come last. ``by_kind`` groups them by dimension and measure;
+        ``shortlist`` has the best of each team. ``frame()`` returns them as a DataFrame.
 
     Raises:
         ToucheError: if there is no such task.
@@ -211,7 +231,7 @@ def published(task: str | None = None) -> Table[PublishedResult]:
     chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
     scores = published_scores() if any(card.published for card in chosen) else []
     results = tuple(result for card in chosen for result in _results(card, scores))
-    return Table(PublishedResult, results)
+    return PublishedResults(PublishedResult, results)
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
@@ -230,7 +250,9 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
         )
 
 
-def published_topics(task: str) -> Table[PublishedTopic]:
+def published_topics(
+    task: str, *, team: str | None = None, only_baselines: bool = False
+) -> Table[PublishedTopic]:
     """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
 
     The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
@@ -238,13 +260,15 @@ def published_topics(task: str) -> Table[PublishedTopic]:
 
     Args:
         task: the id of the task, or of a dataset with some of its topics.
+        team: the team whose values to return; None for all teams.
+        only_baselines: whether to return only values of the organizers' baselines.
 
     Returns:
         Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. The notes name
         the tasks that have some. ``frame()`` returns them as a DataFrame.
 
     Raises:
-        ToucheError: if there is no such task.
+        ToucheError: if there is no such task, or the task has values but none of the team.
 
     Example:
         >>> import touche
@@ -253,7 +277,13 @@ def published_topics(task: str) -> Table[PublishedTopic]:
     """
     values = per_topic.published_topics(tasks.task(task))
     without = f"{task} has no published values of topics; {choice(task, per_topic.tasks_with_topics())}"
-    return Table(PublishedTopic, values, notes=() if values else (without,))
+    if not values:
+        return Table(PublishedTopic, (), notes=(without,))
+    teams = dict.fromkeys(value.team for value in values)
+    if team is not None and team not in teams:
+        raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
+    chosen = (value for value in values if team in (None, value.team))
+    return Table(PublishedTopic, tuple(value for value in chosen if value.baseline or not only_baselines))
 
 
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:

@@ -17,7 +17,7 @@ from touche.io.progress import processors
 from touche.io.writing import make_folder, write_whole
 from touche.regression import running
 from touche.regression.outcomes import Outcome
-from touche.regression.results import Regression, to_json
+from touche.regression.results import Regression, markdown, to_json
 from touche.regression.results import junit as to_junit
 
 _log = logging.getLogger(__name__)
@@ -34,6 +34,7 @@ def regress(
     output: str | PathLike[str] | None = None,
     junit: str | PathLike[str] | None = None,
     report: str | PathLike[str] | None = None,
+    summary: str | PathLike[str] | None = None,
     command: str = "touche.regress",
     log: Callable[[str], None] = _log.info,
 ) -> Regression:
@@ -49,6 +50,8 @@ def regress(
         output: a file for the records as JSON, updated after each result; None writes none.
         junit: a file for JUnit XML; None writes none.
         report: a folder for a page with the table, the times, and a report per dataset; None writes none.
+        summary: a file to which the table is added in Markdown, such as that of a job of GitHub Actions; None
+            adds it to none.
         command: the command that the page names.
         log: receives the name and the log of each run, and the values that moved.
 
@@ -65,8 +68,8 @@ def regress(
     """
     check_choice("runner", runner, RUNNERS)
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
-    records, results, folder = (
-        None if path is None else Path(name_of("output", path)) for path in (output, junit, report)
+    records, results, folder, table = (
+        None if path is None else Path(name_of("output", path)) for path in (output, junit, report, summary)
     )
     for file in (records, results):
         if file and not file.parent.is_dir():
@@ -85,12 +88,22 @@ def regress(
             write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
     if update:
         outcomes = running.update(outcomes, log)
+    _write(outcomes, records, results, table)
+    page = _regression_page(outcomes, folder, runner, command) if folder else None
+    return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _write(
+    outcomes: Sequence[Outcome], records: Path | None, results: Path | None, table: Path | None
+) -> None:
+    """Writes outcomes as JSON and as JUnit XML, and adds them as Markdown to a table's file."""
     if records:
         write_whole(records, to_json(outcomes))
     if results:
         write_whole(results, to_junit(outcomes))
-    page = _regression_page(outcomes, folder, runner, command) if folder else None
-    return Regression(Outcome, tuple(outcomes), page=page)
+    if table:
+        with table.open("a", encoding="utf-8") as file:
+            file.write(markdown(outcomes))
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:

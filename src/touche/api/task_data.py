@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from touche import tasks
-from touche.api.listing import PublishedResult, published
+from touche.api.listing import PublishedResults, published
 from touche.data.datasets import open_dataset
 from touche.data.places import qrels_of, topics_of
 from touche.documents.collection import Documents
@@ -72,7 +72,7 @@ class TaskData:
         return open_dataset(self.id).documents
 
     @property
-    def published(self) -> Table[PublishedResult]:
+    def published(self) -> PublishedResults:
         """The published results, the best of each dimension first."""
         return published(self.card.id)
 

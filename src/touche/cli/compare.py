@@ -64,9 +64,6 @@ def compare(
         warn(*wide.warnings)
         return
     table: Any = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **scoring)
-    if not table:
-        warn(*table.warnings)
-        raise ToucheError("nothing to compare; pass runs that share at least two scored topics")
     render(table, style, [_topics(table)] if per_topic else map(_comparisons, _by_measure(table)))
     warn(*table.warnings)
 

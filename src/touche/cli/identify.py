@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from math import inf
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,7 +15,7 @@ from touche import tasks
 from touche.api import identification as library
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import opened_run
-from touche.cli.output import counted, show_records
+from touche.cli.output import Column, Sheet, counted, print_sheets, three_decimals
 from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
 
@@ -63,33 +63,63 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
     click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{answer.first_line}")
     for sentence in answer.sentences():
         click.echo(sentence)
-    first, names = answer.candidates[0], "|".join(f"{within:g}" for within in WITHIN)
-    shares = "|".join(f"{{shares[{number}]:.3f}}" for number in range(len(WITHIN)))
     click.echo("\nThe best hypotheses (p free numbers, n documents; shares of reproduced scores)")
-    show_records(
-        f"n|p|p/n|{names}|median|hypothesis|",
-        f"{{documents}}|{{free_numbers}}|{{floor:.3f}}|{shares}|{{median:.0e}}|{{hypothesis}}|{{doubt}}",
-        (vars(each) | {"doubt": _doubt(each, first)} for each in answer.candidates),
-    )
-    for title, header, template, rows in _details(answer) if answer.stands_out else ():
+    print_sheets([Sheet(_candidate_columns(best), answer.candidates)])
+    for title, sheet in _details(answer) if answer.stands_out else ():
         click.echo(f"\n{title}")
-        show_records(header, template, rows)
+        print_sheets([sheet])
 
 
-def _doubt(candidate: Candidate, first: Candidate) -> str:
+def _candidate_columns(first: Candidate) -> list[Column]:
+    shares = [
+        Column(f"{within:g}", "shares", partial(_share, number)) for number, within in enumerate(WITHIN)
+    ]
+    return [
+        Column("n", "documents"),
+        Column("p", "free_numbers"),
+        Column("p/n", "floor", three_decimals),
+        *shares,
+        Column("median", "median", "{:.0e}".format),
+        Column("hypothesis", "hypothesis"),
+        Column("", format=partial(_doubt, first)),
+    ]
+
+
+def _share(number: int, shares: Sequence[float]) -> str:
+    return three_decimals(shares[number])
+
+
+def _doubt(first: Candidate, candidate: Candidate) -> str:
     return "" if candidate.differs or candidate is first else "does not differ significantly from the first"
 
 
-def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[str, Any]]]]:
-    """Yields the title, header, template and rows of each table of fitted values."""
-    fitted = "{name}|{value:.5g}|{round:g}|{note}"
-    yield "Fitted numbers", "number|fitted|round|", fitted, map(vars, answer.numbers)
+_NUMBERS = [
+    Column("number", "name"),
+    Column("fitted", "value", "{:.5g}".format),
+    Column("round", "round", "{:g}".format),
+    Column("", "note"),
+]
+_TERMS = [Column("term", format=itemgetter(0)), Column("df", format=lambda row: str(row[1]))]
+_TOPICS = [
+    Column("topic", "topic"),
+    Column("n", "documents"),
+    Column("share", "share", "{:.2f}".format),
+    Column("title", "title"),
+]
+_WORST = [
+    Column("topic", "topic"),
+    Column("document", "document"),
+    Column("score", "score", "{:.6f}".format),
+    Column("predicted", "predicted", "{:.4f}".format),
+    Column("would be explained by", "explained"),
+]
+
+
+def _details(answer: Answer) -> Iterator[tuple[str, Sheet]]:
+    """Yields the tables of fitted values with their titles."""
+    yield "Fitted numbers", Sheet(_NUMBERS, answer.numbers)
     for field, collection in answer.collections.items():
         terms = sorted(collection.df.items(), key=itemgetter(1))
-        rows = ({"term": term, "df": df} for term, df in terms)
-        yield f"Documents with a term in {field}", "term|df", "{term}|{df}", rows
-    topics = "{topic}|{documents}|{share:.2f}|{title}"
-    yield "Topics", "topic|n|share|title", topics, map(vars, answer.topics)
-    worst = "{topic}|{document}|{score:.6f}|{predicted:.4f}|{explained}"
-    header = "topic|document|score|predicted|would be explained by"
-    yield "Scores with the largest errors", header, worst, map(vars, answer.worst)
+        yield f"Documents with a term in {field}", Sheet(_TERMS, terms)
+    yield "Topics", Sheet(_TOPICS, answer.topics)
+    yield "Scores with the largest errors", Sheet(_WORST, answer.worst)

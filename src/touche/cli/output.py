@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from warnings import catch_warnings
 
@@ -26,7 +25,6 @@ _NARROW = 24  # characters; the least width of a folded text column
 _NAMES = 2  # text columns that name a row
 _APART = 2  # blanks between columns
 _WIDEST = 1_000_000  # characters; output to a pipe is never folded
-_NO_VALUE = "\0"  # a cell's value is None
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 MARKUP = ("markdown", "latex", "html")
@@ -93,6 +91,11 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
     if style in ("csv", "json"):
         sys.stdout.write(formatted(result, style))
         return
+    print_sheets(sheets, style)
+
+
+def print_sheets(sheets: Iterable[Sheet], style: str = "table") -> None:
+    """Prints tables, with a blank line between them: ``table``, or one of ``MARKUP``."""
     for number, sheet in enumerate(sheets):
         if number:
             click.echo()
@@ -131,33 +134,6 @@ def interval(record: Any, number: Callable[[float], str] = three_decimals) -> st
 def p_value(value: float) -> str:
     """Formats a p-value."""
     return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
-
-
-class _Cells(Formatter):
-    """Formats a cell; ``p`` is the format of a p-value."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if value is None:
-            return _NO_VALUE
-        if format_spec == "p":
-            return p_value(value)
-        return format(value, format_spec)
-
-    def cell(self, template: str, values: Mapping[str, Any]) -> str:
-        text = self.vformat(template, (), values)
-        return MISSING if _NO_VALUE in text else text
-
-
-def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Prints a row per record, with a dash for each missing value.
-
-    Args:
-        header: names of the columns, separated by ``|``.
-        template: templates of the cells, such as ``{run}|{low:.3f} to {high:.3f}|{p_t_test:p}``.
-        records: values by their names in the template.
-    """
-    cells = template.split("|")
-    show(header.split("|"), ([_Cells().cell(cell, record) for cell in cells] for record in records))
 
 
 def show(
@@ -232,19 +208,14 @@ def paint(*parts: tuple[str, str]) -> None:
         click.echo(line.plain)
 
 
-def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> None:
-    """Prints each choice with its folds and mean score, then the mean over all topics.
+def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
+    """Returns a table with each choice, its folds and its mean score, and the mean over all topics below it.
 
     Args:
         what: method and measure of the validation.
         validation: the folds.
         text_of: formats a choice.
     """
-    _print_sheet(folds_sheet(what, validation, text_of), "table")
-
-
-def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
-    """Returns a table of the choices of a cross-validation; arguments as of ``show_folds``."""
     low, high = validation.interval
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
     topics = counted(len(validation.values), "topic")
@@ -302,11 +273,6 @@ def warn(*warnings: str, of: str = "") -> None:
     """
     for warning in warnings:
         say(f"{of}: warning: {warning}" if of else f"warning: {warning}")
-
-
-def print_records(kind: type[Any], records: Iterable[Any], style: str) -> None:
-    """Prints records of one type as JSON or CSV."""
-    sys.stdout.write(formatted(Table(kind, tuple(records)), style))
 
 
 def counted(number: int, noun: str) -> str:

@@ -8,7 +8,6 @@ from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import Column, Sheet, p_value, quietly, render, three_decimals, warn
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
-from touche.trec.framed import Table
 
 
 @command(
@@ -34,13 +33,8 @@ def overlap(
     how much of the relative improvement over the baseline is lost (0: nothing).
     """
     table = quietly(library.overlap, runs, task_id, baseline=baseline)
-    render(table, style, _sheets(table))
+    render(table, style, overlap_sheets(table))
     warn(*table.warnings)
-
-
-def show_overlaps(overlaps: Sequence[Overlap]) -> None:
-    """Prints a table of measures without judgments, and a table of scores if there are any."""
-    render(Table(Overlap, tuple(overlaps)), "table", _sheets(overlaps))
 
 
 _PAIR = [Column("A", "run_a"), Column("B", "run_b")]
@@ -67,7 +61,7 @@ _EFFECTS = [
 ]
 
 
-def _sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
+def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
     """Yields a table of measures without judgments, and a table of scores if there are any."""
     pairs = {(row.run_a, row.run_b): row for row in overlaps}  # equal in all dimensions
     yield Sheet(_RANKINGS, pairs.values())

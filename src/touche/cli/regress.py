@@ -2,21 +2,34 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from touche.api import regression as library
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, show_records, tell
-from touche.cli.overlap import show_overlaps
+from touche.cli.output import (
+    BAD,
+    BROKEN,
+    DOUBTFUL,
+    GOOD,
+    Column,
+    Sheet,
+    command_line,
+    paint,
+    print_sheets,
+    show,
+    signed,
+    tell,
+    three_decimals,
+)
+from touche.cli.overlap import overlap_sheets
 from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.regression import outcomes as verdicts
-from touche.regression.results import COLUMNS, Regression, markdown, row_of, summary, to_json
+from touche.regression.results import COLUMNS, Regression, row_of, summary, to_json
 
 _COLOURS = {
     verdicts.PASSED: GOOD,
@@ -53,6 +66,7 @@ def regress(
     check_runner(options["runner"])
     if options["output"] and style == "table":
         raise click.UsageError("--output has no format; add --format json")
+    options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
     options["limits"] = Limits(*(options.pop(name) for name in ("cpus", "memory", "seconds")))
     regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     if style == "json" and not options["output"]:
@@ -65,9 +79,6 @@ def regress(
             click.echo("both runs of each baseline wrote the same run.txt, byte by byte")
         if regression.page:
             click.echo(regression.page)
-    if summary_file := os.environ.get(SUMMARY_VARIABLE):
-        with Path(summary_file).open("a", encoding="utf-8") as file:
-            file.write(markdown(regression))
     if regression.unchecked:
         raise ToucheError(f"nothing was checked: {regression.unchecked}")
     return BROKEN if regression.broken else 0
@@ -88,18 +99,21 @@ def _show(regression: Regression) -> None:
     click.echo("; memory: ".join(filter(None, (summary(regression), kinds))))
     if agreements := [agreement for outcome in regression for agreement in outcome.agreements]:
         click.echo("\nAgreement of reruns with official runs, on documents that both could find")
-        show_overlaps(agreements)
+        print_sheets(overlap_sheets(agreements))
+
+
+_TOPICS = [
+    Column("baseline", format=lambda row: row[0].expected.command),
+    Column("dimension", format=lambda row: row[1].dimension),
+    Column("topic", format=lambda row: row[1].topic),
+    Column("published", format=lambda row: three_decimals(row[1].published)),
+    Column("rerun", format=lambda row: three_decimals(row[1].rerun)),
+    Column("difference", format=lambda row: signed(row[1].difference)),
+]
 
 
 def _show_topics(outcomes: Regression) -> None:
     """Prints the published and the measured value of each topic, without a row if no entry has topics."""
-    records = [
-        vars(value) | {"command": outcome.expected.command, "difference": value.difference}
-        for outcome in outcomes
-        for value in outcome.topics
-    ]
-    if not records:
-        return
-    click.echo()
-    template = "{command}|{dimension}|{topic}|{published:.3f}|{rerun:.3f}|{difference:+.3f}"
-    show_records("baseline|dimension|topic|published|rerun|difference", template, records)
+    if rows := [(outcome, value) for outcome in outcomes for value in outcome.topics]:
+        click.echo()
+        print_sheets([Sheet(_TOPICS, rows)])

@@ -1,6 +1,6 @@
 """touche sweep"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from inspect import Parameter
 from pathlib import Path
@@ -12,15 +12,14 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import SCORING_BY_SEVERAL
-from touche.cli.output import counted, quietly, show_folds, show_records, tell, warn
+from touche.cli.output import Column, Sheet, counted, folds_sheet, interval, quietly, render, tell, warn
 from touche.cli.run import Baselines, helps_of, own_options
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
-from touche.trec.framed import formatted
 
 if TYPE_CHECKING:
-    from touche.tuning.results import Sweep
+    from touche.tuning.results import Setting, SettingScore, Sweep
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
@@ -113,31 +112,39 @@ def _sweep(
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}, {result.new_runs} of them new")
     warn(*result.warnings)
-    if style != "table":
-        table = result.folds() if scoring["cross_validation"] else result.scores
-        click.echo(formatted(table, style), nl=False)
-        return
-    _show_settings(result)
-    for dimension, validation in result.cross_validations.items():
-        click.echo()
-        show_folds(f"{validation.method}, {dimension}", validation)
+    render(result.folds() if scoring["cross_validation"] else result.scores, style, _sheets(result))
 
 
-def _show_settings(result: "Sweep") -> None:
-    """Prints a row for each dimension and setting."""
-    names = [*result.settings[0].swept]
-    options = [f"{{swept[{name}]}}" for name in names] or ["{setting}"]
-    columns = ["{dimension}", "{mean:.3f}{star}", "{low:.3f} to {high:.3f}", "{judged:.2f}"]
-    best = [id(result.best(dimension)) for dimension in result.by_dimension]
-    for measure in dict.fromkeys(score.measure for score in result.scores):
-        header = [*(names or ["run"]), "dimension", measure, "95% interval", "judged"]
-        rows = [
-            {**vars(score), "swept": score.setting.swept, "star": " *" if id(score) in best else ""}
-            for scores in result.by_dimension.values()
-            for score in scores
-            if score.measure == measure
-        ]
-        show_records("|".join(header), "|".join([*options, *columns]), rows)
-        click.echo()
+def _sheets(result: "Sweep") -> Iterator[Sheet]:
+    """Yields a table of the settings for each measure, and one of choices for each cross-validation."""
+    measures = [*dict.fromkeys(score.measure for score in result.scores)]
+    best = [result.best(dimension) for dimension in result.by_dimension]
     why = "on other topics it is probably lower, because these topics chose it"
-    click.echo(f"* the highest mean of {result.scores[0].evaluator}; {why}")
+    note = f"* the highest mean of {best[0].evaluator}; {why}"
+    for measure in measures:
+        rows = [row for scores in result.by_dimension.values() for row in scores if row.measure == measure]
+        notes = [note] if measure == measures[-1] else []
+        yield Sheet(_columns(rows[0], best), rows, notes)
+    for dimension, validation in result.cross_validations.items():
+        yield folds_sheet(f"{validation.method}, {dimension}", validation)
+
+
+def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Column]:
+    swept = [Column(name, "setting", partial(_value, name)) for name in first.setting.swept]
+    return [
+        *(swept or [Column("run", "setting")]),
+        Column("dimension", "dimension"),
+        Column(first.measure, format=partial(_mean, best)),
+        Column("95% interval", format=interval),
+        Column("judged", "judged", "{:.2f}".format),
+    ]
+
+
+def _value(option: str, setting: "Setting") -> str:
+    return str(setting.swept[option])
+
+
+def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:
+    if score.mean is None:
+        return None
+    return f"{score.mean:.3f} *" if any(score is other for other in best) else f"{score.mean:.3f}"

@@ -1,7 +1,8 @@
 """touche tasks [check | tira]"""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,24 @@ import click
 
 from touche import tasks as library
 from touche.api import listing
-from touche.api.listing import PublishedResult
+from touche.api.listing import PublishedResult, PublishedResults
 from touche.api.task_data import TaskData
 from touche.api.task_data import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import output
-from touche.cli.output import UNUSABLE, print_records, show_records, tell
+from touche.cli.output import (
+    UNUSABLE,
+    Column,
+    Sheet,
+    interval,
+    print_sheets,
+    render,
+    tell,
+    three_decimals,
+)
 from touche.data.for_tira import SPLIT
-from touche.errors import ToucheError, choice, one_line
-from touche.tasks import MACRO_F1, STANCE, Published, Task
-from touche.trec.framed import formatted
+from touche.errors import ToucheError, one_line
+from touche.tasks import MACRO_F1, STANCE, Task
 
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
@@ -88,49 +97,54 @@ def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, s
     if per_topic:
         _show_topics(task_id, every, team, style)
     elif style != "table":
-        click.echo(formatted(listing.published(task_id), style), nl=False)
+        render(listing.published(task_id), style, [])
     elif task_id:
         _show_card(task_data(task_id), every)
     else:
-        records = (vars(task) | {"dimensions": ", ".join(task.dimensions)} for task in listing.list_tasks())
-        template = "{id}|{title}|{unit}s|{dimensions}|{published}"
-        show_records("task|title|ranked|dimensions|published", template, records)
+        print_sheets([Sheet(_TASKS, listing.list_tasks())])
+
+
+_TASKS = [
+    Column("task", "id"),
+    Column("title", "title"),
+    Column("ranked", "unit", "{}s".format),
+    Column("dimensions", "dimensions", ", ".join),
+    Column("published", "published"),
+]
+_TOPICS = [
+    Column("team", "team"),
+    Column("tag", "tag"),
+    Column("dimension", "dimension"),
+    Column("topic", "topic"),
+    Column("value", "value", three_decimals),
+    Column("measure", "measure"),
+    Column("", "is_ambiguous", lambda is_ambiguous: "ambiguous" if is_ambiguous else ""),
+]
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
-    table = listing.published_topics(task_id)
-    if not table:
+    only_baselines = style == "table" and not (every or team)
+    table = listing.published_topics(task_id, team=team, only_baselines=only_baselines)
+    if not table and table.notes:
         raise ToucheError(table.notes[0])
-    teams = dict.fromkeys(row.team for row in table)
-    if team is not None and team not in teams:
-        raise ToucheError(f"{task_id} has no published values of {team!r}; {choice(team, teams)}")
-    rows = [row for row in table if team in (None, row.team)]
-    if style != "table":
-        print_records(table.kind, rows, style)
-        return
-    shown = [row for row in rows if every or team or row.baseline]
-    records = [vars(row) | {"note": "ambiguous" if row.is_ambiguous else ""} for row in shown]
-    template = "{team}|{tag}|{dimension}|{topic}|{value:.3f}|{measure}|{note}"
-    show_records("team|tag|dimension|topic|value|measure|", template, records)
+    render(table, style, [Sheet(_TOPICS, table)])
 
 
 def _show_card(task: TaskData, every: bool) -> None:
     click.echo("\n".join(_about(task.card)))
-    results = task.published
-    for kind in dict.fromkeys(row.kind for row in results if row.dimension != STANCE):
-        dimension, measure = kind
-        click.echo(f"\nPublished {measure} for {dimension}")
-        _show_leaderboard([row for row in results if row.kind == kind], every)
-    if stances := [row for row in results if row.dimension == STANCE]:
-        click.echo(f"\nPublished {MACRO_F1} of the detected stance, of each run and of all runs of its team")
-        show_records(
-            "team|tag|F1|N|team's F1|team's N||source",
-            "{team}|{tag}|{value:.3f}|{results}|{team_value:.3f}|{team_results}|{kind}|{numbers}",
-            _lines(stances, stances),
-        )
-        click.echo(_sources(stances))
+    for (dimension, measure), results in task.published.by_kind.items():
+        source = Column("source", format=partial(_numbers_of, _numbers(results)))
+        if dimension == STANCE:
+            click.echo(
+                f"\nPublished {measure} of the detected stance, of each run and of all runs of its team"
+            )
+            print_sheets([Sheet([*_STANCES, source], results)])
+            click.echo(_sources(results))
+        else:
+            click.echo(f"\nPublished {measure} for {dimension}")
+            _show_leaderboard(results, source, every)
     if task.card.results_note:
         click.echo(f"\n{task.card.results_note}")
 
@@ -148,44 +162,61 @@ def _about(task: Task) -> Iterator[str]:
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
 
 
-def _show_leaderboard(rows: Sequence[PublishedResult], every: bool) -> None:
-    notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
-    shown = [row for row in rows if every or row.is_shortlisted]
-    show_records(
-        f"|team|tag|{rows[0].measure}|{'interval*' if notes else '95% interval'}||source",
-        "{rank}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
-        _lines(rows, shown),
-    )
+def _tag(row: PublishedResult) -> str | None:
+    return row.tag or None
+
+
+def _kind(row: PublishedResult) -> str:
+    kinds = {"baseline": row.baseline, "rerun": row.rerun}
+    return ", ".join(kind for kind, applies in kinds.items() if applies)
+
+
+_STANCES = [
+    Column("team", "team"),
+    Column("tag", format=_tag),
+    Column("F1", "value", three_decimals),
+    Column("N", "results"),
+    Column("team's F1", "team_value", three_decimals),
+    Column("team's N", "team_results"),
+    Column("", format=_kind),
+]
+
+
+def _show_leaderboard(results: PublishedResults, source: Column, every: bool) -> None:
+    first = results[0]
+    notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
+    columns = [
+        Column("", "rank"),
+        Column("team", "name"),
+        Column("tag", format=_tag),
+        Column(first.measure, "value", three_decimals),
+        Column("interval*" if notes else "95% interval", format=interval),
+        Column("", format=_kind),
+        source,
+    ]
+    shown = results if every else results.shortlist
+    print_sheets([Sheet(columns, shown)])
     for note in notes:
         click.echo(f"* {note}")
     for row in shown:
         if row.rerun:
             click.echo(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
-    if len(shown) < len(rows):
-        which = f"{len(shown)} of {len(rows)} runs: the best of each team, and the organizers' own"
-        click.echo(f"{which}; show all with: touche tasks {rows[0].task} --all")
-    click.echo(_sources(rows))
-    click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
+    if len(shown) < len(results):
+        which = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
+        click.echo(f"{which}; show all with: touche tasks {first.task} --all")
+    click.echo(_sources(results))
+    click.echo(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
 
 
-def _lines(rows: Sequence[PublishedResult], shown: Sequence[PublishedResult]) -> Iterator[dict[str, Any]]:
-    """Yields the values of the shown rows, with the numbers that their sources have among all rows."""
-    numbers = _numbers(rows)
-    for row in shown:
-        kinds = {"baseline": row.baseline, "rerun": row.rerun}
-        yield vars(row) | {
-            "name": row.name,
-            "tag": row.tag or None,
-            "kind": ", ".join(kind for kind, applies in kinds.items() if applies),
-            "numbers": ", ".join(numbers[source] for source in row.sources),
-        }
+def _numbers_of(numbers: Mapping[str, str], row: PublishedResult) -> str:
+    return ", ".join(numbers[source] for source in row.sources)
 
 
-def _numbers(rows: Iterable[Published]) -> dict[str, str]:
+def _numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
     """Returns the sources of rows, each with its number in brackets."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 
 
-def _sources(rows: Iterable[Published]) -> str:
+def _sources(rows: Iterable[PublishedResult]) -> str:
     return "\n".join(f"{number} {source}" for source, number in _numbers(rows).items())
