@@ -11,17 +11,28 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
   ``ParameterError``, ``ToucheWarning``
 * help for a baseline: ``with_unmatched`` adds candidates, ``watched`` shows progress, ``load`` loads one
 * a task with its data: ``task`` returns ``TaskData``
-* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` convert them
-  to ``Run`` and ``Qrels``
-* a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``,
-  ``identify``, ``report``, ``regress``, ``sweep``, ``published``, ``published_topics``; ``wide``
-  makes a table for papers; results are a ``Table`` or have ``frame()``
-* topics and documents in any usual form: ``AnyTopics`` and ``AnyDocuments``
-* lists: ``list_tasks``, ``list_baselines``, ``list_data``, ``list_images``; task cards: ``check_cards``
-* runs in files: ``write_run``; those of parts: ``join_runs``, ``join_statistics``
-* images: ``build_images``, ``digest_images``, ``verify_image``
-* official data: ``fetch``, ``verify``; in other formats: ``write_beir``, ``write_for_tira``
+* runs, qrels, topics and documents in any usual form: ``AnyRun``, ``AnyQrels``, ``AnyTopics`` and
+  ``AnyDocuments``; ``run_of`` and ``qrels_of`` convert the first two to ``Run`` and ``Qrels``
 * a transformer of PyTerrier: ``pyterrier``
+
+Each command has a function, whose result it prints. Results are a ``Table`` or have ``frame()``:
+
+* touche run: ``run`` runs a baseline and returns the run; ``write_run`` writes it with its metadata
+* touche evaluate: ``evaluate`` scores runs; ``wide`` makes a table with a row for each run, for papers
+* touche compare: ``compare`` tests the differences between runs
+* touche overlap: ``overlap`` compares the documents of runs, and the scores of reruns
+* touche fuse: ``fuse`` makes one run of several
+* touche lint: ``lint`` checks the runs of a submission
+* touche report: ``report`` writes a page on runs
+* touche identify: ``identify`` infers the settings of a run from its scores
+* touche sweep: ``sweep`` runs a baseline with many settings
+* touche regress: ``regress`` reruns baselines and compares their scores with the expected ones
+* touche run --help: ``list_baselines`` returns baselines with their options
+* touche tasks: ``list_tasks`` returns all tasks; ``published`` and ``published_topics`` return published
+  results; ``check_cards`` checks cards; ``write_for_tira`` writes a dataset for TIRA
+* touche data: ``list_data``, ``fetch`` and ``verify`` are for official data; ``write_beir`` converts it
+* touche images: ``list_images``, ``build_images``, ``digest_images`` and ``verify_image``
+* touche join: ``join_runs`` and ``join_statistics`` join those of parts of a collection
 
 No function prints or exits. Warnings are Python warnings of the category ``ToucheWarning``. To switch
 progress bars off, write

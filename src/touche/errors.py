@@ -64,6 +64,13 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
 
     Raises:
         ParameterError: if the value is outside of the range.
+
+    Examples:
+        >>> import touche
+        >>> touche.check_range("b", 0.4, 0, 1)
+        >>> touche.check_range("b", 2, 0, 1)
+        Traceback (most recent call last):
+        touche.errors.ParameterError: b = 2 is out of range; choose a number from 0 to 1
     """
     if not (isinstance(value, Real) and least <= value <= most):
         problem = f"{value:g} is out of range" if isinstance(value, Real) else f"{value!r} is not a number"

@@ -49,7 +49,8 @@ def overlap(
             baselines without exactly two runs and a task.
 
     Examples:
-        >>> [agreement] = overlap({"mine": {"1": {"a": 2.0, "b": 1.0}}, "theirs": {"1": {"a": 9.0}}})
+        >>> import touche
+        >>> [agreement] = touche.overlap({"mine": {"1": {"a": 2.0, "b": 1.0}}, "theirs": {"1": {"a": 9.0}}})
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """

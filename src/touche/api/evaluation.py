@@ -83,9 +83,10 @@ def evaluate(
             scores, are the only dimension with ``per_topic``.
 
     Examples:
+        >>> import touche
         >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
         >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
-        >>> [score] = evaluate({"mine": ranking}, qrels=qrels, measure="RR")
+        >>> [score] = touche.evaluate({"mine": ranking}, qrels=qrels, measure="RR")
         >>> score.tag, score.measure, score.mean
         ('mine', 'RR', 0.75)
     """
@@ -159,10 +160,11 @@ def compare(
             has enough common topics.
 
     Examples:
+        >>> import touche
         >>> qrels = {topic: {"a": 1, "b": 0} for topic in "1234"}
         >>> good = {topic: {"a": 2.0, "b": 1.0} for topic in "1234"}
         >>> bad = good | {topic: {"a": 1.0, "b": 2.0} for topic in "34"}
-        >>> [comparison] = compare({"good": good, "bad": bad}, qrels=qrels, measure="RR")
+        >>> [comparison] = touche.compare({"good": good, "bad": bad}, qrels=qrels, measure="RR")
         >>> comparison.run_a, comparison.difference, comparison.significant
         ('good', 0.25, False)
     """
@@ -211,9 +213,10 @@ def wide(
         ToucheError: as ``evaluate`` and ``compare``; also if there is a reference and ``every_two``.
 
     Examples:
+        >>> import touche
         >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
         >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
-        >>> print(wide({"mine": ranking}, qrels=qrels, measure=["RR", "P@1"]).markdown())
+        >>> print(touche.wide({"mine": ranking}, qrels=qrels, measure=["RR", "P@1"]).markdown())
         | run | RR | P@1 |
         | --- | ---: | ---: |
         | mine | **0.750** | **0.500** |

@@ -79,7 +79,9 @@ def fuse(
             method. Also if the weights cannot be tuned, or the folder cannot be written.
 
     Examples:
-        >>> fused = fuse([{"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 9.0}}], "combsum", weights=[0.7, 0.3])
+        >>> import touche
+        >>> runs = [{"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 9.0}}]
+        >>> fused = touche.fuse(runs, "combsum", weights=[0.7, 0.3])
         >>> fused.as_dict()
         {'1': {'a': 0.7, 'b': 0.3}}
     """

@@ -26,7 +26,7 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     Raises:
         ToucheError: if the run or the dataset is unusable, or both have no common document.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.identify({"1": {"no-such-document": 1.5}}, "spot-check/arguments")  # doctest: +ELLIPSIS
         Traceback (most recent call last):

@@ -45,10 +45,13 @@ def list_images(
         baselines: names or paths of baselines; none for all that ship.
         runner: the program that has the images.
 
+    Returns:
+        A ``ListedImage`` for each baseline; ``frame()`` returns them as a DataFrame.
+
     Raises:
         ToucheError: if there is no such baseline, or the program is not installed.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.list_images("bm25", runner="buildah")
         Traceback (most recent call last):
@@ -87,7 +90,7 @@ def build_images(
     Raises:
         ToucheError: if there is no such baseline, the program is not installed, or a build fails.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.build_images("bm26")  # doctest: +ELLIPSIS
         Traceback (most recent call last):

@@ -34,7 +34,8 @@ def lint(
         ToucheError: if a run cannot be read as text, there is no such task, or a team is not clear.
 
     Examples:
-        >>> findings = lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
+        >>> import touche
+        >>> findings = touche.lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
         >>> findings[0].run, findings[0].line, findings[0].code
         ('mine', 1, 'unknown-document')
         >>> findings.is_broken

@@ -139,7 +139,7 @@ def list_tasks() -> Table[ListedTask]:
         A ``ListedTask`` for each task, by its id; ``frame()`` returns them as a DataFrame. A broken card is
         a line of the log, and not in the list.
 
-    Example:
+    Examples:
         >>> import touche
         >>> [task.id for task in touche.list_tasks() if task.unit == "sentence pair"]
         ['spot-check/pairs', 'touche-2022-task-1']
@@ -176,7 +176,7 @@ def list_baselines(
     Raises:
         ToucheError: if there is no such baseline, or its baseline.py is broken.
 
-    Example:
+    Examples:
         >>> import touche
         >>> (bm25,) = touche.list_baselines("bm25")
         >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
@@ -222,7 +222,7 @@ def published(task: str | None = None) -> PublishedResults:
     Raises:
         ToucheError: if there is no such task.
 
-    Example:
+    Examples:
         >>> import touche
         >>> best = touche.published("touche-2021-task-1")[0]
         >>> best.rank, best.measure, best.value
@@ -270,7 +270,7 @@ def published_topics(
     Raises:
         ToucheError: if there is no such task, or the task has values but none of the team.
 
-    Example:
+    Examples:
         >>> import touche
         >>> len({value.topic for value in touche.published_topics("touche-2021-task-2")})
         50
@@ -295,7 +295,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
     Returns:
         A ``CheckedCard`` for each card, with its first problem.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.check_cards("my-task.toml")[0].problem
         'my-task.toml: cannot be read (No such file or directory); check the path'
@@ -337,7 +337,7 @@ def write_for_tira(
         ToucheError: if there is no such task, baseline or dimension, data is missing, or the folder is not
             empty.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     touche.write_for_tira("spot-check/arguments", folder).name

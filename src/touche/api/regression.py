@@ -61,7 +61,7 @@ def regress(
     Raises:
         ToucheError: if there is no such baseline or dataset, or a file cannot be written.
 
-    Example:
+    Examples:
         >>> import touche
         >>> [outcome.verdict for outcome in touche.regress("bm25", "spot-check/arguments")]
         ['passed', 'passed']

@@ -46,7 +46,7 @@ def report(
     Raises:
         ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> run = touche.run("bm25", "spot-check/arguments")
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -116,7 +116,7 @@ def run(
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable. Also if
             neither a dataset nor topics and documents are passed.
 
-    Example:
+    Examples:
         >>> import touche
         >>> texts = {"d1": "Coal is cheap, but dirty.", "d2": "Wind is clean."}
         >>> run = touche.run("bm25", topics={"1": "Is coal cheap?"}, documents=texts)
@@ -183,7 +183,7 @@ def write_run(
         ToucheError: if there is no such baseline, dataset, option or runner, arguments exclude each other,
             the input is unusable, or the output cannot be written.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     touche.write_run("bm25", "spot-check/arguments", folder, options={"k1": 1.2}).path.name

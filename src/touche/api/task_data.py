@@ -83,7 +83,16 @@ def task(id: str) -> TaskData:
     Args:
         id: the id of a task or of a dataset, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
 
+    Returns:
+        The task, whose data is read when you use it.
+
     Raises:
         ToucheError: if there is no such task. Data that is missing is an error when you use it.
+
+    Examples:
+        >>> import touche
+        >>> task = touche.task("spot-check/arguments")
+        >>> len(task.topics), [*task.qrels], max(task.qrels["relevance"]["1"].values())
+        (10, ['relevance'], 2)
     """
     return TaskData(id, tasks.task(id))

@@ -51,7 +51,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         ToucheError: if a file is unusable or passed twice, the files have different topics or analyses, or
             the output cannot be written.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +96,7 @@ def join_runs(
         ToucheError: if a run is unusable or passed twice, lacks its metadata, or was ranked by other
             statistics. Also if the runs have different tags or unknown topics.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -31,10 +31,19 @@ def load(name: str) -> Baseline:
     Args:
         name: the name, or a path with a slash, such as ``./my-team``.
 
+    Returns:
+        The baseline, which ``touche.run`` takes, and which can be called with topics and documents.
+
     Raises:
         ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly
             one baseline with the parameters topics, documents and options. Defaults of options are int,
             float, str, bool or a tuple of these.
+
+    Examples:
+        >>> import touche
+        >>> bm25 = touche.load("bm25")
+        >>> bm25.name, bm25.options["k1"].default
+        ('bm25', 0.9)
     """
     folder = folder_of(name)
     path, place = folder / FILE, folder.resolve()

@@ -156,6 +156,20 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     Args:
         method: the function.
         needs_documents: whether an input without documents is an error.
+
+    Returns:
+        The baseline, which ``touche.run`` takes; with only ``needs_documents``, a decorator that returns it.
+
+    Examples:
+        >>> import touche
+        >>> @touche.baseline
+        ... def longest(topics, documents, *, depth: int = 10):
+        ...     ranked = [(document.id, float(len(document.text))) for document in documents]
+        ...     for topic in topics:
+        ...         yield topic, sorted(ranked, key=lambda hit: -hit[1])[:depth]
+        >>> run = touche.run(longest, topics={"1": "coal"}, documents={"d1": "Coal.", "d2": "Coal is cheap."})
+        >>> [hit.document for hit in run]
+        ['d2', 'd1']
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)

@@ -30,8 +30,17 @@ def pyterrier(
             With ``irds:`` before an id of ir_datasets, that dataset is downloaded. None re-ranks.
         options: options of the baseline by name; other options have their defaults.
 
+    Returns:
+        The transformer.
+
     Raises:
         ToucheError: if PyTerrier is not installed, or there is no such baseline, dataset or option.
+
+    Examples:
+        >>> import touche
+        >>> bm25 = touche.pyterrier("bm25", "spot-check/arguments", k1=1.2)
+        >>> sorted(bm25.search("wind power").columns)
+        ['docno', 'qid', 'query', 'rank', 'score']
     """
     imported("pyterrier", "pyterrier")
     from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier

@@ -39,7 +39,7 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
         MissingDataError: if topics or corpus are missing.
         ToucheError: if there is no such dataset, or one of the files is broken.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     sorted(path.name for path in touche.write_beir("spot-check/passages", folder))

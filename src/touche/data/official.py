@@ -107,7 +107,7 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
     Raises:
         ToucheError: if there is no such dataset.
 
-    Example:
+    Examples:
         >>> import touche
         >>> [file.path for file in touche.list_data("touche-2020-task-1") if file.path.startswith("topics")]
         ['topics/touche-2020-task-1.xml']
@@ -159,7 +159,7 @@ def fetch(
     Raises:
         ToucheError: if there is no such dataset, or all data is requested without ``every``.
 
-    Example:
+    Examples:
         >>> import tempfile, touche
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     task, files = "touche-2020-task-1", {"mirror": folder, "output": folder}
@@ -230,7 +230,7 @@ def verify(datasets: str | Sequence[str] = ()) -> Verification:
     Raises:
         ToucheError: if there is no such dataset, or nothing of the datasets is published.
 
-    Example:
+    Examples:
         >>> import touche
         >>> verified = touche.verify("touche-2020-task-1")
         >>> verified.files[0].path, verified.files[0].word in ("verified", "missing")

@@ -72,6 +72,15 @@ def premises_of(document: AnyDocument) -> str:
 
     Args:
         document: a document of any kind.
+
+    Returns:
+        The premises of the argument, or the text.
+
+    Examples:
+        >>> import touche
+        >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.", "It stinks."))
+        >>> touche.premises_of(argument)
+        'It smokes. It stinks.'
     """
     return " ".join(document.premises) if isinstance(document, Argument) else document.text
 
@@ -81,6 +90,15 @@ def page_of(document: AnyDocument) -> str:
 
     Args:
         document: a document of any kind.
+
+    Returns:
+        The text of the page.
+
+    Examples:
+        >>> import touche
+        >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.",), page="All about coal")
+        >>> touche.page_of(argument)
+        'All about coal'
     """
     return document.page if isinstance(document, Argument) else ""
 
@@ -90,6 +108,15 @@ def discussion_of(document: AnyDocument) -> str:
 
     Args:
         document: a document of any kind.
+
+    Returns:
+        The title of the debate.
+
+    Examples:
+        >>> import touche
+        >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.",), discussion="Energy")
+        >>> touche.discussion_of(argument)
+        'Energy'
     """
     return document.discussion if isinstance(document, Argument) else ""
 
@@ -99,5 +126,14 @@ def conclusion_of(document: AnyDocument) -> str:
 
     Args:
         document: a document of any kind.
+
+    Returns:
+        The conclusion.
+
+    Examples:
+        >>> import touche
+        >>> argument = touche.Argument("a1", "Coal is dirty.", ("It smokes.",))
+        >>> touche.conclusion_of(argument)
+        'Coal is dirty.'
     """
     return document.conclusion if isinstance(document, Argument) else ""

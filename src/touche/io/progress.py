@@ -72,7 +72,17 @@ def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Ite
 
     Args:
         items: the items to count.
-        what, unit, total: as in ``bar``.
+        what: what happens, such as ``reading documents``.
+        unit: the items in the plural, such as ``documents``.
+        total: the number of items; None if it is unknown.
+
+    Returns:
+        The items. Work of more than two seconds shows a progress bar.
+
+    Examples:
+        >>> import touche
+        >>> list(touche.watched(["d1", "d2"], "reading", "documents", 2))
+        ['d1', 'd2']
     """
     items = iter(items)
     yield from islice(items, 1)

@@ -194,10 +194,19 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         source: the run.
         name: name of the run if it has no tag.
 
+    Returns:
+        The run, whose ranks are from 1.
+
     Raises:
         ToucheError: if the run is empty, or a column is missing or occurs twice. Also if an id is neither a
             word nor an integer, a rank is not an integer, a score is not finite, or a topic has a document
             twice.
+
+    Examples:
+        >>> import touche
+        >>> run = touche.run_of({"1": {"d1": 1.0, "d2": 2.5}})
+        >>> sorted((hit.rank, hit.document, hit.score) for hit in run)
+        [(1, 'd2', 2.5), (2, 'd1', 1.0)]
     """
     if isinstance(source, Run):
         return source
@@ -228,9 +237,18 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
         source: the judgments.
         name: name in errors.
 
+    Returns:
+        The labels by topic and document.
+
     Raises:
         ToucheError: if there are no judgments, or a column is missing or occurs twice. Also if an id is
             neither a word nor an integer, a label is not an integer, or a document has two labels.
+
+    Examples:
+        >>> import touche
+        >>> qrels = touche.qrels_of({"1": {"d1": 2, "d2": 0}})
+        >>> qrels["1"]["d1"]
+        2
     """
     if isinstance(source, Qrels):
         return source

@@ -213,6 +213,14 @@ def with_unmatched(
         hits: the documents that match with their scores, best first.
         others: the ids of the other candidates.
         depth: the largest number of documents.
+
+    Returns:
+        The documents with their scores, best first; at most ``depth``.
+
+    Examples:
+        >>> import touche
+        >>> touche.with_unmatched([("d1", 2.5)], ["d2", "d3"], depth=10)
+        [('d1', 2.5), ('d3', 0.0), ('d2', 0.0)]
     """
     lowest = np.float32(min((score for _, score in hits), default=1.0))
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))

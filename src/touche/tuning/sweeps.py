@@ -84,7 +84,7 @@ def sweep(
         ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
             judgments are missing.
 
-    Example:
+    Examples:
         >>> import touche
         >>> dataset, grid = "spot-check/arguments", {"k1": [0.6, 1.2]}
         >>> sweep = touche.sweep("bm25", dataset, grid, measure=["nDCG@5", "AP"])
