@@ -177,15 +177,51 @@ def test_a_report_on_runs_in_memory_is_written(runs: list[Path], tmp_path: Path)
     assert page == tmp_path / "page" / "index.html" and "in no file" in page.read_text(encoding="utf-8")
 
 
+def test_a_report_has_the_names_of_a_dictionary_of_runs(runs: list[Path], tmp_path: Path) -> None:
+    named = {"mine": runs[0], "theirs": package.run_of(runs[1])}
+    text = package.report(named, tmp_path, TASK, reference="theirs").read_text(encoding="utf-8")
+    assert ">mine<" in text and ">theirs<" in text and ">a<" not in text
+
+
+def test_runs_with_one_judged_topic_cannot_be_compared(
+    touche: Touche, runs: list[Path], write: Write
+) -> None:
+    qrels = write("relevance.qrels", "11 0 d1 1\n")
+    problem = "nothing to compare: a and b are not compared in relevance by trec_eval: 1 topics are scored"
+    with pytest.raises(ToucheError, match=problem):
+        package.compare(runs, qrels=qrels, measure="nDCG@5")
+    code, out, err = touche("compare", *runs, "--qrels", qrels, "--measure", "nDCG@5")
+    assert (code, out) == (2, "") and problem in err
+
+
+def test_published_results_are_selected_by_the_library() -> None:
+    results = package.published("touche-2022-task-2")
+    groups = [group for group in results.by_kind.values() for _ in group]
+    assert len(groups) == len(results) and [*results.by_kind][-1][0] == "stance"
+    assert {row.is_shortlisted for row in results.shortlist} == {True} and len(results.shortlist) < len(
+        results
+    )
+    every = package.published_topics("touche-2021-task-1")
+    ours = package.published_topics("touche-2021-task-1", only_baselines=True)
+    assert {row.baseline for row in every} == {True, False} and {row.baseline for row in ours} == {True}
+    team = package.published_topics("touche-2021-task-1", team="Elrond")
+    assert list(team) == [row for row in every if row.team == "Elrond"]
+    with pytest.raises(ToucheError, match="'Elron'; did you mean Elrond"):
+        package.published_topics("touche-2021-task-1", team="Elron")
+
+
 def test_a_gallery_of_all_published_results_is_written(tmp_path: Path) -> None:
     page = package.report([], tmp_path, all_published=True)
     assert (tmp_path / "touche-2021-task-1.html").is_file() and "touche-2021-task-1" in page.read_text()
 
 
-def test_a_regression_has_a_record_for_each_expected_value() -> None:
+def test_a_regression_has_a_record_for_each_expected_value(tmp_path: Path) -> None:
     outcomes = package.regress("bm25", TASK)
     assert {outcome.verdict for outcome in outcomes} == {"passed"}
     assert set(outcomes.frame()["dataset"]) == {TASK}
+    for _ in range(2):
+        package.regress("bm25", TASK, summary=tmp_path / "summary.md")
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("## Regression") == 2
     with pytest.raises(ToucheError, match="no runner 'nowhere'"):
         package.regress("bm25", TASK, runner="nowhere")  # type: ignore[arg-type]
 
