@@ -33,8 +33,9 @@ import orjson
 
 from touche import lucene
 from touche.data.places import locate
-from touche.documents.args_processed import read_args_processed_csv
-from touche.documents.jsonl import read_passages_jsonl
+from touche.documents.args_processed import pieces_of_args_processed
+from touche.documents.jsonl import pieces_of_passages
+from touche.documents.pieces import documents_in
 from touche.trec.topics import read_topics_xml
 
 PARTS = 8
@@ -183,7 +184,8 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real argument has, drawn from all of them."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     of_arguments = [
-        [sentence.text for sentence in each.sentences or ()] for each in read_args_processed_csv(corpus)
+        [sentence.text for sentence in each.sentences or ()]
+        for each in documents_in(pieces_of_args_processed(corpus))
     ]
     rng = random.Random(2020)
     for number, text in enumerate(recombined(of_arguments, count, rng)):
@@ -193,7 +195,7 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
 def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real passage has, drawn from all of them."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    of_passages = [each.text.split(". ") for each in read_passages_jsonl(corpus)]
+    of_passages = [each.text.split(". ") for each in documents_in(pieces_of_passages(corpus))]
     for number, text in enumerate(recombined(of_passages, count, random.Random(2022))):
         yield f"clueweb12-{number:08x}___{number % 50}", text
 

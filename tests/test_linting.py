@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
+from reading import read_passages_jsonl
 from touche import tasks
-from touche.documents.jsonl import read_passages_jsonl
 from touche.errors import ToucheError
 from touche.linting import CODES, ERROR, WARNING, lint
 from touche.trec.runs import read_run

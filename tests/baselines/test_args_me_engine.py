@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from conftest import Write
+from reading import read_argsme_json
 from touche import baselines
-from touche.documents.argsme import read_argsme_json
 from touche.documents.records import Argument, Document
 from touche.errors import ParameterError, ToucheError
 from touche.trec.topics import Topic

@@ -8,9 +8,8 @@ import pytest
 
 from conftest import ROOT, Touche
 from oracles.rankings import baseline_by_lucene
+from reading import read_argsme_json, read_passages_jsonl
 from touche import baselines
-from touche.documents.argsme import read_argsme_json
-from touche.documents.jsonl import read_passages_jsonl
 from touche.documents.records import Argument, Document
 from touche.trec.topics import Topic, read_topics_xml
 

@@ -15,11 +15,11 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from oracles.formulas import Collection, dlh, dph, pl2
+from reading import read_argsme_json
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
 from touche.baselines.method import tag_of
 from touche.containers.images import check_name
-from touche.documents.argsme import read_argsme_json
 from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.errors import ToucheError

@@ -24,7 +24,8 @@ from touche import cluster
 from touche.cluster import shipping
 from touche.cluster.collection import SparkDocuments
 from touche.documents.discovery import find
-from touche.documents.jsonl import read_documents_jsonl
+from touche.documents.jsonl import pieces_of_documents
+from touche.documents.pieces import documents_in
 from touche.errors import ToucheError
 from touche.io.opening import md5
 
@@ -409,7 +410,11 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
             documents,
             files=replace(
                 documents.files,
-                format=replace(documents.files.format, splitter=None, whole_reader=read_documents_jsonl),
+                format=replace(
+                    documents.files.format,
+                    splitter=None,
+                    whole_reader=lambda path, seen: documents_in(pieces_of_documents(path), seen),
+                ),
             ),
         )  # otherwise a shuffle would reuse them
         found = whole.read_by_workers(list)

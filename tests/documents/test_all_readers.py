@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
+from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl, read_passages_jsonl
 from texts import IDS, TEXTS, Read, peak_memory
 from touche.documents import pieces
-from touche.documents.args_processed import read_args_processed_csv
-from touche.documents.argsme import read_argsme_json
-from touche.documents.jsonl import read_documents_jsonl, read_passages_jsonl
 from touche.documents.records import Argument, Document
 
 Texts = dict[str, tuple[str, str]]  # of an id: conclusion and premise

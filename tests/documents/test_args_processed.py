@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
+from reading import read_args_processed_csv
 from texts import TEXTS
 from touche.documents import pieces
-from touche.documents.args_processed import as_json, read_args_processed_csv, value_of
+from touche.documents.args_processed import as_json, parse_literal
 from touche.documents.records import Argument, Sentence
 from touche.errors import InputError
 
@@ -134,7 +135,7 @@ PARTS = st.sampled_from(
 @given(VALUES)
 def test_every_literal_is_read_back(value: Any) -> None:
     with contextlib.suppress(TypeError):  # numbers of more than 64 bits
-        assert value_of(repr(value), Any) == value
+        assert parse_literal(repr(value), Any) == value
 
 
 @pytest.mark.filterwarnings("error")
@@ -154,4 +155,4 @@ def test_usual_texts_are_read_fast(text: str) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_odd_escapes_in_literals_are_no_reason_for_warnings() -> None:
-    assert value_of(r"['\d']", list[str]) == [r"\d"]
+    assert parse_literal(r"['\d']", list[str]) == [r"\d"]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from conftest import Write
+from reading import read_argsme_json
 from touche.documents import pieces
-from touche.documents.argsme import read_argsme_json
 from touche.documents.records import Argument
 from touche.errors import InputError
 

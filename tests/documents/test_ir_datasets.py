@@ -15,7 +15,7 @@ from archives import record
 from conftest import Touche, Write
 from touche.data.datasets import opened
 from touche.documents.discovery import find
-from touche.documents.ir_datasets import IrDataset, document_of
+from touche.documents.ir_datasets import IrDataset, convert_record
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
@@ -88,10 +88,10 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     fields = {"id": "S1-A1", "conclusion": "c", "premises": premises, "context": context}
     record = ArgsMeDoc.from_json(fields)
     expected = Argument("S1-A1", "c", ("p q",), "CON", discussion="t")
-    assert document_of(record) == expected
+    assert convert_record(record) == expected
     assert expected.text == record.default_text()
     processed = ArgsMeProcessedDoc(*record, sentences=[ArgsMeSentence("S1-A1__CONC__1", "c")])
-    assert document_of(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
+    assert convert_record(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
 def test_titles_of_ir_datasets_are_fields() -> None:
@@ -99,11 +99,11 @@ def test_titles_of_ir_datasets_are_fields() -> None:
     from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
     from ir_datasets.formats import GenericDoc
 
-    assert document_of(BeirToucheDoc("a", "x y", "t", "CON", "")) == Argument("a", "t", ("x y",), "CON")
-    assert document_of(BeirToucheDoc("a", "x y", "", "PRO", "")) == Argument("a", "", ("x y",), "PRO")
-    assert document_of(BeirToucheDoc("a", "x", "", "", "")) == Document("a", "x")
-    assert document_of(BeirTitleDoc("a", "x", "t")) == Argument("a", "t", ("x",))
-    assert document_of(GenericDoc("a", "x")) == Document("a", "x")
+    assert convert_record(BeirToucheDoc("a", "x y", "t", "CON", "")) == Argument("a", "t", ("x y",), "CON")
+    assert convert_record(BeirToucheDoc("a", "x y", "", "PRO", "")) == Argument("a", "", ("x y",), "PRO")
+    assert convert_record(BeirToucheDoc("a", "x", "", "", "")) == Document("a", "x")
+    assert convert_record(BeirTitleDoc("a", "x", "t")) == Argument("a", "t", ("x",))
+    assert convert_record(GenericDoc("a", "x")) == Document("a", "x")
 
 
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
@@ -111,7 +111,7 @@ def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
     from ir_datasets.formats import WarcDoc
 
     def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
-        return document_of(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
+        return convert_record(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
 
     page = RawPage("a", "http://a.example/b", b"<p>x", "iso-8859-1")
     html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=ISO-8859-1"

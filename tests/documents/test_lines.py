@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from conftest import Write
+from reading import read_documents_jsonl, read_passages_jsonl
 from touche.documents.clueweb22 import read_clueweb22_json
-from touche.documents.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.side_files import read_scores
 from touche.errors import InputError
 from touche.identification.samples import read_scores as read_scores_of_run

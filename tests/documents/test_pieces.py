@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
+from reading import read_documents_jsonl
 from texts import BYTES, damaged
 from touche.documents import pieces
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
-from touche.documents.jsonl import (
-    pieces_of_documents,
-    read_documents_jsonl,
-)
+from touche.documents.jsonl import pieces_of_documents
 from touche.documents.pieces import Splitter
 from touche.errors import InputError
 from touche.io.opening import Held

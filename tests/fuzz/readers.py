@@ -10,22 +10,17 @@ from unittest.mock import patch
 
 import samples
 
+from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl, read_passages_jsonl
 from touche import tasks
 from touche.baselines import loader
 from touche.data import fetching
 from touche.data.sources import Source
-from touche.documents.args_processed import read_args_processed_csv
-from touche.documents.argsme import read_argsme_json
 from touche.documents.beir import pieces_of_beir_corpus
 from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse
 from touche.documents.html_folder import read_pages_csv
-from touche.documents.jsonl import (
-    read_documents_jsonl,
-    read_passages_jsonl,
-    read_rerank_jsonl,
-)
+from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import Page, PageError, RawPage
 from touche.documents.pieces import documents_in
 from touche.documents.side_files import read_scores

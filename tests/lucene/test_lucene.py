@@ -7,8 +7,8 @@ import pytest
 
 from conftest import ROOT, left_in
 from oracles.formulas import Collection
+from reading import read_argsme_json
 from touche import lucene
-from touche.documents.argsme import read_argsme_json
 from touche.documents.records import Argument, Document
 from touche.errors import ParameterError, ToucheError
 from touche.trec.topics import read_topics_xml

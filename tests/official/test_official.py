@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFICIAL, ROOT
+from reading import read_args_processed_csv, read_argsme_json
 from touche import baselines, tasks
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
 from touche.data.places import qrels_of
-from touche.documents.args_processed import read_args_processed_csv
-from touche.documents.argsme import read_argsme_json
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.linting import lint
 from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected

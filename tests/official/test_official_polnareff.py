@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from oracles.formulas import length_in_one_byte
+from reading import read_argsme_json
 from touche import baselines, lucene
-from touche.documents.argsme import read_argsme_json
 from touche.identification.counts import NAMED, Counts
 from touche.identification.fitting import Fit, Problem, fit
 from touche.identification.hypotheses import SUM, Hypothesis

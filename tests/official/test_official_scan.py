@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from oracles.rankings import baseline_by_lucene
+from reading import read_args_processed_csv, read_argsme_json, read_passages_jsonl
 from touche import baselines
-from touche.documents.args_processed import read_args_processed_csv
-from touche.documents.argsme import read_argsme_json
-from touche.documents.jsonl import read_passages_jsonl
 from touche.lucene.analysis import analyzer_named, terms
 from touche.scan.tokens import analysis_named, words
 from touche.trec.topics import read_topics_xml

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from touche.documents.argsme import read_argsme_json
+from reading import read_argsme_json
 from touche.tasks import dataset
 from touche.trec.qrels import read_qrels
 

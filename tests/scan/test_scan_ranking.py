@@ -11,9 +11,8 @@ import pytest
 
 from conftest import ROOT
 from oracles.rankings import by_lucene
+from reading import read_argsme_json, read_passages_jsonl
 from touche import lucene, scan
-from touche.documents.argsme import read_argsme_json
-from touche.documents.jsonl import read_passages_jsonl
 from touche.documents.records import Argument, Document, conclusion_of, premises_of
 from touche.errors import ParameterError, ToucheError
 from touche.scan.counting import Counting, Part

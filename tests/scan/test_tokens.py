@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from touche.documents.argsme import read_argsme_json
+from reading import read_argsme_json
 from touche.errors import ParameterError
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.kernel import table

@@ -17,7 +17,7 @@ import orjson
 
 from touche.documents.argsme import Premise, Record
 from touche.documents.boundaries import CsvBounds
-from touche.documents.pieces import Cutter, Piece, documents_in, pieces_of_blocks
+from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
 from touche.documents.records import Argument, Sentence
 from touche.errors import InputError
 from touche.io.compiled import NUMBER, POINTER, compiled
@@ -38,15 +38,6 @@ class _Sentence(msgspec.Struct):
     sent_text: str
 
 
-def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    """Reads args_processed.csv of 2022 task 1; its premises and sentences are Python literals.
-
-    Raises:
-        InputError: if a line is broken, is not a literal, or repeats an id; the message names the line.
-    """
-    return documents_in(pieces_of_args_processed(path), seen)
-
-
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     """Yields the rows in pieces that know the names of their columns.
 
@@ -54,9 +45,10 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
     with open_binary(path) as file:
-        cutter = Cutter(path, "a row", partial(_arguments_of, columns=()), file)
+        cutter = Cutter(path, "a row", partial(_parse_rows, columns=()), file)
         line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
-        cutter.line, cutter.read = line + 1, partial(_arguments_of, columns=header)
+        cutter.line = line + 1
+        cutter.read = partial(_parse_rows, columns=header)
         begin = file.tell() if file.seekable() else 0  # compressed files have no places
         yield from pieces_of_blocks(file, cutter, CsvBounds().look, begin)
 
@@ -65,11 +57,11 @@ def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterato
     """Yields the line in which each row ends, and its cells; a blank row has no cells."""
     rows = csv.reader(decoded(iter(read_line, b""), path, first), strict=True)
     try:
-        while (row := _next_row(rows)) is not None:
+        for row in iter(partial(_next_row, rows), None):
             yield first - 1 + rows.line_num, row
     except csv.Error as error:
-        problem, line = f"broken CSV ({error})", first - 1 + rows.line_num
-        raise InputError(path, problem, _REMEDY, line) from error
+        line = first - 1 + rows.line_num
+        raise InputError(path, f"broken CSV ({error})", _REMEDY, line=line) from error
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
@@ -82,7 +74,7 @@ def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
             csv.field_size_limit(before)
 
 
-def _arguments_of(
+def _parse_rows(
     piece: Piece, seen: set[str], among: Collection[str] | None, columns: Sequence[str]
 ) -> Iterator[Argument]:
     raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
@@ -90,32 +82,32 @@ def _arguments_of(
     for line, cells in _rows(io.BytesIO(raw).readline, piece.path, first):
         row = dict(zip(columns, cells, strict=False))  # rows can be too short or too long
         if cells and (among is None or row.get("id") in among):
-            yield _argument_of(row, piece.path, line, seen)
+            yield _parse_argument(row, piece.path, line, seen)
 
 
-def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
+def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
     try:
-        premises = value_of(row["premises"], list[Premise])
-        sentences = value_of(row["sentences"], list[_Sentence])
+        premises = parse_literal(row["premises"], list[Premise])
+        sentences = parse_literal(row["sentences"], list[_Sentence])
         record = Record(row["id"], row["conclusion"], premises)
     except KeyError as error:
-        raise InputError(path, f"no column {error}", _REMEDY, line) from error
+        raise InputError(path, f"no column {error}", _REMEDY, line=line) from error
     except _NO_LITERAL as error:
         reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of strings and lists"
         problem = f"premises or sentences are not a list of records ({reason})"
-        raise InputError(path, problem, _REMEDY, line) from error
+        raise InputError(path, problem, _REMEDY, line=line) from error
     new_id(record.id, "argument", seen, path, line)
     ids = set[str]()
     for id in (sentence.sent_id for sentence in sentences):
         is_own = id.startswith(record.id) and _SENTENCE_ID.fullmatch(id, len(record.id))
         if not is_own or id in ids:
             problem = f"sentence id {quoted(id)} occurs twice, or does not belong to argument {record.id}"
-            raise InputError(path, problem, _REMEDY, line)
+            raise InputError(path, problem, _REMEDY, line=line)
         ids.add(id)
-    return record.argument(tuple(Sentence(each.sent_id, each.sent_text) for each in sentences))
+    return record.argument(tuple(Sentence(part.sent_id, part.sent_text) for part in sentences))
 
 
-def value_of(literal: str, kind: type[_T]) -> _T:
+def parse_literal(literal: str, kind: type[_T]) -> _T:
     """Returns the value of a Python literal as the passed type.
 
     Raises:

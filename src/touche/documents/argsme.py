@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from touche.documents.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, JsonBounds
-from touche.documents.pieces import Cutter, Piece, blocks, documents_in
+from touche.documents.pieces import Cutter, Piece, blocks
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
 from touche.io.identifiers import is_word, new_id
@@ -67,7 +67,8 @@ class Record(msgspec.Struct):
         )
 
 
-_RECORD, _RECORDS = msgspec.json.Decoder(Record), msgspec.json.Decoder(list[Record])
+_RECORD = msgspec.json.Decoder(Record)
+_RECORDS = msgspec.json.Decoder(list[Record])
 
 
 def is_altered(document: AnyDocument) -> bool:
@@ -99,16 +100,6 @@ def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()
 
 
-def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    """Reads a file of the args.me corpus: one object ``{"arguments": [...]}`` of any size.
-
-    Raises:
-        InputError: if the JSON is broken, or an argument is incomplete or repeats an id; the message names
-            the line.
-    """
-    return documents_in(pieces_of_argsme(path), seen)
-
-
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     """Yields the list of arguments in pieces; checks the surrounding JSON at the end.
 
@@ -117,18 +108,21 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
             argument has 64 MiB or more.
     """
     bounds = JsonBounds()
-    frame = Cutter(path, "text around the arguments", _arguments_of)  # the JSON without its arguments
-    begin, is_empty = 1, True
+    frame = Cutter(path, "text around the arguments", _parse_arguments)  # the JSON without its arguments
+    begin = 1  # the line of the list
+    is_empty = True
     size = 0  # bytes in earlier blocks
     with open_binary(path) as file:
-        cutter = Cutter(path, "an argument", _arguments_of, file)
+        cutter = Cutter(path, "an argument", _parse_arguments, file)
         for block in blocks(file):
             at = 0
             while at < len(block):
-                in_list, (stop, end, first, last) = bounds.in_list, bounds.look(block, at)
+                in_list = bounds.in_list
+                stop, end, first, last = bounds.look(block, at)
                 if in_list and last >= 0:
                     yield cutter.cut(memoryview(block)[at:last], first - at, size + last)
-                    at, is_empty = last + 1, False
+                    at = last + 1
+                    is_empty = False
                 if in_list:
                     cutter.hold(block[at:end])
                 else:
@@ -136,13 +130,14 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
                     cutter.line += block.count(b"\n", at, end)
                 at = end
                 if stop == BEGIN:
-                    begin, is_empty = cutter.line, True
+                    begin = cutter.line
+                    is_empty = True
                 elif stop == END:
                     yield from _last(cutter, is_empty, size + end)
                     frame.hold(b"\n" * (cutter.line - begin))
                 elif stop == DEEP:
                     problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                    raise InputError(path, problem, _REMEDY, cutter.last_line)
+                    raise InputError(path, problem, _REMEDY, line=cutter.last_line)
             size += len(block)
         if bounds.in_list:
             yield from _last(cutter, is_empty, size)
@@ -152,7 +147,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         _ = [*decoded(raw.split(b"\n"), path)]
-        raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, error.lineno) from error
+        raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
 def _last(cutter: Cutter, is_empty: bool, end: int) -> Iterator[Piece]:
@@ -162,7 +157,7 @@ def _last(cutter: Cutter, is_empty: bool, end: int) -> Iterator[Piece]:
         yield piece
 
 
-def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
+def _parse_arguments(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
     for line, record in _records(piece, seen):
         new_id(record.id, "argument", seen, piece.path, line)
         if among is None or record.id in among:
@@ -182,13 +177,17 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
 
 def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Yields the elements of a piece, each with its first line."""
-    bounds, line, at, stop = JsonBounds(in_list=True), piece.line, 0, COMMA
+    bounds = JsonBounds(in_list=True)
+    line = piece.line
+    end = -1
+    stop = COMMA
     while stop == COMMA:
-        stop, end, _, _ = bounds.look(piece.raw, at)
-        raw = piece.raw[at:end]
+        begin = end + 1
+        stop, end, _, _ = bounds.look(piece.raw, begin)
+        raw = piece.raw[begin:end]
         element = raw.lstrip(_BLANKS)
         yield line + raw.count(b"\n", 0, len(raw) - len(element)), element
-        line, at = line + raw.count(b"\n"), end + 1
+        line += raw.count(b"\n")
 
 
 def _record(raw: bytes, path: Path, line: int) -> Record:
@@ -198,6 +197,6 @@ def _record(raw: bytes, path: Path, line: int) -> Record:
         return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
     except msgspec.ValidationError as error:
         remedy = 'write "id", "conclusion" and "premises": [{"text"}]'
-        raise InputError(path, f"not an argument ({error})", remedy, line) from error
+        raise InputError(path, f"not an argument ({error})", remedy, line=line) from error
     except msgspec.DecodeError as error:
-        raise InputError(path, f"broken JSON ({error})", _REMEDY, line) from error
+        raise InputError(path, f"broken JSON ({error})", _REMEDY, line=line) from error

@@ -11,7 +11,7 @@ import msgspec
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pages import Page
 from touche.documents.pieces import Piece
-from touche.documents.records import AnyDocument, Argument, Document, Sentence, premises_of
+from touche.documents.records import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
 from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.trec.qrels import Qrels
@@ -44,20 +44,25 @@ def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
     The title becomes the conclusion of an argument, and the text its premises. A record with only a text
     becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
     """
-    return pieces_of_jsonl(path, "_id", _document_of)
+    return pieces_of_jsonl(path, "_id", _parse_document)
 
 
 def corpus_line(document: AnyDocument) -> str:
     """Returns a document's line in corpus.jsonl; reading this line restores the document."""
-    title, metadata, stance = "", _Metadata(), ""
+    title = conclusion_of(document)
+    stance = ""
+    metadata = _Metadata()
     if isinstance(document, Argument):
-        title, stance, parts = document.conclusion, document.stance, document.sentences
-        metadata = _Metadata("argument", document.page, document.discussion)
-        metadata.premises = None if len(document.premises) == 1 else document.premises
-        metadata.sentences = None if parts is None else tuple((part.id, part.text) for part in parts)
+        stance = document.stance
+        metadata = _Metadata(type="argument", page=document.page, discussion=document.discussion)
+        if len(document.premises) != 1:
+            metadata.premises = document.premises
+        if document.sentences is not None:
+            metadata.sentences = tuple((sentence.id, sentence.text) for sentence in document.sentences)
     elif isinstance(document, Page):
+        title = document.title or ""
         fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
-        title, metadata = document.title or "", _Metadata("page", fields=fields)
+        metadata = _Metadata(type="page", fields=fields)
     values = {"stance": stance, _OWN: msgspec.to_builtins(metadata)}
     record = {"_id": document.id, "title": title, "text": premises_of(document)}
     return json.dumps(record | {"metadata": {key: value for key, value in values.items() if value}}) + "\n"
@@ -77,7 +82,7 @@ def judgment_lines(qrels: Qrels) -> Iterator[str]:
         yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())
 
 
-def _document_of(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
+def _parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
     others = _object_in(record, "metadata")
@@ -87,13 +92,23 @@ def _document_of(id: str, record: dict[str, Any], path: Path, line: int) -> AnyD
         if metadata.type == "page":
             return Page(id, **metadata.fields)
     except (msgspec.ValidationError, TypeError) as error:
-        raise InputError(path, f"metadata of {_OWN}: {error}", "convert the data set again", line) from error
+        raise InputError(
+            path, f"metadata of {_OWN}: {error}", "convert the data set again", line=line
+        ) from error
     if not (title or stance or metadata.type):
         return Document(id, text)
-    parts = metadata.sentences
-    sentences = None if parts is None else tuple(Sentence(*part) for part in parts)
-    premises = (text,) if metadata.premises is None else metadata.premises
-    return Argument(id, title, premises, stance, sentences, metadata.page, metadata.discussion)
+    sentences = None
+    if metadata.sentences is not None:
+        sentences = tuple(Sentence(id=number, text=text) for number, text in metadata.sentences)
+    return Argument(
+        id=id,
+        conclusion=title,
+        premises=(text,) if metadata.premises is None else metadata.premises,
+        stance=stance,
+        sentences=sentences,
+        page=metadata.page,
+        discussion=metadata.discussion,
+    )
 
 
 def _object_in(record: dict[str, Any], key: str) -> dict[str, Any]:

@@ -31,7 +31,8 @@ class JsonBounds:
             in_list: start at the beginning of the list instead, and stop at each comma between elements.
         """
         self._state = _State(depth=2, in_list=True) if in_list else _State()
-        self._every, self._result = in_list, (ctypes.c_int64 * 3)()
+        self._every = in_list
+        self._result = (ctypes.c_int64 * 3)()
 
     @property
     def in_list(self) -> bool:
@@ -55,7 +56,8 @@ class CsvBounds:
 
     def __init__(self) -> None:
         """Starts at the beginning of a file."""
-        self._state, self._result = ctypes.c_int32(), (ctypes.c_int64 * 2)()
+        self._state = ctypes.c_int32()
+        self._result = (ctypes.c_int64 * 2)()
 
     def look(self, block: bytes) -> tuple[int, int]:
         """Returns where the first row of a block ends, and the byte after its last row; 0 if none ends."""

@@ -27,10 +27,10 @@ def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Pa
     Raises:
         InputError: if a line is broken or repeats an id; the message names the line.
     """
-    return documents_in(pieces_of_jsonl(path, "ClueWeb22-ID", _page_of), seen)
+    return documents_in(pieces_of_jsonl(path, "ClueWeb22-ID", _parse_page), seen)
 
 
-def _page_of(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
+def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
     text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
     host, where = host_and_path(url.strip())  # URLs end in a line break
     return Page(id, body=text, host=host, path=where, language=language)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-SPAM_RANKS, PAGE_RANKS = "spam-ranks.txt", "page-ranks.txt"  # the names of side files
+# The names of side files.
+SPAM_RANKS = "spam-ranks.txt"
+PAGE_RANKS = "page-ranks.txt"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +135,9 @@ class PlainDocuments(Documents):
         """Returns the number of documents in a list."""
         return len(self.items)  # type: ignore[arg-type]
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         """Returns a document, or a slice, of a list."""
-        return self.items[place]  # type: ignore[index]
+        return self.items[index]  # type: ignore[index]
 
 
 @dataclass(frozen=True)

@@ -62,14 +62,24 @@ _FORMATS = (
     FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
     FileFormat("passages*.jsonl", "passages", pieces_of_passages),
     FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
-    FileFormat("pages.csv", "web pages", None, read_pages_csv, alone=False),
-    FileFormat("*.parquet", "documents", None, read_documents_parquet, below=re.compile(r".*\.parquet")),
-    FileFormat("*.warc", "web pages", None, read_warc, "archives", re.compile(r".*\.warc(?:\.gz)?")),
+    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, alone=False),
+    FileFormat(
+        "*.parquet",
+        "documents",
+        whole_reader=read_documents_parquet,
+        below=re.compile(r".*\.parquet"),
+    ),
+    FileFormat(
+        "*.warc",
+        "web pages",
+        whole_reader=read_warc,
+        unit="archives",
+        below=re.compile(r".*\.warc(?:\.gz)?"),
+    ),
     FileFormat(
         "*.json",
         "web pages",
-        None,
-        clueweb22.read_clueweb22_json,
+        whole_reader=clueweb22.read_clueweb22_json,
         below=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
@@ -111,7 +121,8 @@ class Input:
         """Combines topics with the collection in which to search."""
         all_topics = tuple(topics)
         took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
-        return cls(all_topics, documents, took, (topics_file, *documents.paths, *documents.side_files))
+        files = (topics_file, *documents.paths, *documents.side_files)
+        return cls(topics=all_topics, documents=documents, took=took, files=files)
 
 
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
@@ -134,7 +145,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
     names = _listed(directory)
-    if corpus is None and (rerank := first_named(names, [_RERANK_FILE])):
+    rerank = first_named(names, [_RERANK_FILE])
+    if rerank and corpus is None:
         return _reranking(rerank[0])
     topics_path = topics_named(names, directory)
     topics = read_topics(topics_path)
@@ -144,7 +156,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         if needs_documents:
             raise
         took = f"{len(topics)} topics from {topics_path.name}"
-        return Input(topics, MissingDocuments(error), took, (topics_path,))
+        return Input(topics=topics, documents=MissingDocuments(error), took=took, files=(topics_path,))
     return Input.of(topics, topics_path, documents)
 
 
@@ -160,7 +172,8 @@ def find_documents(directory: Path) -> Files:
         return _files(first, _directly_in(names, first), side_files(names))
     below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
     for format in [first] if first else _IN_FOLDERS:
-        if paths := _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]:
+        paths = _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]
+        if paths:
             return _files(format, paths, side_files(names))
     raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
@@ -181,7 +194,8 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     ]  # names do not decide
     for format in formats:
         is_name = format.is_name_below if format.below else format.is_name
-        if named := [path for path in names if is_name(path.name)]:
+        named = [path for path in names if is_name(path.name)]
+        if named:
             return _files(format, named)
     raise _no_documents(where, formats)
 
@@ -236,4 +250,5 @@ def _reranking(path: Path) -> Input:
     )
     took = f"{len(topics)} topics and their {sum(map(len, candidates.values()))} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
-    return Input(with_candidates, documents, took, (path, *documents.side_files))
+    files = (path, *documents.side_files)
+    return Input(topics=with_candidates, documents=documents, took=took, files=files)

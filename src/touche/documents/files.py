@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from touche.documents.collection import Documents
-from touche.documents.folders import folder_of, names_of
+from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parquet import saving_pages
@@ -85,8 +85,8 @@ class Files(Documents):
 
     def __str__(self) -> str:
         if len(self.paths) <= _FEW:
-            return f"{self.format.noun} from {', '.join(names_of(self.paths))}"
-        folder = folder_of(self.paths)
+            return f"{self.format.noun} from {', '.join(distinct_names(self.paths))}"
+        folder = common_folder(self.paths)
         where = "in" if all(path.parent == self.paths[0].parent for path in self.paths) else "below"
         return (
             f"{self.format.noun} from {len(self.paths):,} {self.format.unit} {where} {folder.resolve().name}"
@@ -134,8 +134,9 @@ class Files(Documents):
 
     def _watched(self) -> Iterable[Path]:
         """Returns the files, with a progress bar if they are many; each large file has its own bar."""
-        count, unit = len(self.paths), self.format.unit
-        return watched(self.paths, f"reading {unit}", unit, count) if count > _FEW else self.paths
+        if len(self.paths) <= _FEW:
+            return self.paths
+        return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))
 
 
 @dataclass(frozen=True)

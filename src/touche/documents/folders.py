@@ -23,8 +23,10 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
         names: a pattern for the whole name of a file.
         without: names of folders to skip.
     """
-    top, left = str(directory), list[str]()
-    folders, roots = [top], [directory.resolve()]
+    top = str(directory)
+    folders = [top]  # to be visited
+    roots = [directory.resolve()]
+    left: list[str] = []
     while folders:
         folder = folders.pop()
         for entry in _entries(folder, left):
@@ -33,10 +35,12 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
             is_wanted = folder != top and names.fullmatch(entry.name)
             target = _target(entry.path) if entry.is_symlink() else None
             if entry.is_dir(follow_symlinks=False) or (folder == top and _is_new_folder(target, roots)):
-                folders += [entry.path] if entry.name not in without else []
+                if entry.name not in without:
+                    folders.append(entry.path)
             elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
                 is_folder = target.is_dir() if target else folder == top  # it may have been one
-                left += [entry.path] if is_wanted or is_folder else []
+                if is_wanted or is_folder:
+                    left.append(entry.path)
             elif is_wanted and entry.is_file():
                 yield Path(entry.path)
     if left:
@@ -69,23 +73,23 @@ def _is_within(target: Path, roots: Iterable[Path]) -> bool:
 
 def _is_new_folder(target: Path | None, roots: list[Path]) -> bool:
     """Returns whether a target is a folder that overlaps no root, and adds such a folder to the roots."""
-    if target is None or not target.is_dir() or _is_within(target, roots):
+    if target is None or not target.is_dir():
         return False
-    if any(root.is_relative_to(target) for root in roots):
+    if _is_within(target, roots) or any(root.is_relative_to(target) for root in roots):
         return False
     roots.append(target)
     return True
 
 
-def folder_of(paths: Iterable[Path]) -> Path:
+def common_folder(paths: Iterable[Path]) -> Path:
     """Returns the deepest folder that contains all files."""
     return Path(os.path.commonpath([path.parent.absolute() for path in paths]))
 
 
-def names_of(paths: Sequence[Path]) -> list[str]:
+def distinct_names(paths: Sequence[Path]) -> list[str]:
     """Returns the names of files; if two are equal, all names are paths relative to the common folder."""
     names = [path.name for path in paths]
     if len(set(names)) == len(names):
         return names
-    folder = folder_of(paths)
+    folder = common_folder(paths)
     return [os.path.relpath(path, folder) for path in paths]

@@ -27,15 +27,15 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
         for row in rows:
             if not row.get("id") or not row.get("file"):
                 remedy = "write the columns id, file, url"
-                raise InputError(path, "the row has no id or no file", remedy, rows.line_num)
+                raise InputError(path, "the row has no id or no file", remedy, line=rows.line_num)
             id = new_id(row["id"], "page", seen, path, rows.line_num)
             page = path.parent / row["file"]
             if not _is_within(path.parent, page):
                 problem = f"{quoted(row['file'])} is outside of the folder"
-                raise InputError(path, problem, "name only files within the folder", rows.line_num)
+                raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
             yield _read(id, page, row.get("url") or "")
     except csv.Error as error:
-        raise InputError(path, f"broken CSV ({error})", "save it again", rows.line_num + 1) from error
+        raise InputError(path, f"broken CSV ({error})", "save it again", line=rows.line_num + 1) from error
 
 
 def _is_within(folder: Path, page: Path) -> bool:

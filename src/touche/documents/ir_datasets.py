@@ -11,7 +11,7 @@ from touche.documents.collection import Documents
 from touche.documents.files import not_empty
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
-from touche.documents.warc import page_of_response, read_warc
+from touche.documents.warc import page_from_response, read_warc
 from touche.errors import ToucheError, one_line
 from touche.io.identifiers import new_id
 from touche.io.progress import watched
@@ -66,27 +66,29 @@ class IrDataset(Documents):
         Raises:
             ToucheError: if ir_datasets does not know the id, it has no topics, or they cannot be fetched.
         """
-        dataset, seen = self._dataset(), set[str]()
+        dataset = self._dataset()
         if not dataset.has_queries():
             problem = f"{self.id!r} of ir_datasets has no topics"
             raise ToucheError(f"{problem}; name a task of it, such as argsme/2020-04-01/touche-2021-task-1")
         with self._one_error():
-            return [_topic_of(query, seen, self.id) for query in dataset.queries_iter()]
+            seen: set[str] = set()
+            return [_convert_query(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         from ir_datasets.formats import WarcDocs  # optional
 
         dataset = self._dataset()
         with self._one_error():
-            documents, seen = dataset.docs_handler(), set[str]()
+            documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
                     yield from read_warc(path)
                 return
             count = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
+            seen: set[str] = set()
             for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", count):
                 new_id(record.doc_id, "document", seen, self.id)
-                yield document_of(record)
+                yield convert_record(record)
 
     def _dataset(self) -> Any:
         try:
@@ -124,23 +126,28 @@ class IrDataset(Documents):
             raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
 
 
-def _topic_of(query: Any, seen: set[str], id: str) -> Topic:
+def _convert_query(query: Any, seen: set[str], id: str) -> Topic:
     """Converts a query of ir_datasets, whose text has many names."""
-    title = getattr(query, "title", None) or query.default_text()
-    description, narrative = (getattr(query, name, None) or "" for name in ("description", "narrative"))
     objects = getattr(query, "objects", ())
-    compared = tuple(objects) if isinstance(objects, list | tuple) else ()
-    number = new_id(query.query_id, "topic", seen, id)
-    title, description, narrative = (" ".join(text.split()) for text in (title, description, narrative))
-    return Topic(number, title, compared, description, narrative)
+
+    def text(name: str) -> str:
+        return " ".join((getattr(query, name, None) or "").split())
+
+    return Topic(
+        number=new_id(query.query_id, "topic", seen, id),
+        title=text("title") or " ".join(query.default_text().split()),
+        objects=tuple(objects) if isinstance(objects, list | tuple) else (),
+        description=text("description"),
+        narrative=text("narrative"),
+    )
 
 
-def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
+def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
     """Converts a record of ir_datasets: an argument with all of its fields, a raw web page, or a text."""
     if hasattr(record, "http_headers"):
         headers = record.http_headers  # a string in the collections of .gov
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
-        return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
+        return page_from_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
     if not hasattr(record, "premises"):
         return _of_fields(record)
     sentences = getattr(record, "sentences", None)
@@ -149,7 +156,7 @@ def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
         stance=record.premises[0].stance.name if record.premises else "",
-        sentences=None if sentences is None else tuple(Sentence(each.id, each.text) for each in sentences),
+        sentences=None if sentences is None else tuple(Sentence(part.id, part.text) for part in sentences),
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,
     )
@@ -162,4 +169,4 @@ def _of_fields(record: Any) -> AnyDocument:
     title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))
     if not (title or stance):
         return Document(record.doc_id, text)
-    return Argument(record.doc_id, title, (text,), stance)
+    return Argument(id=record.doc_id, conclusion=title, premises=(text,), stance=stance)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from touche.documents.pages import Page, RawPage
-from touche.documents.pieces import Piece, documents_in, pieces_of_lines
+from touche.documents.pieces import Piece, pieces_of_lines
 from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
 from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 from touche.trec.topics import Topic, topic_of_query
 
-PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
+PAGE_FIELDS = [field.name for field in dataclasses.fields(Page) if field.name != "id"]
 
 Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
 """Makes a document from its id and its record; the file and the line are for error messages."""
@@ -32,10 +32,10 @@ def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Pie
     Raises:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
-    return pieces_of_lines(path, partial(_documents_of, id_field=id_field, convert=convert))
+    return pieces_of_lines(path, partial(_parse_lines, id_field=id_field, convert=convert))
 
 
-def _documents_of(
+def _parse_lines(
     piece: Piece, seen: set[str], among: Collection[str] | None, id_field: str, convert: Convert
 ) -> Iterator[AnyDocument | RawPage]:
     path = piece.path
@@ -45,7 +45,7 @@ def _documents_of(
             yield convert(id, record, path, line)
 
 
-def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
+def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
     """Returns the document in a record: a line of documents.jsonl, or a row of a table with the same fields.
 
     Args:
@@ -60,7 +60,7 @@ def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -
     parts = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
     if "html" in record:
         url = text_field(record, "url", path, line) if "url" in record else ""
-        return RawPage(id, url, text_field(record, "html", path, line).encode(), "utf-8")
+        return RawPage(id, url, text_field(record, "html", path, line).encode(), charset="utf-8")
     if parts and "text" not in record:
         return Page(id, **parts)
     return Document(id, text_field(record, "text", path, line))
@@ -71,34 +71,16 @@ def pieces_of_documents(path: Path) -> Iterator[Piece]:
 
     A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
     """
-    return pieces_of_jsonl(path, "docno", document_of_record)
+    return pieces_of_jsonl(path, "docno", parse_document)
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    """Reads TIRA's documents.jsonl.
-
-    Raises:
-        InputError: if a line is broken or repeats an id; the message names the line.
-    """
-    return documents_in(pieces_of_documents(path), seen)
-
-
-def _passage_of(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
+def _parse_passage(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
     return Document(id, text_field(record, "contents", path, line))
 
 
 def pieces_of_passages(path: Path) -> Iterator[Piece]:
     """Yields the passages of 2022 task 2 in pieces: ``{"id", "contents", "chatNoirUrl"}`` on each line."""
-    return pieces_of_jsonl(path, "id", _passage_of)
-
-
-def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
-    """Reads the passages of 2022 task 2.
-
-    Raises:
-        InputError: if a line is broken or repeats an id; the message names the line.
-    """
-    return documents_in(pieces_of_passages(path), seen)
+    return pieces_of_jsonl(path, "id", _parse_passage)
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
@@ -116,6 +98,6 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
         for key, value in ((("topic", topic.number), topic.title), (("document", docno), text)):
             if texts.setdefault(key, hash(value)) != hash(value):
                 problem = f"{key[0]} {key[1]!r} has another text than on an earlier line"
-                raise InputError(path, problem, "write the same text on all lines", line)
+                raise InputError(path, problem, "write the same text on all lines", line=line)
         of_topic = seen.setdefault(topic.number, set())
         yield topic, Document(new_id(docno, "document", of_topic, path, line), text)

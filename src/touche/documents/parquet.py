@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from touche.documents.jsonl import PAGE_FIELDS, document_of_record
+from touche.documents.jsonl import PAGE_FIELDS, parse_document
 from touche.documents.pages import Page, RawPage
 from touche.documents.records import Document
 from touche.errors import InputError, one_line
@@ -40,7 +40,7 @@ def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator
     with open_binary(path) as file:
         for row, record in enumerate(_records(path, file), 1):
             id = new_id(text_field(record, ID, path, row), "document", seen, path, row)
-            yield document_of_record(id, record, path, row)
+            yield parse_document(id, record, path, row)
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
@@ -66,10 +66,10 @@ def _columns(path: Path, table: Any) -> list[str]:
             size.
     """
     types = arrow().types
-    of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
+    tests = [types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null]
     columns = [column for column in table.schema_arrow if column.name in _READ]
     for column in columns:
-        if not any(is_of(column.type) for is_of in of_text):
+        if not any(is_text(column.type) for is_text in tests):
             raise InputError(path, f"the column {column.name} contains {column.type}", "write it as strings")
     groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]

@@ -51,16 +51,18 @@ class Readings:
 
     def __init__(self) -> None:
         """No reading, before the first pass."""
-        self._parts: dict[bytes, Parts[Any]] = {}
-        self._makes = self._begins = True
+        self.begin_pass()
 
     def begin_pass(self) -> None:
         """Forgets all parts; the next ranking is the first of a pass."""
-        self._parts, self._makes, self._begins = {}, True, True
+        self._parts: dict[bytes, Parts[Any]] = {}
+        self._is_first = True  # the ranking, in this pass
+        self._begins = True  # the ranking has read nothing
 
     def begin_ranking(self) -> None:
         """Another ranking of the same pass follows."""
-        self._makes, self._begins = False, True
+        self._is_first = False
+        self._begins = True
 
     def parts(self, reading: bytes | None, read: Callable[[], Parts[_T]]) -> Parts[_T]:
         """Returns the parts of a reading, from memory or from the collection.
@@ -72,12 +74,13 @@ class Readings:
         Raises:
             PostponedError: if the ranking has to wait for another pass.
         """
-        begins, self._begins = self._begins, False
+        begins = self._begins
+        self._begins = False
         if reading in self._parts:
             return self._parts[reading]
-        if begins and not self._makes:
+        if begins and not self._is_first:
             raise PostponedError
         parts = read()
-        if self._makes and reading is not None:
+        if self._is_first and reading is not None:
             self._parts[reading] = parts
         return parts

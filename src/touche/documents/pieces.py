@@ -107,7 +107,7 @@ Ends = Callable[[bytes], tuple[int, int]]
 """Returns where the first record of a block ends, and the byte after its last record; 0 if none ends."""
 
 
-def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any]:
+def documents_in(pieces: Iterable[Piece], seen: set[str] | None = None) -> Iterator[Any]:
     """Yields the documents of pieces.
 
     Args:
@@ -134,7 +134,10 @@ class Cutter:
             read: parses a piece.
             file: the open file, for the places of pieces; None if no other process reads them.
         """
-        self._path, self._record, self.read, self._held = path, record, read, bytearray()
+        self._path = path
+        self._record = record
+        self.read = read
+        self._held = bytearray()
         self.line = 1  # the first line of what is stored
         self._status = _status_of_plain(file) if file else None
 
@@ -183,7 +186,7 @@ class Cutter:
     def _check(self, more: int) -> None:
         if len(self._held) + more >= LONGEST_LINE:
             problem = f"{self._record} of 64 MiB or more"
-            raise InputError(self._path, problem, "check that this is the right file", self.line)
+            raise InputError(self._path, problem, "check that this is the right file", line=self.line)
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:

@@ -25,12 +25,15 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
         columns = split_columns(text)
         if decimal(columns[0]) is None:
             columns.reverse()
-        if len(columns) != 2 or (score := decimal(columns[0])) is None:
+        score = decimal(columns[0])
+        if len(columns) != 2 or score is None:
             problem = f"{quoted(text.strip())} is not a number and an id"
             remedy = "write lines such as: 73 PAGE"
-            raise InputError(path, problem, remedy, line)
+            raise InputError(path, problem, remedy, line=line)
         if columns[1] in scores:
-            raise InputError(path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line)
+            raise InputError(
+                path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line=line
+            )
         if columns[1] in wanted:
             scores[columns[1]] = score
     return scores

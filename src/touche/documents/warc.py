@@ -39,12 +39,15 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
         InputError: if the file cannot be opened.
     """
     seen = set() if seen is None else seen
-    count, start, length, name = 0, 0, 0, one_line(str(path))
+    name = one_line(str(path))
+    count = start = length = 0
     try:
         unix = _has_unix_lines(path)
         for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed after the loop)
-            start, length = record.stream_pos, length + record.content_length + _HEADERS
-            if page := _page(record, path, seen, unix):
+            start = record.stream_pos
+            length += record.content_length + _HEADERS
+            page = _page(record, path, seen, unix)
+            if page:
                 yield page
         if not count:
             _log.warning("%s has no records; check that it is a web archive", name)
@@ -54,7 +57,7 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
 
-def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
+def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     """Returns the page in a server's response, as if an archive contained it.
 
     Args:
@@ -67,7 +70,7 @@ def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True
-    return _page_of_record(record, id, url, unix=False, is_bare=False)
+    return _page_in_record(record, id, url, unix=False, is_bare=False)
 
 
 def _has_unix_lines(path: Path) -> bool:
@@ -110,10 +113,10 @@ def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skip
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
     url = (headers.get("WARC-Target-URI") or "").strip()
-    return _page_of_record(record, id, url, unix, is_bare=_CLUEWEB22_ID in headers)
+    return _page_in_record(record, id, url, unix, is_bare=_CLUEWEB22_ID in headers)
 
 
-def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
+def _page_in_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
     """Returns the page in a record.
 
     A bare page (ClueWeb22) has no HTTP headers, and is in UTF-8, even if it declares another encoding.
@@ -125,16 +128,17 @@ def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool
         content = record.reader.read(LARGEST + 1)
     except OSError:
         return Skipped(id, "that is broken")
-    if reason := _wrong_length(record, content, unix):
+    reason = _wrong_length(record, content, unix)
+    if reason:
         return Skipped(id, reason)
     if is_bare and _STATUS.match(content):
-        return page_of_response(id, url, content)
+        return page_from_response(id, url, content)
     if is_bare:
         is_utf8 = content.decode(errors="ignore").encode() == content
-        return RawPage(id, url, content, "utf-8" if is_utf8 else None)
+        return RawPage(id, url, content, charset="utf-8" if is_utf8 else None)
     if (record.http_content_type or "").lower() not in TEXTS:
         return Skipped(id, "not of text")
-    return RawPage(id, url, content, record.http_charset)
+    return RawPage(id, url, content, charset=record.http_charset)
 
 
 def _wrong_length(record: Any, content: bytes, unix: bool) -> str:

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
-from touche.documents.folders import folder_of, names_of
+from touche.documents.folders import common_folder, distinct_names
 from touche.errors import InputError
 from touche.io.background import wait_for_processor
 from touche.io.identifiers import is_word
@@ -216,7 +216,7 @@ def _folder(files: Sequence[Path]) -> str:
     """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
-    folder, topics = folder_of(files[1:] or files).resolve(), files[0].resolve().parent
+    folder, topics = common_folder(files[1:] or files).resolve(), files[0].resolve().parent
     return (topics if folder.is_relative_to(topics) else folder).name
 
 
@@ -228,7 +228,9 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     for kind, paths in by_kind.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
-            found |= {name: {"md5": _md5(path)} for name, path in zip(names_of(paths), paths, strict=True)}
+            found |= {
+                name: {"md5": _md5(path)} for name, path in zip(distinct_names(paths), paths, strict=True)
+            }
         else:
             found[f"*{kind}"] = _listed(paths, sizes)
     return found
@@ -246,7 +248,7 @@ def _md5(path: Path) -> str:
 
 def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
     """Identifies a collection without reading it."""
-    folder = folder_of(paths)
+    folder = common_folder(paths)
     names = (os.path.relpath(path, folder) for path in paths)
     lines = "".join(f"{size} {name}\n" for size, name in zip(sizes, names, strict=True))
     listed = hashlib.md5(lines.encode(errors="backslashreplace")).hexdigest()

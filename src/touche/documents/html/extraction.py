@@ -17,8 +17,12 @@ from resiliparse.parse.lang import detect_fast
 from touche.documents.html.main_content import main_content, shortened
 from touche.documents.pages import LARGEST, Page, PageError, RawPage, host_and_path
 
-_TITLE, _DESCRIPTION, _META, _ALL_HEADINGS = 90, 400, 8192, 16384  # characters
+# Characters.
+_TITLE = 90
+_DESCRIPTION = 400
 _KEYWORDS_2020 = 400
+_META = 8192
+_ALL_HEADINGS = 16384
 _HEADINGS = ("h1", "h2", "h3")
 _MANY = 2_000  # headings; with more, visiting every node is faster
 _DEEPEST = 300  # levels; finding the main content takes quadratic time, and browsers stop at 512
@@ -112,8 +116,8 @@ def _title(tree: HTMLTree) -> str:
     """Returns the title, else the first heading or element of class ``title``."""
     assert tree.document is not None
     first = (tree.document.query_selector(kind) for kind in ("h1", "h2", ".title"))
-    texts = (tree.title, *(found.text for found in first if found is not None))
-    return next((found for text in texts if (found := _blanks(text or ""))), "")
+    texts = (tree.title, *(node.text for node in first if node is not None))
+    return next(filter(None, (_blanks(text or "") for text in texts)), "")
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
@@ -142,15 +146,15 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
     A selector's result is copied at once, because iterating over it takes quadratic time.
     """
     assert tree.document is not None
-    found = tree.document.query_selector_all(", ".join(_HEADINGS))
-    return found[:] if len(found) <= _MANY else [node for node in tree.document if node.tag in _HEADINGS]
+    nodes = tree.document.query_selector_all(", ".join(_HEADINGS))
+    return nodes[:] if len(nodes) <= _MANY else [node for node in tree.document if node.tag in _HEADINGS]
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
     """Returns the content of the first matching element; in 2020 names were case-sensitive."""
     assert tree.document is not None
-    found = tree.document.query_selector(f"meta{attributes}")
-    return _blanks((found.getattr("content") or "") if found is not None else "")[:_META]
+    node = tree.document.query_selector(f"meta{attributes}")
+    return "" if node is None else _blanks(node.getattr("content") or "")[:_META]
 
 
 def _blanks(text: str) -> str:

@@ -54,7 +54,7 @@ def shortened(text: str, length: int) -> str:
 
 
 def _sentences(paragraph: str) -> list[str]:
-    ends = [0, *(found.end() for found in _END.finditer(paragraph)), len(paragraph)]
+    ends = [0, *(end.end() for end in _END.finditer(paragraph)), len(paragraph)]
     return [paragraph[start:end].strip() for start, end in pairwise(ends) if start < end]
 
 

@@ -1,0 +1,27 @@
+"""Readers of whole files, which collections read in pieces."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from touche.documents.args_processed import pieces_of_args_processed
+from touche.documents.argsme import pieces_of_argsme
+from touche.documents.jsonl import pieces_of_documents, pieces_of_passages
+from touche.documents.pages import Page, RawPage
+from touche.documents.pieces import documents_in
+from touche.documents.records import Argument, Document
+
+
+def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    return documents_in(pieces_of_args_processed(path), seen)
+
+
+def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    return documents_in(pieces_of_argsme(path), seen)
+
+
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    return documents_in(pieces_of_documents(path), seen)
+
+
+def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+    return documents_in(pieces_of_passages(path), seen)
