@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from touche.cluster.failing import caught, reason_of
+from reading import read_documents_jsonl
+from touche.cluster.failing import caught, failure_reason
 from touche.cluster.worker import ReadTask, cut
-from touche.documents.jsonl import pieces_of_documents, read_documents_jsonl
+from touche.documents.jsonl import pieces_of_documents
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 
@@ -47,4 +48,4 @@ def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
     ],
 )
 def test_the_reason_of_a_failure_is_found_in_what_java_says(message: str, reason: str) -> None:
-    assert reason_of(message) == reason
+    assert failure_reason(message) == reason

@@ -41,9 +41,9 @@ class Saved:
     folder: Path
     version: bytes
 
-    def parts(self, items: Any, *of: bytes) -> Any:
+    def parts(self, items: Any, *keys: bytes) -> Any:
         """Returns an RDD with the workers' results, or with those of an earlier identical run."""
-        digest = hashlib.md5(b"\0".join([self.version, *of]))
+        digest = hashlib.md5(b"\0".join([self.version, *keys]))
         where = self.folder.absolute() / digest.hexdigest()
         if (where / _WHOLE).exists():
             _log.info("resuming with the parts in %s", where)
@@ -103,7 +103,7 @@ class SparkDocuments(Documents):
         Raises:
             ToucheError: if a file is broken, there are no documents, or workers fail.
         """
-        task = ReadTask(self.files.format.reader, self.parser, read, self.fields)
+        task = ReadTask(reader=self.files.format.reader, parser=self.parser, find=read, fields=self.fields)
         with sentences():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
             reports = items.filter(lambda item: isinstance(item, TaskReport)).collect()
@@ -122,7 +122,8 @@ class SparkDocuments(Documents):
 
     def _sources(self) -> Any:
         """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
-        tasks, files = max(self.parallelism, self.size // _SHARE), len(self.paths)
+        tasks = max(self.parallelism, self.size // _SHARE)
+        files = len(self.paths)
         splitter = self.files.format.splitter
         if splitter is None or files >= self.parallelism:
             return self.sources(min(files, tasks))
@@ -155,12 +156,12 @@ class WorkerParts(Generic[_T]):
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
         """Folds the parts of each partition in a task, then adds up the results."""
 
-        def of_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
+        def fold_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
             yield caught(reduce, fold, _parts_among(items), zero)
 
         with sentences():
-            of_each = self.parts.mapPartitions(self.ship(of_partition))
-            result: _R | Failed = of_each.treeReduce(self.ship(partial(of_both, add)))
+            results = self.parts.mapPartitions(self.ship(fold_partition))
+            result: _R | Failed = results.treeReduce(self.ship(partial(of_both, add)))
         if isinstance(result, Failed):
             raise ToucheError(result.reason)
         return result

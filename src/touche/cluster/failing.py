@@ -46,7 +46,7 @@ class Failed:
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
-        return cls(f"the baseline failed on a worker ({reason_of(traceback.format_exc())}); correct it")
+        return cls(f"the baseline failed on a worker ({failure_reason(traceback.format_exc())}); correct it")
 
 
 def _is_passing(error: Exception) -> bool:
@@ -83,11 +83,11 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
-        reason = reason_of(_text_of(getattr(error, "java_exception", error)))
+        reason = failure_reason(_error_text(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({reason})") from error
 
 
-def _text_of(error: object) -> str:
+def _error_text(error: object) -> str:
     """Returns an error's text; errors of a Java process that has ended have none."""
     try:
         return str(error)
@@ -95,16 +95,16 @@ def _text_of(error: object) -> str:
         return "its Java process has ended"
 
 
-def reason_of(message: str) -> str:
+def failure_reason(message: str) -> str:
     """Returns the last line of a worker's traceback with the baseline's line, or Java's message."""
     message = without_packages(message)
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     own = re.findall(rf'{FOLDER}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
-    place = f"{':'.join(own[-1])}: " if own else ""
+    line = f"{':'.join(own[-1])}: " if own else ""
     lines = [line.strip() for line in errors or message.splitlines() if line.strip()]
     reason = re.sub(r"^touche\.errors\.\w+: ", "", (lines or ["no reason stated"])[0])
-    return shortened(place + reason)
+    return shortened(line + reason)
 
 
 def shortened(message: str) -> str:

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from touche.baselines.files import digest_of, fingerprints
 from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import sentences
 from touche.cluster.fields import FieldsFolder
-from touche.cluster.shipping import Ship, version_of
+from touche.cluster.shipping import Ship
 from touche.documents.discovery import Input, files_named, side_files
 from touche.documents.files import Files
 from touche.errors import InputError, ToucheError
@@ -52,25 +53,36 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    size, stamp = sum(entry.size for entry in entries), str(sorted(map(tuple, entries)))
-    about = {name: getattr(files, name) for name in ("paths", "side_files", "parser", "statistics")}
     fields = FieldsFolder.at(files.fields) if files.fields else None
     if fields:
         fields.begin()
-    return SparkDocuments(files, size, stamp, sources, context.defaultParallelism, ship, fields, **about)
+    return SparkDocuments(
+        paths=files.paths,
+        side_files=files.side_files,
+        parser=files.parser,
+        statistics=files.statistics,
+        files=files,
+        size=sum(entry.size for entry in entries),
+        stamp=str(sorted(map(tuple, entries))),
+        sources=sources,
+        parallelism=context.defaultParallelism,
+        ship=ship,
+        fields=fields,
+    )
 
 
 @contextmanager
-def saved(found: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
+def saved(input: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
     """Yields the same input, whose results are stored until the block ends.
 
     Args:
-        found: the result of ``find`` or ``find_remote``.
+        input: the result of ``find`` or ``find_remote``.
         folder: a folder shared by all machines.
         baseline: the baseline's folder, or None.
     """
-    where = Saved(folder, version_of(baseline) if baseline else b"")
-    yield replace(found, documents=replace(found.documents, saved=where))  # type: ignore[call-arg]
+    version = digest_of(fingerprints(baseline)) if baseline else ""
+    where = Saved(folder, version.encode())
+    yield replace(input, documents=replace(input.documents, saved=where))  # type: ignore[call-arg]
     where.remove()
 
 
@@ -154,17 +166,17 @@ def find_remote(
     directly_in = [path for path in entries if path.parent == folder.path(folder.uri)]
     opened = tuple(folder.opened(entries[path]) for path in side_files(directly_in))
     files = with_options(replace(files_named(entries, uri), side_files=opened))
-    of_files = [entries[path] for path in files.paths]
+    used = [entries[path] for path in files.paths]
     path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
-        found = Input.of(read_topics(path), path, files)
+        input = Input.of(read_topics(path), path, files)
     else:
-        _check_sizes(of_files)
-        sources = partial(folder.held, [entry.name for entry in of_files])
+        _check_sizes(used)
+        sources = partial(folder.held, [entry.name for entry in used])
         held = topics or folder.opened(entries[path])
-        found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
-    return replace(found, documents=_on_spark(context, ship, files, of_files, sources))
+        input = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
+    return replace(input, documents=_on_spark(context, ship, files, used, sources))
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:

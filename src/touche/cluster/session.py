@@ -50,11 +50,11 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                 context.stop()
                 _end(context._gateway)
         except SparkError as error:
-            problem = f"{error}; see {_log_of(output)} and docs/how-to/large-collections.md"
+            problem = f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"
             raise ToucheError(problem) from error
 
 
-def _log_of(output: IO[str]) -> str:
+def _save_log(output: IO[str]) -> str:
     """Saves Spark's output in a file that stays, and returns its name."""
     output.seek(0)
     with tempfile.NamedTemporaryFile("w", prefix="touche-spark-", suffix=".log", delete=False) as log:
@@ -92,7 +92,8 @@ def _end(gateway: Any) -> None:
     from pyspark import SparkContext  # optional
 
     gateway.shutdown()
-    if process := getattr(gateway, "proc", None):
+    process = getattr(gateway, "proc", None)
+    if process:
         process.stdin.close()
         process.wait()
     SparkContext._gateway = SparkContext._jvm = None

@@ -12,7 +12,6 @@ from typing import Any
 
 from touche.baselines.neighbours import copies
 from touche.errors import InputError, ToucheError
-from touche.io.opening import md5
 from touche.io.temporary import temporary_folder
 
 FOLDER = "touche-baseline-"  # the beginning of the folder's name on the workers
@@ -75,26 +74,15 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
     Raises:
         InputError: if the folder contains links to folders.
     """
-    with temporary_folder(FOLDER) as made:
+    with temporary_folder(FOLDER) as temporary:
+        copy = temporary.name  # unique, because Spark sends a name only once
         if folder:
-            archive = made / f"{made.name}.zip"  # a unique name, because Spark sends a name only once
-            _pack(folder, archive)
-            context.addArchive(f"{archive}#{made.name}")
-        yield partial(Shipped, folder, made.name)
-
-
-def version_of(folder: Path) -> bytes:
-    """Returns a digest of the files in a folder."""
-    digest = hashlib.md5()
-    for path in _files(folder):
-        digest.update(f"{path.relative_to(folder)} {md5(path)}".encode(errors="backslashreplace"))
-    return digest.digest()
-
-
-def _pack(folder: Path, archive: Path) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
-        for path in _files(folder):
-            packed.write(path, path.relative_to(folder))
+            archive = temporary / f"{copy}.zip"
+            with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
+                for path in _files(folder):
+                    packed.write(path, path.relative_to(folder))
+            context.addArchive(f"{archive}#{copy}")
+        yield partial(Shipped, folder, copy)
 
 
 def _files(folder: Path) -> Iterator[Path]:

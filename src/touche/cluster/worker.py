@@ -40,8 +40,12 @@ class TaskReport:
 
     def __add__(self, other: "TaskReport") -> "TaskReport":
         """Joins two reports; ``other`` is the later one."""
-        warnings, errors = self.warnings + other.warnings, self.errors + other.errors
-        return TaskReport(self.records + other.records, self.left + other.left, warnings, errors)
+        return TaskReport(
+            records=self.records + other.records,
+            left=self.left + other.left,
+            warnings=self.warnings + other.warnings,
+            errors=self.errors + other.errors,
+        )
 
 
 Source = Path | Piece | TaskReport
@@ -118,7 +122,8 @@ def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | TaskRepor
 
 @contextmanager
 def _warnings_noted(reports: list[TaskReport]) -> Iterator[None]:
-    logger, handler = logging.getLogger("touche"), logging.Handler(logging.WARNING)
+    logger = logging.getLogger("touche")
+    handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: reports.append(TaskReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
