@@ -44,13 +44,13 @@ Embed = Callable[[Sequence[str]], Any]  # texts x 384
 def main() -> None:
     """Prints a line for each system and quantity."""
     baselines.load("dense")
-    text_of = import_module("embeddings").text_of
+    embedded_text = import_module("embeddings").embedded_text
     systems: dict[str, Embed] = {"dense": pairs.Encoder().embed, "8 bit": by_8_bit()}
     if find_spec("sentence_transformers"):
         systems["sentence-transformers"] = by_peer()
     for name, count in SAMPLES.items():
         documents = random.Random(1).sample(list(open_dataset(name).documents), count)
-        compare(name, [text_of(document) for document in documents], systems)
+        compare(name, [embedded_text(document) for document in documents], systems)
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         count = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
         for name, size in (("first", count), ("again", count), ("whole", WHOLE)):

@@ -10,7 +10,9 @@ from nearest import Nearest
 from touche import Documents, Rankings, Topics, baseline, check_range, pairs, scan
 from touche.io.writing import make_folder
 
-K1, B = 0.9, 0.4  # as in bm25
+# As in bm25.
+K1 = 0.9
+B = 0.4
 
 
 @baseline

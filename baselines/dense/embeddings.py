@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from touche import AnyDocument, Documents, InputError, conclusion_of, pairs, premises_of
 from touche.io.progress import bar
-from touche.io.writing import cached, check_writable
+from touche.io.writing import check_writable, whole
 
 Vectors = npt.NDArray[np.floating]
 
@@ -48,10 +48,12 @@ class Embeddings:
         Raises:
             ToucheError: if a document or a stored block cannot be read, or a block cannot be written.
         """
-        remaining, count, shown = iter(documents), 0, None
+        remaining = iter(documents)
+        count = 0
+        shown = None
         with ExitStack() as stack:
             while block := list(islice(remaining, _BLOCK)):
-                texts = [text_of(document) for document in block]
+                texts = [embedded_text(document) for document in block]
                 path = self.folder / self._name(texts) if self.folder else None
                 vectors = self._stored(path, len(texts)) if path else None
                 if vectors is None:
@@ -75,8 +77,8 @@ class Embeddings:
 
     def _name(self, texts: Sequence[str]) -> str:
         """Returns the file name of a block."""
-        about = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
-        digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+        settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for text in texts:
             encoded = text.encode(errors="surrogatepass")
             digest.update(b"%d:" % len(encoded))  # so that texts stay separate
@@ -94,20 +96,20 @@ class Embeddings:
             raise InputError(
                 path, f"cannot be read ({error})", "remove it, or choose another folder"
             ) from error
-        vectors, digest = content[:-_DIGEST], content[-_DIGEST:].tobytes()
-        if _sha256(path, vectors) != digest:
+        vectors = content[:-_DIGEST]
+        if _sha256(path, vectors) != content[-_DIGEST:].tobytes():
             _log.warning("%s: the stored embeddings are damaged; they are computed again", path)
             return None
         return vectors.view(self._type).reshape(count, pairs.DIMENSIONS)
 
 
-def text_of(document: AnyDocument) -> str:
+def embedded_text(document: AnyDocument) -> str:
     """Returns the embedded text of a document: title and text, or conclusion and premises."""
     return f"{conclusion_of(document)} {premises_of(document)}".strip()
 
 
 def _store(path: Path, vectors: Vectors) -> None:
-    with cached(path) as file:
+    with whole(path, is_cache=True) as file:
         file.write(vectors.tobytes())
         file.write(_sha256(path, vectors))
 

@@ -22,7 +22,9 @@ class Nearest:
     """
 
     def __init__(self, topics: Topics, titles: Vectors, depth: int) -> None:
-        self._topics, self._titles, self._depth = topics, titles, depth
+        self._topics = topics
+        self._titles = titles
+        self._depth = depth
         self._best: list[list[tuple[float, str]]] = [[] for _ in topics]
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
@@ -35,9 +37,10 @@ class Nearest:
         # In float64, because in float32 the sixth digit depends on the number of threads.
         cosines = np.round(vectors.astype(np.float64) @ self._titles.T.astype(np.float64), _DIGITS)
         for number, topic in enumerate(self._topics):
-            best, scores = self._best[number], cosines[:, number]
+            best = self._best[number]
+            scores = cosines[:, number]
             least = best[-1][0] if len(best) == self._depth else -np.inf
-            hits = ((float(scores[place]), ids[place]) for place in np.flatnonzero(scores >= least).tolist())
+            hits = ((float(scores[row]), ids[row]) for row in np.flatnonzero(scores >= least).tolist())
             wanted = [hit for hit in hits if topic.candidates is None or hit[1] in topic.candidates]
             self._best[number] = sorted([*best, *wanted], reverse=True)[: self._depth]
 

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -25,7 +26,7 @@ from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
-from touche.io.writing import cached, together, whole, write_whole
+from touche.io.writing import together, whole, write_whole
 
 
 @pytest.mark.parametrize(
@@ -360,7 +361,7 @@ def test_a_block_without_its_first_file_replaces_the_others(tmp_path: Path) -> N
         assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-@pytest.mark.parametrize("opened", [whole, cached])
+@pytest.mark.parametrize("opened", [whole, partial(whole, is_cache=True)])
 def test_an_error_about_another_file_does_not_name_the_output(
     tmp_path: Path, opened: Callable[[Path], AbstractContextManager[Any]]
 ) -> None:

@@ -42,7 +42,7 @@ def cosines_by_peer(titles: list[str], texts: list[str]) -> Any:
 @pytest.mark.parametrize("name", ["beir-webis-touche2020-v2/sample", "spot-check/arguments"])
 @pytest.mark.usefixtures("official")
 def test_cosines_and_order_are_those_of_sentence_transformers(name: str) -> None:
-    given, text_of = open_dataset(name), neighbour("dense", "embeddings").text_of
+    given, text_of = open_dataset(name), neighbour("dense", "embeddings").embedded_text
     documents = {each.id: text_of(each) for each in given.documents}
     expected = cosines_by_peer([topic.title for topic in given.topics], list(documents.values()))
     rankings = {

@@ -8,7 +8,8 @@ from typing import Any
 
 from touche.errors import ToucheError
 
-POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
+POINTER = ctypes.c_void_p
+NUMBER = ctypes.c_int64
 _DIGEST = 65  # hexadecimal digits of a SHA-256, and C's final zero byte
 
 
@@ -24,18 +25,15 @@ def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
     """
     try:
         library = ctypes.CDLL(str(path))
-        _check(library, path.with_suffix(".c"))
+        digest = (ctypes.c_char * _DIGEST).in_dll(library, "source").value.decode()
+        source = path.with_suffix(".c")  # an installation has no sources
+        if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != digest:
+            raise ValueError(f"{source.name} has changed since it was compiled")
     except (OSError, ValueError) as error:
         remedy = "install the package, or in a clone: python hatch_build.py"
         raise ToucheError(f"{path}: the compiled part cannot be used ({error}); {remedy}") from error
     for name, (result, *arguments) in functions.items():
         function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+        function.restype = result
+        function.argtypes = arguments
     return library
-
-
-def _check(library: ctypes.CDLL, source: Path) -> None:
-    """Raises ValueError if a library differs from its source; an installation without sources passes."""
-    made_of = (ctypes.c_char * _DIGEST).in_dll(library, "source").value.decode()
-    if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != made_of:
-        raise ValueError(f"{source.name} has changed since it was compiled")

@@ -90,8 +90,8 @@ def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | 
     """
     if not is_word(value):
         problem = f"{what} {quoted(value)} is empty, too long, or has white space or control characters"
-        raise InputError(path, problem, "choose another id", line)
+        raise InputError(path, problem, "choose another id", line=line)
     if value in seen:
-        raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line)
+        raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line=line)
     seen.add(value)
     return value

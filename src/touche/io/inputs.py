@@ -5,12 +5,14 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 Identity = tuple[int, int]
 """Device and inode of a file, which are equal for each link to it."""
 
 
+@dataclass(frozen=True, eq=False)
 class _Command:
     """The files of a command.
 
@@ -19,9 +21,8 @@ class _Command:
         written: the identities of its outputs, which it may read and replace.
     """
 
-    def __init__(self) -> None:
-        self.read: set[Identity] = set()
-        self.written: set[Identity] = set()
+    read: set[Identity] = field(default_factory=set)
+    written: set[Identity] = field(default_factory=set)
 
 
 _running: list[_Command] = []  # empty in a Python program that uses the library
@@ -50,14 +51,14 @@ def command_line(function: str) -> str:
 def add_input(path: Path) -> None:
     """Records that the running command reads a file."""
     for command in _running:
-        command.read |= identities([path]) - command.written
+        command.read.update(identities([path]) - command.written)
 
 
 def add_output(path: Path) -> None:
     """Records that the running command has written a file."""
     for command in _running:
-        command.written |= identities([path])
-        command.read -= command.written  # a file that was removed may have had this inode
+        command.written.update(identities([path]))
+        command.read.difference_update(command.written)  # a file that was removed may have had this inode
 
 
 def is_input(path: Path) -> bool:

@@ -41,9 +41,10 @@ def records_of_lines(
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
             _ = [*decoded([line], path, number)]  # because a wrong encoding needs another remedy
-            raise InputError(path, f"broken JSON ({error})", "repair or remove the line", number) from error
+            problem = f"broken JSON ({error})"
+            raise InputError(path, problem, "repair or remove the line", line=number) from error
         if not isinstance(fields, dict):
-            raise InputError(path, "not a JSON object", "put one {...} on each line", number)
+            raise InputError(path, "not a JSON object", "put one {...} on each line", line=number)
         yield number, fields
 
 
@@ -58,5 +59,5 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
         return str(value)
     if not isinstance(value, str):
         problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
-        raise InputError(path, problem, f'add a text "{name}" to every record', line)
+        raise InputError(path, problem, f'add a text "{name}" to every record', line=line)
     return value

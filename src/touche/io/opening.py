@@ -21,7 +21,9 @@ from touche.io.inputs import add_input
 from touche.io.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_ROOM, _MOST = 10_000_000, 500  # bytes and multiple of the size that gzip may decompress to; bombs reach 1000
+# The size that gzip may decompress to.
+_ROOM = 10_000_000  # bytes
+_MOST = 500  # multiple of the compressed size; bombs reach 1000
 _SIP = 1 << 12  # bytes of gzip read at a time
 _GZIP = 31  # zlib's name for gzip streams
 _LARGE = 1_000_000  # bytes; smaller files are read before a bar would appear
@@ -97,8 +99,11 @@ class _Unpacked(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._stream, self._packed = file, zlib.decompressobj(_GZIP), b""
-        self._read, self._count = 0, 0
+        self._file = file
+        self._stream = zlib.decompressobj(_GZIP)
+        self._packed = b""
+        self._read = 0  # bytes of the file
+        self._count = 0  # bytes of the content
 
     def readable(self) -> bool:
         return True
@@ -116,7 +121,11 @@ class _Unpacked(io.RawIOBase):
 
     def _has_more(self) -> bool:
         """Reads on if necessary, and begins the next stream; zeros after a stream only fill a block."""
-        while not (packed := self._packed.lstrip(b"\0") if self._stream.eof else self._packed):
+        while True:
+            if self._stream.eof:
+                self._packed = self._packed.lstrip(b"\0")
+            if self._packed:
+                break
             self._packed = self._file.read(_SIP)
             self._read += len(self._packed)
             if not self._packed and not self._stream.eof:
@@ -124,7 +133,7 @@ class _Unpacked(io.RawIOBase):
             if not self._packed:
                 return False
         if self._stream.eof:
-            self._stream, self._packed = zlib.decompressobj(_GZIP), packed
+            self._stream = zlib.decompressobj(_GZIP)
         return True
 
 
@@ -229,7 +238,7 @@ def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
-            raise InputError(path, problem, "save the file in UTF-8", number) from error
+            raise InputError(path, problem, "save the file in UTF-8", line=number) from error
 
 
 def bytes_of_lines(path: Path) -> Iterator[bytes]:
@@ -241,8 +250,8 @@ def bytes_of_lines(path: Path) -> Iterator[bytes]:
     with open_binary(path) as file:
         for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
             if len(line) == LONGEST_LINE:
-                problem, remedy = "a line of 64 MiB or more", "check that this is the right file"
-                raise InputError(path, problem, remedy, number)
+                problem = "a line of 64 MiB or more"
+                raise InputError(path, problem, "check that this is the right file", line=number)
             yield line
 
 

@@ -120,6 +120,7 @@ def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
 
 
 def _end_with_parent() -> None:
-    if parent := parent_process():
+    parent = parent_process()
+    if parent:
         parent.join()
         os._exit(1)

@@ -62,9 +62,18 @@ class _Lines(_NoBar):
         from tqdm import tqdm  # here, as in bar
 
         total = self._total() if callable(self._total) else self._total
-        unit = self._unit if self._unit == "B" else f" {self._unit}"
-        about: dict[str, Any] = {"unit": unit, "unit_scale": unit == "B", "initial": self._first}
-        say(tqdm.format_meter(self._done, total, seconds, ncols=0, prefix=self._what, **about))
+        say(
+            tqdm.format_meter(
+                self._done,
+                total,
+                seconds,
+                ncols=0,
+                prefix=self._what,
+                unit=self._unit if self._unit == "B" else f" {self._unit}",
+                unit_scale=self._unit == "B",
+                initial=self._first,
+            )
+        )
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
@@ -116,7 +125,7 @@ def bar(
         return _NoBar() if over is None else over
     in_notebook = "ipykernel" in sys.modules
     if not (in_notebook or sys.stderr.isatty()):
-        lines = _Lines(what, unit, total, done)
+        lines = _Lines(what, unit, total, done=done)
         return lines if over is None else lines.counting(over)
     from tqdm.auto import tqdm  # here, because most runs draw no bar, and it takes 29 ms
 

@@ -48,10 +48,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     text = "".join(decoded(lines, path))
     try:
         tables = tomllib.loads(text)
-        for problem in _unfit(tables, ""):
-            raise InputError(path, problem, "correct it")
+        problem = next(_unfit(tables, ""), "")
     except (ValueError, RecursionError) as error:
         raise InputError(path, f"broken TOML ({error})", "repair the file") from error
+    if problem:
+        raise InputError(path, problem, "correct it")
     return tables
 
 
@@ -85,11 +86,12 @@ def read_record(path: Path, kind: type[Table]) -> Table:
     try:
         return convert(tables, kind)
     except ValidationError as error:
-        text, _, place = str(error).partition(" - at `$")
+        text, _, steps = str(error).partition(" - at `$")
         problem, _, remedy = text.partition("; ")
-        path_of_key, value = _located(tables, re.findall(r"[^.\[\]`]+|\.\.\.", place), kind, str(error))
+        path_of_key, value = _located(tables, re.findall(r"[^.\[\]`]+|\.\.\.", steps), kind, str(error))
         key = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path_of_key)
-        if unknown := re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL):
+        unknown = re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL)
+        if unknown:
             whole = schema(kind)
             words = dict.fromkeys(_words(whole, path_of_key, whole["$defs"]))
             remedy = choice(unknown[1] or unknown[2], words)
@@ -128,5 +130,6 @@ def _words(part: dict[str, Any], path: Sequence[str | int], definitions: dict[st
         yield from [*part.get("properties", ()), *map(str, part.get("enum", ()))]
     else:
         entries = part.get("items" if isinstance(path[0], int) else "additionalProperties")
-        if isinstance(inner := part.get("properties", {}).get(path[0], entries), dict):
+        inner = part.get("properties", {}).get(path[0], entries)
+        if isinstance(inner, dict):
             yield from _words(inner, path[1:], definitions)

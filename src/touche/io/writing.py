@@ -77,12 +77,8 @@ def check_writable(folder: Path) -> None:
     Raises:
         InputError: if they cannot.
     """
-    try:
+    with _named(folder):
         TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise InputError(
-            folder, f"cannot be written ({error.strerror})", "choose another directory"
-        ) from error
 
 
 def check_outputs(paths: Iterable[Path]) -> None:
@@ -115,7 +111,7 @@ def write_whole(path: Path, text: str, *, is_update: bool = False) -> None:
 
 
 @contextmanager
-def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
+def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Iterator[IO[bytes]]:
     """Opens a file for writing that appears complete or not at all; in a block ``together``, at its end.
 
     A symbolic link stays, and its target is written. A missing target is created, as by ``>`` of a shell;
@@ -126,41 +122,27 @@ def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
     Args:
         path: the file.
         is_update: whether the command may replace the file although it has read it.
+        is_cache: whether the file is in a cache. It then appears at once, even in a block ``together``. A
+            link with its name is replaced, and the link's target is not written, because names in a cache
+            are predictable, and its folder may be shared.
 
     Raises:
         InputError: if the directory cannot be written, the disk is full, a device has this name, or the file
             is an input of the running command.
     """
+    block = None if is_cache else _block.get()
     with _named(path, _WRITING), ExitStack() as stack:
         with _named(path):
-            target = _target_of_writing(path, is_update=is_update)
+            target = path if is_cache else _target_of_writing(path, is_update=is_update)
             part, file = stack.enter_context(_hidden_part(target))
         yield file
         with _named(path):
-            _synchronize(file)
-            if block := _block.get():
+            file.flush()
+            os.fsync(file.fileno())
+            if block:
                 block.add(target, part, os.dup(file.fileno()))
             else:
                 _replace({target: part})
-
-
-@contextmanager
-def cached(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file of a cache for writing; it appears at once, complete or not at all.
-
-    The names of such files are predictable, and their folder may be shared. So a link with this name is
-    replaced, and its target is not written.
-
-    Raises:
-        InputError: if the directory cannot be written, or the disk is full.
-    """
-    with _named(path, _WRITING), ExitStack() as stack:
-        with _named(path):
-            part, file = stack.enter_context(_hidden_part(path))
-        yield file
-        with _named(path):
-            _synchronize(file)
-            _replace({path: part})
 
 
 @contextmanager
@@ -195,7 +177,8 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
 
 def remove(path: Path) -> None:
     """Removes a file, if it exists; in a block ``together``, when the other files are replaced."""
-    if block := _block.get():
+    block = _block.get()
+    if block:
         block.removed.append(path)
     else:
         path.unlink(missing_ok=True)
@@ -299,12 +282,6 @@ def _create_locked(path: str, flags: int, mode: int) -> int:
         os.close(file)
 
 
-def _synchronize(file: IO[bytes]) -> None:
-    """Writes the content of a file to the disk."""
-    file.flush()
-    os.fsync(file.fileno())
-
-
 def _remove_abandoned(target: Path, kind: str) -> None:
     """Removes hidden files that killed processes have left; the lock of a file ends with its process."""
     name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.{kind}")
@@ -342,22 +319,13 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
                     if hidden.exists():
                         hidden.rename(target)
             else:
-                failures = [error for target in others if (error := _moved(parts[target], target))]
-                for hidden in earlier.values():
-                    hidden.unlink(missing_ok=True)
-                if failures:
-                    raise failures[0]
+                with ExitStack() as stack:  # does all, the last first, even after an error
+                    for hidden in earlier.values():
+                        stack.callback(hidden.unlink, missing_ok=True)
+                    for target in others:
+                        stack.callback(parts[target].replace, target)
         for target in parts:
             _remove_abandoned(target, "(part|earlier)" if others else "part")
-
-
-def _moved(part: Path, target: Path) -> OSError | None:
-    """Replaces a file by a hidden file; returns the error, so that others are replaced first."""
-    try:
-        part.replace(target)
-    except OSError as error:
-        return error
-    return None
 
 
 @contextmanager
