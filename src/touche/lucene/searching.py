@@ -29,8 +29,10 @@ class Index:
         self._pool = java("java.util.concurrent.ForkJoinPool")(threads)
         self._searcher = java("org.apache.lucene.search.IndexSearcher")(reader, self._pool)
         self._searcher.setSimilarity(similarity)
-        self._reader, self._analyzer = reader, analyzer
-        self._fields, self._vocabulary = fields, vocabulary
+        self._reader = reader
+        self._analyzer = analyzer
+        self._fields = fields
+        self._vocabulary = vocabulary
 
     def __enter__(self) -> Self:
         """The index itself."""
@@ -105,23 +107,24 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        terms_of = {
+        queries = {
             field: [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
             for field in self._fields
             for boost in [(boosts or {}).get(field, 1.0)]
         }
         if best_field:
-            found = _best_of(map(_any_of, terms_of.values()))
+            matching = _maximum(map(_disjunction, queries.values()))
+        elif required in queries:
+            needed = _disjunction(queries.pop(required))
+            matching = _conjunction([needed], extra=chain.from_iterable(queries.values()))
         else:
-            needed = [_any_of(terms_of.pop(required))] if required in terms_of else []
-            others = list(chain.from_iterable(terms_of.values()))
-            found = _all_of(needed, extra=others) if needed else _any_of(others)
+            matching = _disjunction(chain.from_iterable(queries.values()))
         if among is None:
-            return self._run(found, depth)
+            return self._run(matching, depth)
         candidates = _having_id(among)
-        hits = self._run(_all_of([found], filters=[candidates]), depth)
+        hits = self._run(_conjunction([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        present = [id for id, _ in self._run(_all_of((), filters=[candidates]), depth + len(hits))]
+        present = [id for id, _ in self._run(_conjunction((), filters=[candidates]), depth + len(hits))]
         return with_unmatched(hits, [id for id in present if id not in matched], depth)
 
     def _run(self, query: Any, depth: int) -> list[tuple[str, float]]:
@@ -131,7 +134,8 @@ class Index:
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
 
     def _check_known(self, wanted: Iterable[str]) -> None:
-        if self._vocabulary is not None and (unknown := set(wanted) - self._vocabulary):
+        unknown = set() if self._vocabulary is None else set(wanted) - self._vocabulary
+        if unknown:
             problem = f"the index was built for queries without the term {min(unknown)!r}"
             raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
 
@@ -149,7 +153,7 @@ def _having_id(ids: Iterable[str]) -> Any:
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", wanted)
 
 
-def _all_of(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
+def _conjunction(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
     """Returns a query that requires all queries and filters; extra queries only increase the score."""
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
@@ -159,12 +163,12 @@ def _all_of(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable
     return clauses.build()
 
 
-def _any_of(queries: Iterable[Any]) -> Any:
+def _disjunction(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and adds up their scores."""
-    return _all_of((), extra=queries)
+    return _conjunction((), extra=queries)
 
 
-def _best_of(queries: Iterable[Any]) -> Any:
+def _maximum(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and uses the highest score."""
     return java("org.apache.lucene.search.DisjunctionMaxQuery")([*queries], 0.0)
 
