@@ -19,7 +19,7 @@ def argsrank(
     depth: number of pairs per topic, one for each argument.
     """
     check_range("damping", damping, 0, 1)
-    ranked = pairs.Arguments.of(topics, documents, mu).best(depth, sentences=2)
+    ranked = pairs.Arguments.read(topics, documents, mu).best(depth, sentences=2)
     central = most_central((argument for _, best in ranked for argument, _ in best), damping)
     yield from pairs.hits(
         [

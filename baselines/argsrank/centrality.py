@@ -31,16 +31,17 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     Returns:
         Two indexes by the id of the argument.
     """
-    sentences_of = {argument.id: _distinct(argument) for argument in arguments}
-    texts = list(dict.fromkeys(text for sentences in sentences_of.values() for text in sentences.values()))
+    by_argument = {argument.id: _distinct(argument) for argument in arguments}
+    texts = list(dict.fromkeys(text for sentences in by_argument.values() for text in sentences.values()))
     vectors = dict(zip(texts, pairs.embed(texts), strict=True))
-    central_of = {}
-    for id, sentences in sentences_of.items():
-        of_argument = np.stack([vectors[text] for text in sentences.values()])
-        central = centrality(list(sentences.values()), of_argument, damping)
+    best = {}
+    for id, sentences in by_argument.items():
+        indexes = list(sentences)
+        in_argument = np.stack([vectors[text] for text in sentences.values()])
+        central = centrality(list(sentences.values()), in_argument, damping)
         first, second = sorted(np.argsort(-central, kind="stable")[:2])
-        central_of[id] = list(sentences)[first], list(sentences)[second]
-    return central_of
+        best[id] = (indexes[first], indexes[second])
+    return best
 
 
 def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: float) -> Vector:
@@ -74,7 +75,8 @@ def stationary(moves: Vector) -> Vector:
     """Returns the distribution p with p = p M of a stochastic matrix M, by power iteration."""
     p = np.full(len(moves), 1 / len(moves))
     for _ in range(10_000):
-        before, p = p, p @ moves
+        before = p
+        p = p @ moves
         if np.abs(p - before).sum() < 1e-12:
             break
     return p
@@ -93,7 +95,7 @@ def has_claim_word(text: str) -> bool:
 def _distinct(argument: Argument) -> dict[int, str]:
     """Returns the different sentences of an argument by their indexes."""
     sentences = argument.sentences or ()
-    return {place: sentences[place].text for place in pairs.distinct_sentences(argument).values()}
+    return {index: sentences[index].text for index in pairs.distinct_sentences(argument).values()}
 
 
 @cache

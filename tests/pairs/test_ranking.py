@@ -111,7 +111,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
 def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_float32_holds() -> None:
     given, mu = datasets.open_dataset("spot-check/arguments"), 1999.9
     expected = [dict(hits) for _, hits in baselines.load("dirichletlm")(given.topics, given.documents, mu=mu)]
-    found = pairs.Arguments.of(given.topics, given.documents, mu).best(100, sentences=1)
+    found = pairs.Arguments.read(given.topics, given.documents, mu).best(100, sentences=1)
     for (_, ranked), scores in zip(found, expected, strict=True):
         assert ranked
         assert {one.id: score for one, score in ranked} == {one.id: scores[one.id] for one, _ in ranked}
@@ -129,7 +129,7 @@ def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
         argument("d", "cats", "x", "y"),
         *(argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)),
     ]
-    read = pairs.Arguments.of(TOPICS, documents, 10.0)
+    read = pairs.Arguments.read(TOPICS, documents, 10.0)
     for least, expected in ((2, ["s49", "d", "b"]), (1, ["c", "s49", "d"])):
         ((_, ranked),) = read.best(3, sentences=least)
         assert [one.id for one, _ in ranked] == expected

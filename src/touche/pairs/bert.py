@@ -134,10 +134,14 @@ class Bert:
             if not (folder / name).is_file():
                 raise ParameterError(f"{folder / name}: no such file; choose a folder with a BERT model")
         try:
+            from tokenizers import Tokenizer  # optional
+
             config, self.weights = read_model(folder)
             self.width = int(config["hidden_size"])
             self.session = session(network(config, self.weights))
-            self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(min(length, config["max_position_embeddings"]))
             self._run(self._encoded(["a", "b c"]))  # files that do not fit together fail here
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
                 raise ValueError("the tokenizer has more words than the network")
@@ -164,13 +168,13 @@ class Bert:
         """
         began = time.monotonic()
         encoded = self._encoded(texts)
-        order = sorted(range(len(encoded)), key=lambda place: (encoded[place].shape[1], texts[place]))
+        order = sorted(range(len(encoded)), key=lambda index: (encoded[index].shape[1], texts[index]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
         with ThreadPoolExecutor(processors()) as pool:
-            computed = pool.map(lambda batch: self._run([encoded[place] for place in batch]), batches)
+            computed = pool.map(lambda batch: self._run([encoded[index] for index in batch]), batches)
             for batch, states in zip(batches, computed, strict=True):
-                for place, state in zip(batch, states, strict=True):
-                    yield place, state[: encoded[place].shape[1]]
+                for index, state in zip(batch, states, strict=True):
+                    yield index, state[: encoded[index].shape[1]]
         _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
     def _encoded(self, texts: Texts) -> list[_Input]:
@@ -178,15 +182,16 @@ class Bert:
         with bar("tokenizing", "texts", len(texts)) as shown:
             for start in range(0, len(texts), _CHUNK):
                 # As arrays, because encodings also contain truncated tokens and all offsets.
-                for one in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK])):
-                    encoded.append(np.array((one.ids, one.attention_mask, one.type_ids), np.int32))
+                for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK])):
+                    encoded.append(np.array((tokens.ids, tokens.attention_mask, tokens.type_ids), np.int32))
                 shown.update(_CHUNK)
         return encoded
 
     def _run(self, encoded: Sequence[_Input]) -> Array:
-        inputs = np.zeros((3, len(encoded), max(each.shape[1] for each in encoded)), np.int64)
-        for row, each in enumerate(encoded):
-            inputs[:, row, : each.shape[1]] = each
+        longest = max(tokens.shape[1] for tokens in encoded)
+        inputs = np.zeros((3, len(encoded), longest), np.int64)
+        for row, tokens in enumerate(encoded):
+            inputs[:, row, : tokens.shape[1]] = tokens
         (states,) = self.session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
         return np.asarray(states, np.float32)
 
@@ -199,10 +204,10 @@ def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
     if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
         raise InputError(folder / "config.json", "not a BERT model", "choose a folder with a BERT model")
     weights = load_file(folder / "model.safetensors")
-    return config, {_today(name): value.astype(np.float32) for name, value in weights.items()}
+    return config, {_current_name(name): value.astype(np.float32) for name, value in weights.items()}
 
 
-def _today(name: str) -> str:
+def _current_name(name: str) -> str:
     """Returns today's name of a weight; the first models, such as bert-base-uncased, have older names."""
     return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
 
@@ -219,19 +224,19 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     """
     import onnx  # optional
 
-    depth, names = config["num_hidden_layers"], list(_EMBEDDINGS)
+    names = list(_EMBEDDINGS)
     calls = []
-    for layer in range(depth):
-        of_layer = [f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER for kind in ("weight", "bias")]
-        calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(of_layer)})")
-        names += of_layer
-    hidden, heads = config["hidden_size"], config["num_attention_heads"]
+    for layer in range(config["num_hidden_layers"]):
+        in_layer = [f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER for kind in ("weight", "bias")]
+        calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(in_layer)})")
+        names += in_layer
+    size = config["hidden_size"] // config["num_attention_heads"]
     graph = _GRAPH.format(
-        hidden=hidden,
-        depth=depth,
-        heads=heads,
-        size=hidden // heads,
-        root=float(hidden // heads) ** 0.5,
+        hidden=config["hidden_size"],
+        depth=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        size=size,
+        root=float(size) ** 0.5,
         large=_LARGE,
         epsilon=config["layer_norm_eps"],
         embeddings=_quoted(_EMBEDDINGS),
@@ -261,12 +266,3 @@ def _oriented(name: str, weight: Array) -> Array:
 
 def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
-
-
-def _tokenizer(folder: Path, length: int) -> Any:
-    from tokenizers import Tokenizer  # optional
-
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(length)
-    return tokenizer

@@ -48,7 +48,7 @@ def pieces(text: str) -> Iterator[str]:
     A lone surrogate, as from a broken JSON escape, becomes a question mark.
     """
     raw = text.encode("utf-32-le", "replace")
-    signs = _sign_of()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
+    signs = _signs()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
     begin = 0
     while begin < len(signs):
         end = _end(signs, begin)
@@ -59,28 +59,27 @@ def pieces(text: str) -> Iterator[str]:
 def _end(signs: str, begin: int) -> int:
     """Returns the end of the sentence that begins here."""
     sure = possible = begin + 1  # ends if no other sentence has begun, and if one has
-    place, state = begin, "text"
-    while place < len(signs):
-        sign = signs[place]
+    state = "text"
+    at = begin
+    while at < len(signs):
+        sign = signs[at]
         if sign != "^":
             if sign not in _STEPS[state]:
                 return possible if sign in "aA" else sure
             state = _STEPS[state][sign]
-        place = _past_text(signs, place + 1) if state == "text" else place + 1
+        at += 1
+        if state == "text":
+            out = _OUT_OF_TEXT.search(signs, at)
+            at = out.start() if out else len(signs)
         if state not in _MAY_BEGIN:
-            possible = place
+            possible = at
         if state not in _UNSURE:
-            sure = place
-    return sure if state in _MAY_BEGIN else place
-
-
-def _past_text(signs: str, place: int) -> int:
-    out = _OUT_OF_TEXT.search(signs, place)
-    return out.start() if out else len(signs)
+            sure = at
+    return sure if state in _MAY_BEGIN else at
 
 
 @cache
-def _sign_of() -> Array:
+def _signs() -> Array:
     """Returns the signs of all code points, in ASCII."""
     with np.load(_TABLE) as runs:
         return np.repeat(runs["signs"], runs["sizes"])

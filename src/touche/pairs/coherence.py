@@ -21,9 +21,6 @@ Measure = Callable[[Topics], list[list[float]]]
 REPETITION = 0.9  # cosine
 _LENGTH = 256  # tokens of both sentences together
 _DIGITS = 4  # of a coherence; further digits depend on the processor's floating point
-_NSP = [
-    f"{layer}.{part}" for layer in ("cls.seq_relationship", "pooler.dense") for part in ("weight", "bias")
-]
 
 
 def measure_named(name: str, model: str) -> Measure:
@@ -72,22 +69,27 @@ def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
     head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
     texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
     probabilities = {}
-    for place, states in watched(bert.states(texts), "next sentences", "texts", len(texts)):
+    for index, states in watched(bert.states(texts), "next sentences", "texts", len(texts)):
         pooled = np.tanh(pooler @ states[0] + pooler_shift)
         is_next, is_not = (head @ pooled + shift).tolist()
-        probabilities[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
+        probabilities[texts[index]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
     return [[probabilities[_both(pair)] for pair in pairs] for pairs in topics]
 
 
 def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
     """Returns the weights of the head for next sentences, and of the pooler below it."""
-    shapes = (2, bert.width), (2,), (bert.width, bert.width), (bert.width,)
-    for name, shape in zip(_NSP, shapes, strict=True):
+    shapes = {
+        "cls.seq_relationship.weight": (2, bert.width),
+        "cls.seq_relationship.bias": (2,),
+        "pooler.dense.weight": (bert.width, bert.width),
+        "pooler.dense.bias": (bert.width,),
+    }
+    for name, shape in shapes.items():
         if name not in bert.weights or bert.weights[name].shape != shape:
             problem = f"the model has no {name} of {' x '.join(map(str, shape))}"
             remedy = "choose a model trained to predict next sentences, such as bert-base-uncased"
             raise InputError(folder, problem, remedy)
-    return [bert.weights[name] for name in _NSP]
+    return [bert.weights[name] for name in shapes]
 
 
 def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
@@ -98,7 +100,7 @@ def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
         text: {term: count * log(1 + len(bags) / frequencies[term]) for term, count in bag.items()}
         for text, bag in bags.items()
     }
-    return [_read_on(_cosine(weights[each.first.text], weights[each.second.text])) for each in pairs]
+    return [_read_on(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 
 def _read_on(cosine: float) -> float:

@@ -50,10 +50,10 @@ class Encoder:
             texts x 384; the dot product of two rows is their cosine.
         """
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
-        for place, states in self.bert.states(texts):
+        for index, states in self.bert.states(texts):
             # In float64, because the last bit of a sum in float32 differs from process to process.
             mean = states.mean(axis=0, dtype=np.float64)
-            vectors[place] = mean / np.linalg.norm(mean)
+            vectors[index] = mean / np.linalg.norm(mean)
             if shown is not None:
                 shown.update(1)
         return vectors
@@ -83,8 +83,9 @@ def _checked(folder: Path) -> Path:
         path = folder / name
         if not path.is_file():
             raise InputError(path, "no such file", remedy)
-        if (found := sha256(path)) != checksum:
-            raise InputError(path, f"altered (sha256 {found[:8]}..., not {checksum[:8]}...)", remedy)
+        digest = sha256(path)
+        if digest != checksum:
+            raise InputError(path, f"altered (sha256 {digest[:8]}..., not {checksum[:8]}...)", remedy)
     return folder
 
 

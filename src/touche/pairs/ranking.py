@@ -32,7 +32,7 @@ class ScoredSentence:
         text: text of the sentence.
         argument: id of the argument.
         stance: stance of the argument.
-        place: index of the sentence in the argument, from 0.
+        index: index of the sentence in the argument, from 0.
         score: relevance to the topic.
     """
 
@@ -40,7 +40,7 @@ class ScoredSentence:
     text: str
     argument: str
     stance: str
-    place: int
+    index: int
     score: float
 
     @property
@@ -82,8 +82,8 @@ class Pair:
     @property
     def contradicts_itself(self) -> bool:
         """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
-        first, second = self.first, self.second
-        return {first.stance, second.stance} == _OPPOSITE or {first.side, second.side} == _OPPOSITE
+        stances = {self.first.stance, self.second.stance}
+        return _OPPOSITE in (stances, {self.first.side, self.second.side})
 
     def scored(self, score: float) -> "Pair":
         """Returns the pair with another score.
@@ -110,7 +110,8 @@ def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, fl
         ranked: each topic with its pairs; all are yielded.
         depth: requested number of pairs per topic.
     """
-    wanted, few = min(FEWEST, depth), []
+    wanted = min(FEWEST, depth)
+    few = []
     for topic, pairs in ranked:
         if 0 < len(pairs) < wanted:
             few.append(f"{topic.number} ({len(pairs)})")
@@ -133,9 +134,9 @@ def by_dirichletlm(
     Yields:
         Each topic with its best pairs, best first.
     """
-    read = Arguments.of(topics, documents, mu)
-    for topic, best in read.best(ARGUMENTS, sentences=1):
-        yield topic, best_pairs(read.scored_sentences(topic, best), depth)
+    arguments = Arguments.read(topics, documents, mu)
+    for topic, best in arguments.best(ARGUMENTS, sentences=1):
+        yield topic, best_pairs(arguments.scored_sentences(topic, best), depth)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Arguments:
     collection: scan.Collection
 
     @classmethod
-    def of(cls, topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> "Arguments":
+    def read(cls, topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> "Arguments":
         """Reads the arguments once.
 
         Args:
@@ -168,7 +169,8 @@ class Arguments:
         """
         check_range("mu", mu, 1e-9, 1e9)
         mu = float(np.float32(mu))  # Lucene's precision
-        return cls(topics, documents, mu, scan.Collection.of(topics, documents, "standard", _FIELDS))
+        collection = scan.Collection.of(topics, documents, "standard", _FIELDS)
+        return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
     def best(self, depth: int, sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
         """Returns the best arguments of each topic, split into sentences, with their scores, best first.
@@ -182,8 +184,8 @@ class Arguments:
         """
         arguments: dict[str, Argument] = {}
         scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
-        deep, enough = depth, False
-        while not enough:
+        deep = depth
+        while True:
             deep *= 2
             rankings = [hits for _, hits in self.collection.rank(self.topics, scoring, deep)]
             missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
@@ -191,8 +193,8 @@ class Arguments:
             arguments |= {one.id: one for one in arguments_in_sentences(picked)}
             scored = ([(arguments[id], score) for id, score in hits] for hits in rankings)
             best = [_different(ranked, sentences) for ranked in scored]
-            enough = all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True))
-        return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
+            if all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True)):
+                return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
 
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
@@ -205,26 +207,34 @@ class Arguments:
             topic: the topic.
             arguments: arguments of the topic with their scores, from ``best``.
         """
-        mu, query = self.mu, Counter(self.collection.terms(topic.title))
-        both, places = reduce(scan.Statistics.__add__, self.collection.statistics), self.collection.vocabulary
-        smoothing = {term: mu * both.term(places.places[term]).probability for term in query}
+        query = Counter(self.collection.terms(topic.title))
+        statistics = reduce(scan.Statistics.__add__, self.collection.statistics)
+        vocabulary = self.collection.vocabulary
+        smoothing = {term: self.mu * statistics.term(vocabulary.places[term]).probability for term in query}
         for argument, score in arguments:
-            for each in unscored(argument):
-                terms = Counter(self.collection.terms(each.text))
-                shorter = log(mu / (terms.total() + mu))
+            for sentence in unscored(argument):
+                terms = Counter(self.collection.terms(sentence.text))
+                shorter = log(self.mu / (terms.total() + self.mu))
                 likelihood = sum(
                     count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
                     for term, count in query.items()
                     if term in terms
                 )
-                yield replace(each, score=score + likelihood)
+                yield replace(sentence, score=score + likelihood)
 
 
 def unscored(argument: Argument) -> list[ScoredSentence]:
     """Returns the sentences of an argument, without scores."""
     return [
-        ScoredSentence(each.id, each.text, argument.id, argument.stance, place, 0.0)
-        for place, each in enumerate(argument.sentences or ())
+        ScoredSentence(
+            id=sentence.id,
+            text=sentence.text,
+            argument=argument.id,
+            stance=argument.stance,
+            index=index,
+            score=0.0,
+        )
+        for index, sentence in enumerate(argument.sentences or ())
     ]
 
 
@@ -239,15 +249,15 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
         depth: maximum number of pairs.
     """
     same_text: dict[str, list[ScoredSentence]] = {}
-    for each in sorted(sentences, key=lambda each: (-each.score, each.id)):
-        if text := normalised(each.text):
-            same_text.setdefault(text, []).append(each)
+    for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
+        same_text.setdefault(normalised(sentence.text), []).append(sentence)
+    same_text.pop("", None)
     ranked = list(same_text.values())
-    found = [
+    pairs = [
         pair_of(*_from_one_argument(ranked[i], ranked[j]), (ranked[i][0].score + ranked[j][0].score) / 2)
-        for i, j in _places_of_the_best(len(ranked), depth)
+        for i, j in _indexes_of_the_best(len(ranked), depth)
     ]
-    return sorted(found, key=lambda pair: (-pair.score, pair.id))[:depth]
+    return sorted(pairs, key=lambda pair: (-pair.score, pair.id))[:depth]
 
 
 def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
@@ -275,9 +285,11 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
         score: score of the pair.
     """
     if one.argument == other.argument:
-        first, second = sorted((one, other), key=lambda each: (not each.is_conclusion, each.place))
+        first, second = sorted(
+            (one, other), key=lambda sentence: (not sentence.is_conclusion, sentence.index)
+        )
     else:
-        first, second = sorted((one, other), key=lambda each: (-each.score, each.id))
+        first, second = sorted((one, other), key=lambda sentence: (-sentence.score, sentence.id))
     return Pair(first, second, score)
 
 
@@ -291,7 +303,7 @@ def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> l
     return list(seen.values())
 
 
-def _places_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
+def _indexes_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
     """Yields indices i < j in a ranking whose pair can be among the best ``depth``.
 
     Including itself, (i + 1) j - i (i + 1) / 2 pairs are at least as good: one index is up to i, one up to j.
@@ -305,8 +317,8 @@ def _from_one_argument(
     ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
     """Returns the best sentence of each, from the same argument if possible."""
-    best_of = {each.argument: each for each in reversed(others)}
+    best = {sentence.argument: sentence for sentence in reversed(others)}
     for one in ones:
-        if one.argument in best_of:
-            return one, best_of[one.argument]
+        if one.argument in best:
+            return one, best[one.argument]
     return ones[0], others[0]

@@ -27,7 +27,7 @@ def split_argument(argument: Argument) -> Argument:
     """Returns an argument with its sentences: a conclusion of two or more words, and all premises."""
     conclusion = argument.conclusion.strip()
     claims = [conclusion] if len(conclusion.split()) >= _SHORTEST_CONCLUSION else []
-    premises = [each for premise in argument.premises for each in split_text(premise)]
+    premises = [sentence for premise in argument.premises for sentence in split_text(premise)]
     numbered = [
         Sentence(f"{argument.id}__{part}__{number}", text)
         for part, texts in (("CONC", claims), ("PREMISE", premises))
@@ -44,11 +44,11 @@ def distinct_sentences(argument: Argument) -> dict[str, int]:
     Args:
         argument: the argument.
     """
-    places: dict[str, int] = {}
-    for place, each in enumerate(argument.sentences or ()):
-        if text := normalised(each.text):
-            places.setdefault(text, place)
-    return places
+    indexes: dict[str, int] = {}
+    for index, sentence in enumerate(argument.sentences or ()):
+        indexes.setdefault(normalised(sentence.text), index)
+    indexes.pop("", None)
+    return indexes
 
 
 def normalised(text: str) -> str:
@@ -58,4 +58,4 @@ def normalised(text: str) -> str:
 
 def split_text(text: str) -> list[str]:
     """Returns the sentences of an English text, as by Java's BreakIterator, without surrounding blanks."""
-    return [sentence for piece in pieces(text) if (sentence := piece.strip())]
+    return list(filter(None, map(str.strip, pieces(text))))
