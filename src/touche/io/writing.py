@@ -77,7 +77,7 @@ def check_writable(folder: Path) -> None:
     Raises:
         InputError: if they cannot.
     """
-    with _named(folder):
+    with _input_errors(folder):
         TemporaryFile(dir=folder).close()
 
 
@@ -90,7 +90,7 @@ def check_outputs(paths: Iterable[Path]) -> None:
     targets = set()
     for path in paths:
         make_folder(path.parent)
-        with _named(path):
+        with _input_errors(path):
             target = _target_of_writing(path)
             TemporaryFile(dir=target.parent).close()
         if target in targets:
@@ -131,12 +131,12 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
             is an input of the running command.
     """
     block = None if is_cache else _block.get()
-    with _named(path, _WRITING), ExitStack() as stack:
-        with _named(path):
+    with _input_errors(path, _WRITING), ExitStack() as stack:
+        with _input_errors(path):
             target = path if is_cache else _target_of_writing(path, is_update=is_update)
             part, file = stack.enter_context(_hidden_part(target))
         yield file
-        with _named(path):
+        with _input_errors(path):
             file.flush()
             os.fsync(file.fileno())
             if block:
@@ -166,7 +166,7 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     try:
         yield
         if block.parts:
-            with _named(first):
+            with _input_errors(first):
                 _replace(block.parts_from(first), block.removed)
     finally:
         _block.reset(token)
@@ -199,8 +199,8 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
         InputError: if the folder cannot be written.
     """
     name = path.with_name(f".{path.name}.lock")
-    with _named(path):
-        lock = _open_lock(name, on_waiting)
+    with _input_errors(path):
+        lock = _open_locked(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, on_waiting=on_waiting)
     try:
         yield
     finally:
@@ -208,20 +208,22 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
         os.close(lock)
 
 
-def _open_lock(name: Path, on_waiting: Callable[[], object]) -> int:
-    """Opens and locks a file that other processes may remove meanwhile."""
+def _open_locked(
+    path: str | Path, flags: int, mode: int = 0o666, on_waiting: Callable[[], object] = bool
+) -> int:
+    """Opens and locks a file that other processes may remove meanwhile; some file systems have no locks."""
     while True:
-        lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        file = os.open(path, flags, mode)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             on_waiting()
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:  # no locks
-            return lock
-        if identities([name]) == {(os.fstat(lock).st_dev, os.fstat(lock).st_ino)}:
-            return lock
-        os.close(lock)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            return file
+        if identities([Path(path)]) == {(os.fstat(file).st_dev, os.fstat(file).st_ino)}:
+            return file
+        os.close(file)
 
 
 @contextmanager
@@ -238,7 +240,7 @@ def without_empty_folders(top: Path, *folders: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _named(path: Path, only: Container[int] | None = None) -> Iterator[None]:
+def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[None]:
     """Raises an InputError with the path for an error of the system, and for an impossible path.
 
     Args:
@@ -260,7 +262,7 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     earlier = None if target.is_symlink() else _status(target)
     part = _hidden(target, "part")
     # Not mkstemp, because its permissions ignore the umask.
-    opener = partial(_create_locked, mode=0o600 if earlier else 0o666)
+    opener = partial(_open_locked, mode=0o600 if earlier else 0o666)
     with open(part, "xb", opener=opener) as file:
         try:
             if earlier:
@@ -269,17 +271,6 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-
-
-def _create_locked(path: str, flags: int, mode: int) -> int:
-    """Creates and locks a file, which other processes may remove before it is locked."""
-    while True:
-        file = os.open(path, flags, mode)
-        with suppress(OSError):  # on file systems without locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        if os.path.lexists(path):
-            return file
-        os.close(file)
 
 
 def _remove_abandoned(target: Path, kind: str) -> None:
