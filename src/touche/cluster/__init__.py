@@ -1,7 +1,7 @@
 """Collections larger than one machine, read and scored by the workers of a Spark cluster."""
 
-from touche.cluster.inputs import find, find_remote, saved
-from touche.cluster.session import started
-from touche.cluster.shipping import folder_sent
-
-__all__ = ["find", "find_remote", "folder_sent", "saved", "started"]
+from touche.cluster.inputs import find as find
+from touche.cluster.inputs import find_remote as find_remote
+from touche.cluster.inputs import saved as saved
+from touche.cluster.session import started as started
+from touche.cluster.shipping import folder_sent as folder_sent

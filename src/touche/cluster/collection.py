@@ -9,7 +9,7 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from touche.cluster.failing import Failed, caught, of_both, sentences
+from touche.cluster.failing import Failed, add_results, caught, spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import Find, ReadTask, TaskReport, cut
@@ -104,7 +104,7 @@ class SparkDocuments(Documents):
             ToucheError: if a file is broken, there are no documents, or workers fail.
         """
         task = ReadTask(reader=self.files.format.reader, parser=self.parser, find=read, fields=self.fields)
-        with sentences():
+        with spark_errors():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
             reports = items.filter(lambda item: isinstance(item, TaskReport)).collect()
         if self.fields:
@@ -157,17 +157,17 @@ class WorkerParts(Generic[_T]):
         """Folds the parts of each partition in a task, then adds up the results."""
 
         def fold_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
-            yield caught(reduce, fold, _parts_among(items), zero)
+            yield caught(reduce, fold, _parts_in(items), zero)
 
-        with sentences():
+        with spark_errors():
             results = self.parts.mapPartitions(self.ship(fold_partition))
-            result: _R | Failed = results.treeReduce(self.ship(partial(of_both, add)))
+            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, add)))
         if isinstance(result, Failed):
             raise ToucheError(result.reason)
         return result
 
 
-def _parts_among(items: Iterable[_T | TaskReport]) -> Iterator[_T]:
+def _parts_in(items: Iterable[_T | TaskReport]) -> Iterator[_T]:
     """Yields the parts among parts and reports.
 
     Raises:

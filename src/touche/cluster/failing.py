@@ -63,7 +63,7 @@ def caught(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":
         return Failed.by(error)
 
 
-def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed") -> "_R | Failed":
+def add_results(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed") -> "_R | Failed":
     """Returns the sum of two results, or the first error among them."""
     if isinstance(one, Failed) or isinstance(other, Failed):
         return one if isinstance(one, Failed) else other
@@ -71,7 +71,7 @@ def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed
 
 
 @contextmanager
-def sentences() -> Iterator[None]:
+def spark_errors() -> Iterator[None]:
     """Raises the errors of Spark as one sentence.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from touche.baselines.files import digest_of, fingerprints
 from touche.cluster.collection import Saved, SparkDocuments
-from touche.cluster.failing import sentences
+from touche.cluster.failing import spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
 from touche.documents.discovery import Input, files_named, side_files
@@ -109,7 +109,7 @@ class _Folder:
 
     def entries(self) -> dict[str, _Entry]:
         """Returns all files at any depth by name, except hidden ones."""
-        with sentences():
+        with spark_errors():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
             rows = files.select("path", "length", "modificationTime").collect()
             return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
@@ -123,7 +123,7 @@ class _Folder:
         if self.is_local:
             return self.path(entry.name)
         _check_sizes([entry])
-        with sentences():
+        with spark_errors():
             return Held.of(entry.name, bytes(self._read().load(entry.name).select("content").head()[0]))
 
     def held(self, paths: Iterable[str], tasks: int) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
-from touche.cluster.failing import SparkError, sentences, shortened
+from touche.cluster.failing import SparkError, shortened, spark_errors
 from touche.errors import ToucheError
 from touche.io.optional import installing
 
@@ -44,7 +44,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
         context = _context(pyspark, conf, output)
         try:
             try:
-                with sentences():
+                with spark_errors():
                     yield context
             finally:
                 context.stop()

@@ -6,6 +6,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -19,30 +20,34 @@ FOLDER = "touche-baseline-"  # the beginning of the folder's name on the workers
 Ship = Callable[[Callable[..., Any]], "Shipped"]
 
 
+@dataclass(frozen=True)
 class Shipped:
     """A function that workers call.
 
     A worker imports the baseline's modules from the sent copy of their folder, which has all files.
+
+    Attributes:
+        folder: the baseline's folder on this machine, or None.
+        copy: the name of the folder's copy.
+        function: the function.
     """
 
-    def __init__(self, folder: Path | None, copy: str, function: Callable[..., Any]) -> None:
-        """Stores a function, its folder on this machine if it has one, and the name of the folder's copy."""
-        self._folder = folder
-        self._copy = copy
-        self._function = function
+    folder: Path | None
+    copy: str
+    function: Callable[..., Any]
 
     def __call__(self, *arguments: Any) -> Any:
         """Calls the function."""
-        return self._function(*arguments)
+        return self.function(*arguments)
 
     def __reduce__(self) -> Any:
         """Returns the function's bytes, which a worker reads after it has the folder."""
         from pyspark import cloudpickle  # optional
 
-        return _arrived, (_code(), self._folder, self._copy, cloudpickle.dumps(self._function))
+        return _receive, (_code(), self.folder, self.copy, cloudpickle.dumps(self.function))
 
 
-def _arrived(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
+def _receive(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
     from pyspark import SparkFiles  # optional
 
     if code != _code():

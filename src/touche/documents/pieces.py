@@ -153,18 +153,19 @@ class Cutter:
             InputError: if that record has 64 MiB or more.
         """
         self._check(first)
-        text, place = b"".join((self._held, raw)), None
+        content = b"".join((self._held, raw))
+        place = None
         if self._status:
             place = Place(
                 path=self._path,
                 line=self.line,
                 read=self.read,
-                begin=end - len(text),
-                size=len(text),
+                begin=end - len(content),
+                size=len(content),
                 device=self._status.st_dev,
                 inode=self._status.st_ino,
             )
-        piece = Piece(path=self._path, line=self.line, raw=text, read=self.read, place=place)
+        piece = Piece(path=self._path, line=self.line, raw=content, read=self.read, place=place)
         self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
         self._held.clear()
         return piece

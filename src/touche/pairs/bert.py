@@ -244,7 +244,7 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     )
     model = onnx.parser.parse_model(graph)
     for name in names:
-        model.graph.initializer.append(onnx.numpy_helper.from_array(_oriented(name, weights[name]), name))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(_transposed(name, weights[name]), name))
     return model
 
 
@@ -259,7 +259,7 @@ def session(model: Any) -> Any:
     return onnxruntime.InferenceSession(serialized, options, providers=["CPUExecutionProvider"])
 
 
-def _oriented(name: str, weight: Array) -> Array:
+def _transposed(name: str, weight: Array) -> Array:
     """Transposes weights, which are published as outputs x inputs."""
     return np.ascontiguousarray(weight.T) if weight.ndim == 2 and "embeddings" not in name else weight
 

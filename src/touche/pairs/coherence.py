@@ -54,7 +54,7 @@ def of_embeddings(topics: Topics) -> list[list[float]]:
     texts = _texts(pair for pairs in topics for pair in pairs)
     vectors = dict(zip(texts, embed(texts), strict=True))
     return [
-        [_read_on(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
+        [_coherence(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
         for pairs in topics
     ]
 
@@ -100,10 +100,10 @@ def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
         text: {term: count * log(1 + len(bags) / frequencies[term]) for term, count in bag.items()}
         for text, bag in bags.items()
     }
-    return [_read_on(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
+    return [_coherence(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 
-def _read_on(cosine: float) -> float:
+def _coherence(cosine: float) -> float:
     """Returns the coherence of a cosine: 0 for nearly equal sentences, because one only repeats the other."""
     return 0.0 if cosine >= REPETITION else round(cosine, _DIGITS)
 

@@ -192,7 +192,7 @@ class Arguments:
             picked = scan.picked(self.documents, missing) if missing else []
             arguments |= {one.id: one for one in arguments_in_sentences(picked)}
             scored = ([(arguments[id], score) for id, score in hits] for hits in rankings)
-            best = [_different(ranked, sentences) for ranked in scored]
+            best = [_distinct_arguments(ranked, sentences) for ranked in scored]
             if all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True)):
                 return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
 
@@ -293,7 +293,9 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     return Pair(first, second, score)
 
 
-def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> list[tuple[Argument, float]]:
+def _distinct_arguments(
+    arguments: Iterable[tuple[Argument, float]], sentences: int
+) -> list[tuple[Argument, float]]:
     """Returns arguments with enough distinct sentences, without those that repeat an earlier argument."""
     seen: dict[frozenset[str], tuple[Argument, float]] = {}
     for one, score in arguments:

@@ -60,7 +60,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
     return replace(
         page,
-        title=shortened(_blanks(tree.title or "") or _blanks(rendered), _TITLE),
+        title=shortened(_normalised(tree.title or "") or _normalised(rendered), _TITLE),
         headings="".join(_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))[:_ALL_HEADINGS],
         body=main_content(rendered),
         meta_description=shortened(_meta(tree, '[name="description"][content]'), _DESCRIPTION),
@@ -117,7 +117,7 @@ def _title(tree: HTMLTree) -> str:
     assert tree.document is not None
     first = (tree.document.query_selector(kind) for kind in ("h1", "h2", ".title"))
     texts = (tree.title, *(node.text for node in first if node is not None))
-    return next(filter(None, (_blanks(text or "") for text in texts)), "")
+    return next(filter(None, (_normalised(text or "") for text in texts)), "")
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
@@ -135,7 +135,7 @@ def _texts(nodes: Iterable[Any]) -> Iterator[str]:
     for node in nodes:
         if length >= _ALL_HEADINGS:
             return
-        text = _blanks(node.text or "")
+        text = _normalised(node.text or "")
         length += len(text)
         yield text
 
@@ -154,8 +154,8 @@ def _meta(tree: HTMLTree, attributes: str) -> str:
     """Returns the content of the first matching element; in 2020 names were case-sensitive."""
     assert tree.document is not None
     node = tree.document.query_selector(f"meta{attributes}")
-    return "" if node is None else _blanks(node.getattr("content") or "")[:_META]
+    return "" if node is None else _normalised(node.getattr("content") or "")[:_META]
 
 
-def _blanks(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(text.split())
