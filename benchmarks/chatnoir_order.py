@@ -61,8 +61,8 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Rankings
     numbers: Mapping[str, Any] = replica.NUMBERS["2020"] | {"lengths": lengths}
     method = replica.Method(numbers, "fields", 1.0)
     documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))
-    pages = rescore.Collection.of(documents, method.collecting(collection.topics))
-    best = pages.best(replica.spam_of(collection.documents, pages), numbers["window"])
+    pages = rescore.Collection.read(documents, method.collecting(collection.topics))
+    best = pages.best(replica.find_spam(collection.documents, pages), numbers["window"])
     return {
         topic.number: [hit.id for hit, _ in rescore.scored(hits, numbers)]
         for topic, hits in zip(collection.topics, best, strict=True)

@@ -22,7 +22,9 @@ class ArgsMe:
     """
 
     def __init__(self, *, is_cached: bool = True, keep_days: float = KEEP_DAYS) -> None:
-        self._engine = Engine("args.me", "ARGSME_URL", _URL, is_cached, keep_days)
+        self._engine = Engine(
+            name="args.me", variable="ARGSME_URL", address=_URL, is_cached=is_cached, keep_days=keep_days
+        )
         warning = "%s ranks with today's index and method, not those of 2021"
         _log.warning(warning, self._engine.address)
 
@@ -48,7 +50,7 @@ def _read(depth: int, sent: bytes) -> Answer:
     if None in ids or total < 0:
         raise ValueError("a result without an id, or a negative total")
     if None in scores:
-        scores = [float(len(ids) - place) for place in range(len(ids))]
+        scores = [float(len(ids) - rank) for rank in range(len(ids))]
     return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)
 
 

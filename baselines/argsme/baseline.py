@@ -24,7 +24,8 @@ from touche import (
     scan,
 )
 
-K1, B = np.float32(1.2), np.float32(0.75)
+K1 = np.float32(1.2)
+B = np.float32(0.75)
 LONGER = 5  # the original's premises are longer by so many tokens; their content is unknown
 WEIGHTS = (1.0, 1.5, 1.0)
 PREMISES, CONCLUSION, PAGE = range(3)
@@ -58,10 +59,12 @@ def argsme(
     if api:
         if match != "all" or documents.statistics:
             raise ParameterError("--api lets args.me rank; omit --match and files of statistics")
-        yield from asked(topics, ArgsMe(is_cached=cache, keep_days=cache_days), depth)
+        client = ArgsMe(is_cached=cache, keep_days=cache_days)
+        for topic in topics:
+            yield topic, client.search(topic.title, depth, topic.candidates)
         return
     fields: dict[str, Callable[[AnyDocument], str]] = {
-        "premises": partial(indexed_premises_of, word_of_no_title(topics)),
+        "premises": partial(lengthened_premises, word_in_no_title(topics)),
         "conclusion": conclusion_of,
         "page": page_of,
     }
@@ -89,18 +92,13 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     return score
 
 
-def indexed_premises_of(filler: str, document: AnyDocument) -> str:
+def lengthened_premises(filler: str, document: AnyDocument) -> str:
     """Returns the premises, lengthened to their length in the index of args.me."""
     return premises_of(document) + LONGER * f" {filler}"
 
 
-def word_of_no_title(topics: Topics) -> str:
+def word_in_no_title(topics: Topics) -> str:
     """Returns a word that is in no title, to lengthen texts."""
     titles = " ".join(topic.title for topic in topics).lower()
-    return next(word for number in count() if (word := f"unseen{number}") not in titles)
-
-
-def asked(topics: Topics, client: ArgsMe, depth: int) -> Rankings:
-    """Yields args.me's own answers with their scores; without scores in their order."""
-    for topic in topics:
-        yield topic, client.search(topic.title, depth, topic.candidates)
+    words = (f"unseen{number}" for number in count())
+    return next(word for word in words if word not in titles)

@@ -33,7 +33,14 @@ class ChatNoir:
     ) -> None:
         self._index = index
         self._key = os.environ.get(KEY, "")
-        self._engine = Engine("ChatNoir", "CHATNOIR_URL", _URL, is_cached, keep_days, _ADVICE)
+        self._engine = Engine(
+            name="ChatNoir",
+            variable="CHATNOIR_URL",
+            address=_URL,
+            is_cached=is_cached,
+            keep_days=keep_days,
+            advice=_ADVICE,
+        )
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._models = _models()

@@ -67,11 +67,11 @@ def chatnoir_bm25f(
         return
     if explain[0] and explain[0] not in [topic.number for topic in topics]:
         raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explain[0]}")
-    method = Method(NUMBERS[year], model, share_of(match))
+    method = Method(NUMBERS[year], model, parse_share(match))
     pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
-    collection = Collection.of(pages, method.collecting(topics, explain[1]))
+    collection = Collection.read(pages, method.collecting(topics, explain[1]))
     warn_of_statistics(documents, collection, method.numbers["statistics"])
-    best = collection.best(spam_of(documents, collection), method.numbers["window"])
+    best = collection.best(find_spam(documents, collection), method.numbers["window"])
     for topic, hits in zip(topics, best, strict=True):
         if explain[0] == topic.number:
             print(explanation(documents, collection, method, topic, hits, explain[1]))
@@ -126,17 +126,14 @@ class Method:
         title = wanted(topic.title)
         if self.model == "bm25f":
             return self._bm25f(title)
-        numbers, slop = self.numbers, NUMBERS["phrase"]["slop"]
-        fields = {
-            name: Syntax({name: FACTOR * boost}, self._terms).query(title, share=0)
-            for name, boost in numbers["boosts"].items()
-        }
-        phrases = {
-            f"phrase in {name}": boosted(Phrase(name, terms, slop), FACTOR * boost)
-            for name, boost in numbers["phrases"].items()
-            if len(terms := tuple(self._terms(name, title))) > 1
-        }
-        return fields | phrases | self._bonuses("bonuses")
+        parts: dict[str, Query] = {}
+        for name, boost in self.numbers["boosts"].items():
+            parts[name] = Syntax({name: FACTOR * boost}, self._terms).query(title, share=0)
+        for name, boost in self.numbers["phrases"].items():
+            phrase = Phrase(name, tuple(self._terms(name, title)), NUMBERS["phrase"]["slop"])
+            if len(phrase.terms) > 1:
+                parts[f"phrase in {name}"] = boosted(phrase, FACTOR * boost)
+        return parts | self._bonuses("bonuses")
 
     def _bm25f(self, title: str) -> dict[str, Query]:
         """Returns BM25F (Robertson et al. 2004) of each token: summed frequencies and lengths of all fields.
@@ -177,23 +174,26 @@ def warn_of_statistics(documents: Documents, collection: Collection, remedy: str
         )
 
 
-def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:
+def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     """Returns the matching pages with a bad spam rank; reports removed pages, and pages without test."""
-    tallies, path = collection.totals.tallies, documents.side_file(SPAM_RANKS)
+    tallies = collection.totals.tallies
+    path = documents.side_file(SPAM_RANKS)
     ids = collection.ids() if path else frozenset[str]()
     ranks = read_scores(path, ids) if path else {}
     spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
-    pages, matching = (tallies[PAGES], "pages"), (len(ids), "pages that match a title")
+    all_pages = f"{tallies[PAGES]} pages"
+    matching = f"{len(ids)} pages that match a title"
+    unranked = (len(ids) - len(ranks), matching) if path else (tallies[PAGES], all_pages)
     reports = [
-        ("removed", tallies[FOREIGN], *pages, FOREIGN),
-        ("removed", tallies[SHORT], *pages, SHORT),
-        ("removed", len(spam), *matching, "bad spam rank"),
-        ("kept", tallies[NO_LANGUAGE], *pages, NO_LANGUAGE),
-        ("kept", *((len(ids) - len(ranks), *matching) if path else (tallies[PAGES], *pages)), "no spam rank"),
+        ("removed", tallies[FOREIGN], all_pages, FOREIGN),
+        ("removed", tallies[SHORT], all_pages, SHORT),
+        ("removed", len(spam), matching, "bad spam rank"),
+        ("kept", tallies[NO_LANGUAGE], all_pages, NO_LANGUAGE),
+        ("kept", *unranked, "no spam rank"),
     ]
-    for verb, count, *of, reason in reports:
+    for verb, count, pages, reason in reports:
         if count:
-            _log.warning("the filters %s %d of %d %s: %s", verb, count, *of, reason)
+            _log.warning("the filters %s %d of %s: %s", verb, count, pages, reason)
     return spam
 
 
@@ -210,8 +210,10 @@ def explanation(
 
     first = {hit.id: hit.first for hit in hits}
     stopped = page.matching.pages.rows[0].stopped
-    state = "matches" if id in first else f"is {stopped}" if stopped else "does not match"
-    spam, rank = (score_of(documents, name, id) for name in (SPAM_RANKS, PAGE_RANKS))
+    state = f"is {stopped}" if stopped else "does not match"
+    if id in first:
+        state = "matches"
+    spam, rank = (side_score(documents, name, id) for name in (SPAM_RANKS, PAGE_RANKS))
     weight = method.numbers["rescore_weight"] if score(method.second(topic)) else 0.0
     lines = [
         f"{id}: {state} (spam rank {spam}, page rank {rank})",
@@ -223,13 +225,13 @@ def explanation(
     return "\n".join(lines)
 
 
-def score_of(documents: Documents, name: str, id: str) -> float | str:
+def side_score(documents: Documents, name: str, id: str) -> float | str:
     """Returns the score of a page in a side file, or ``unknown``."""
     path = documents.side_file(name)
     return (read_scores(path, {id}) if path else {}).get(id, "unknown")
 
 
-def share_of(match: str) -> float:
+def parse_share(match: str) -> float:
     """Returns the share of tokens that have to match."""
     share = re.fullmatch("(100|[1-9][0-9]?)%", "100%" if match == "all" else match)
     if share is None:

@@ -14,23 +14,24 @@ NUMBERS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
 )
 FILTERS = NUMBERS["filters"]
-FOREIGN, SHORT = "in another language", "with too little main content"
+FOREIGN = "in another language"
+SHORT = "with too little main content"
 ANY = "any"
 
 
-def text_of(field: str, page: Page) -> str:
+def field_text(field: str, page: Page) -> str:
     """Returns the text of a field; empty if the field is missing."""
-    return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
+    return host_labels(page.host or "") if field == "host" else getattr(page, field) or ""
 
 
-def labels_of(host: str) -> str:
+def host_labels(host: str) -> str:
     """Returns the searchable labels of a host, each as one token, even with hyphens."""
     left_out = NUMBERS["host"]["left_out"]
     labels = (label.replace("-", "_") for label in host.split("."))
     return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
 
 
-def stopped_by(page: Page) -> str:
+def filter_reason(page: Page) -> str:
     """Returns the filter that removes a page, or an empty string; a missing field passes its filter."""
     if page.language not in (None, FILTERS["language"]):
         return FOREIGN
@@ -72,10 +73,10 @@ class Row(NamedTuple):
     matches: bool = False
 
     @classmethod
-    def of(cls, page: Page) -> "Row":
+    def from_page(cls, page: Page) -> "Row":
         """Returns the row of a page, before it is matched."""
         labels = tuple(name for name, has in LABELS.items() if has(page))
-        return cls(page.id, page.host or "", labels, stopped_by(page))
+        return cls(page.id, page.host or "", labels, filter_reason(page))
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from fields import Pages, Row, text_of
+from fields import Pages, Row, field_text
 from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
 from touche import AnyDocument, scan
 from touche.documents.pages import as_page
 
-PAGES, NO_LANGUAGE = "pages", "no language"
+PAGES = "pages"
+NO_LANGUAGE = "no language"
 
 Texts = np.ndarray[Any, np.dtype[np.int64]]  # indexes of pages
 
@@ -44,10 +45,10 @@ class Matching:
             if isinstance(leaf, Phrase):
                 self._postings[leaf] = self._phrase(leaf)
             else:
-                self._postings[leaf] = self.pages.fields[leaf.field].of(self.place(leaf))
+                self._postings[leaf] = self.pages.fields[leaf.field].of(self.index(leaf))
         return self._postings[leaf]
 
-    def place(self, term: Term) -> int:
+    def index(self, term: Term) -> int:
         """Returns the index of a term in the vocabulary of its field."""
         return self.vocabularies[term.field].places[term.term]
 
@@ -60,45 +61,46 @@ class Matching:
             case Combined():
                 return self._some(query.terms, 1)
             case Term() | Phrase():
-                found = np.zeros(len(self.pages.rows), dtype=bool)
-                found[self.postings(query)[0]] = True
-                return found
+                mask = np.zeros(len(self.pages.rows), dtype=bool)
+                mask[self.postings(query)[0]] = True
+                return mask
         required = (*query.must, *query.filters)
-        found = self._some(required or query.should, len(required) or query.least)
-        return found & ~self._some(query.without, 1)
+        mask = self._some(required or query.should, len(required) or query.least)
+        return mask & ~self._some(query.without, 1)
 
     def _some(self, queries: Sequence[Query], least: int) -> scan.Array:
         """Returns for each page whether it matches at least so many of the queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
-        found: scan.Array = counts >= least
-        return found
+        mask: scan.Array = counts >= least
+        return mask
 
     def _phrase(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
         terms = [Term(phrase.field, term) for term in phrase.terms]
         texts = np.flatnonzero(self._some([*dict.fromkeys(terms)], len({*terms})))
-        places = {term: self._places(term, texts) for term in terms}
-        numbers = [self.place(term) for term in terms]
-        in_texts = ([places[term][n] for term in terms] for n in range(len(texts)))
-        tf = np.array([frequency(each, numbers, phrase.slop) for each in in_texts], dtype=np.float32)
+        positions = {term: self._positions(term, texts) for term in terms}
+        numbers = [self.index(term) for term in terms]
+        in_texts = ([positions[term][n] for term in terms] for n in range(len(texts)))
+        tf = np.array([frequency(words, numbers, phrase.slop) for words in in_texts], dtype=np.float32)
         return texts[tf > 0], tf[tf > 0]
 
-    def _places(self, term: Term, texts: Texts) -> list[list[int]]:
+    def _positions(self, term: Term, texts: Texts) -> list[list[int]]:
         """Returns the positions of a term in pages that have it."""
-        counts, place = self.pages.fields[term.field], self.place(term)
+        counts = self.pages.fields[term.field]
+        index = self.index(term)
         assert counts.places is not None
-        postings = int(counts.begins[place]) + np.searchsorted(counts.of(place)[0], texts)
+        postings = int(counts.begins[index]) + np.searchsorted(counts.of(index)[0], texts)
         sizes = counts.tf[postings].tolist()
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.places[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
 
-def frequency(places: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
+def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
     """Returns the frequency of a phrase; each occurrence counts 1 / (1 + distance of its words).
 
     Args:
-        places: the ascending positions of each word of the phrase in the text.
+        positions: the ascending positions of each word of the phrase in the text.
         terms: the number of each word; equal words have equal numbers.
         slop: the largest distance of the words.
 
@@ -106,9 +108,9 @@ def frequency(places: Sequence[Sequence[int]], terms: Sequence[int], slop: int) 
         The sum, a float32 value.
     """
     if not slop:
-        return float(len(set.intersection(*({at - n for at in word} for n, word in enumerate(places)))))
+        return float(len(set.intersection(*({at - n for at in word} for n, word in enumerate(positions)))))
     count = np.float32(0)
-    for apart in _Sloppy(places, terms).matches(slop):
+    for apart in _Sloppy(positions, terms).matches(slop):
         count += np.float32(1) / np.float32(1 + apart)
     return float(count)
 
@@ -140,11 +142,13 @@ class _Sloppy:
     they wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
     """
 
-    def __init__(self, places: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
+    def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
         self._equal: dict[int, list[_Word]] = defaultdict(list)  # by term
-        self._end, self._queue, self._terms = 0, list[_Word](), terms
+        self._end = 0
+        self._queue: list[_Word] = []
+        self._terms = terms
         words = []
-        for offset, (term, in_text) in enumerate(zip(terms, places, strict=True)):
+        for offset, (term, in_text) in enumerate(zip(terms, positions, strict=True)):
             words.append(_Word(offset, len(self._equal[term]), [*reversed(in_text)]))
             self._equal[term].append(words[-1])
         # The second of equal words begins at their second position, and so on.
@@ -157,17 +161,20 @@ class _Sloppy:
         """Yields the distance of the words in each match."""
         while self._positioned:
             word = self._pop()
-            apart, second = self._end - word.here, self._queue[0].here
-            while (advanced := self._advance_past_equals(word)) and word.here <= second:
+            apart = self._end - word.here
+            second = self._queue[0].here
+            self._positioned = self._advance_past_equals(word)
+            while self._positioned and word.here <= second:
                 apart = min(apart, self._end - word.here)
-            self._positioned = advanced
+                self._positioned = self._advance_past_equals(word)
             if apart <= slop:
                 yield apart
             self._add(word)
 
     def _advance_past_equals(self, word: _Word) -> bool:
         """Moves a word to its next position, also equal words that it meets; returns False at the end."""
-        first, moved = word, set[int]()
+        first = word
+        moved: set[int] = set()
         if not self._advance(word):
             return False
         while met := self._met(word):
@@ -188,31 +195,35 @@ class _Sloppy:
 
     def _met(self, word: _Word) -> _Word | None:
         """Returns an equal word at the same position, or None."""
-        place = word.here + word.offset
+        position = word.here + word.offset
         others = (other for other in self._equal[self._terms[word.offset]] if other is not word)
-        return next((other for other in others if other.here + other.offset == place), None)
+        return next((other for other in others if other.here + other.offset == position), None)
 
     def _queue_again(self, moved: set[int]) -> None:
         """Queues words that have moved, by number; other words with such a number count as moved."""
         out = []
         while moved:
-            out.append(word := self._pop())
+            word = self._pop()
+            out.append(word)
             if len(self._equal[self._terms[word.offset]]) > 1:
                 moved.discard(word.number)
         for word in reversed(out):
             self._add(word)
 
     def _add(self, word: _Word) -> None:
-        heap, at = self._queue, len(self._queue)
+        heap = self._queue
+        at = len(heap)
         heap.append(word)
-        while at and heap[at] < heap[above := (at - 1) // 2]:
-            heap[at], heap[above] = heap[above], heap[at]
-            at = above
+        while at and word < heap[(at - 1) // 2]:
+            heap[at] = heap[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap[at] = word
 
     def _pop(self) -> _Word:
-        heap, at = self._queue, 0
+        heap = self._queue
         heap[0], heap[-1] = heap[-1], heap[0]
         word = heap.pop()
+        at = 0
         while below := [n for n in (2 * at + 1, 2 * at + 2) if n < len(heap)]:
             least = min(below, key=heap.__getitem__)
             if not heap[least] < heap[at]:
@@ -293,13 +304,13 @@ class Collecting:
         """The terms of each field; fields with the same analysis share them."""
         terms = defaultdict[str, dict[str, None]](dict)
         for search in self.searches:
-            for term in (*terms_of(search.first), *terms_of(search.second)):
+            for term in (*terms_in(search.first), *terms_in(search.second)):
                 terms[self.analyses[term.field]][term.term] = None
         known = {name: scan.Vocabulary.of_terms(terms[name], name) for name in self.analyses.values()}
         return {field: known[analysis] for field, analysis in self.analyses.items()}
 
 
-def terms_of(query: Query) -> Iterator[Term]:
+def terms_in(query: Query) -> Iterator[Term]:
     """Yields the terms of a query."""
     for leaf in leaves(query):
         match leaf:
@@ -315,9 +326,10 @@ class _Collector:
     """Makes parts of the collection from documents."""
 
     def __init__(self, collecting: Collecting) -> None:
-        self._collecting, self._vocabularies = collecting, collecting.vocabularies
+        self._collecting = collecting
+        self._vocabularies = collecting.vocabularies
         self._countings = {
-            name: scan.Counting(vocabulary, {name: partial(text_of, name)}, placed=True)
+            name: scan.Counting(vocabulary, {name: partial(field_text, name)}, placed=True)
             for name, vocabulary in self._vocabularies.items()
         }
 
@@ -325,7 +337,7 @@ class _Collector:
         """Returns a part with these documents."""
         read = [as_page(document) for document in documents]
         counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
-        pages = Pages([Row.of(page) for page in read], counts)
+        pages = Pages([Row.from_page(page) for page in read], counts)
         statistics = {name: scan.Statistics.of(counts) for name, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(row.stopped for row in pages.rows)
@@ -333,13 +345,14 @@ class _Collector:
 
     def _matching(self, pages: Pages) -> Pages:
         """Returns the pages that pass the filters and match a topic, and the explained page."""
-        matching, found = Matching(pages, self._vocabularies), np.zeros(len(pages.rows), dtype=bool)
+        matching = Matching(pages, self._vocabularies)
+        mask = np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
-            found |= matching.matches(search.first)
-        found &= np.array([not row.stopped for row in pages.rows], dtype=bool)
-        rows = [row._replace(matches=each) for row, each in zip(pages.rows, found.tolist(), strict=True)]
+            mask |= matching.matches(search.first)
+        mask &= np.array([not row.stopped for row in pages.rows], dtype=bool)
+        rows = [row._replace(matches=value) for row, value in zip(pages.rows, mask.tolist(), strict=True)]
         explained = [row.id == self._collecting.explained for row in rows]
-        return replace(pages, rows=rows).only(found | np.array(explained, dtype=bool))
+        return replace(pages, rows=rows).only(mask | np.array(explained, dtype=bool))
 
 
 def joined(parts: Sequence[Part]) -> Part:

@@ -131,13 +131,14 @@ def all_of(
 
     The score is the sum over ``queries`` and ``extra``, whose queries need not match.
     """
-    must, filters = tuple(queries), tuple(filters)
+    must = tuple(queries)
+    filters = tuple(filters)
     if NOTHING in (*must, *filters):
         return NOTHING
     without, extra = (tuple(query for query in some if query != NOTHING) for some in (without, extra))
     merged = _merged(must)
     alone = len(merged) == 1 and not (filters or without or extra)
-    return merged[0] if alone else Bool(merged, extra, filters, without)
+    return merged[0] if alone else Bool(must=merged, should=extra, filters=filters, without=without)
 
 
 def _merged(queries: Iterable[Query]) -> tuple[Query, ...]:
@@ -200,26 +201,33 @@ class Syntax:
         """Parses a text as Lucene; operators bind to the left, and have the same precedence."""
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
-        top, operands, previous = NOTHING, tuple[Query, ...](), usual
+        top = NOTHING
+        operands: tuple[Query, ...] = ()
+        previous = usual
         for operator, query in self._operands(_with_operators(text, _OPERATORS), usual):
             if top == NOTHING:
-                top, operands = query, (query,)
+                top = query
+                operands = (query,)
             else:
                 operands = (*(operands if operator is previous else (top,)), query)
-                top, previous = operator(operands), operator
+                top = operator(operands)
+                previous = operator
         return top
 
     def _operands(self, text: str, usual: Operator) -> Iterator[tuple[Operator, Query]]:
         """Yields words and phrases, each with the first operator before it, or the usual one."""
-        operator, negated = None, False
+        operator = None
+        negated = False
         for token in _TOKEN.finditer(text):
             if token["operator"]:
                 operator = operator or (all_of if token["operator"] == "+" else any_of)
             elif token["phrase"] == "":
                 operator = None
-            elif (query := self._anywhere(token, usual)) != NOTHING:
-                yield operator or usual, all_of([EVERYTHING], without=[query]) if negated else query
-                operator = None
+            else:
+                query = self._anywhere(token, usual)
+                if query != NOTHING:
+                    yield operator or usual, all_of([EVERYTHING], without=[query]) if negated else query
+                    operator = None
             negated = bool(token["minus"]) and not negated
 
     def _anywhere(self, token: re.Match[str], usual: Operator) -> Query:

@@ -51,9 +51,10 @@ class Collection:
     vocabularies: Mapping[str, scan.Vocabulary]
 
     @classmethod
-    def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
+    def read(cls, documents: Documents, collecting: Collecting) -> "Collection":
         """Reads the pages once."""
-        parts, fields = scan.read_parts(documents, collecting.reading), collecting.vocabularies
+        parts = scan.read_parts(documents, collecting.reading)
+        fields = collecting.vocabularies
         nothing = collecting.reading.begin()([]).totals
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
         known = scan.known_or_counted(
@@ -74,8 +75,8 @@ class Collection:
         """Returns the scoring of a stored page, or None."""
 
         def with_part(before: Pages | None, part: Part) -> Pages | None:
-            found = np.array([row.id == id for row in part.pages.rows], dtype=bool)
-            return part.pages.only(found) if found.any() else before
+            mask = np.array([row.id == id for row in part.pages.rows], dtype=bool)
+            return part.pages.only(mask) if mask.any() else before
 
         pages = self.parts.folded(None, with_part, lambda one, other: one or other)
         if pages is None:
@@ -131,13 +132,17 @@ class _Best:
         texts, first = scoring.scored(search.first)
         if search.among is not None:
             passes = passes & np.array([row.id in search.among for row in rows], dtype=bool)
-        texts, first = texts[passes[texts]], first[passes[texts]]
+        passing = passes[texts]
+        texts = texts[passing]
+        first = first[passing]
         chosen = first >= self._least(first, before)
         again, scores = scoring.scored(search.second)
         second = np.zeros(len(rows))
         second[again] = scores
         hits = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
-        return [Hit(score, rows[n].id, float(second[n]), rows[n].host) for score, n in hits]
+        return [
+            Hit(first=score, id=rows[n].id, second=float(second[n]), host=rows[n].host) for score, n in hits
+        ]
 
     def _least(self, scores: scan.Array, before: Sequence[Hit]) -> float:
         """Returns the lowest score that can be among the best."""
@@ -149,7 +154,8 @@ class _Best:
 
 def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
     """Returns pages with the weighted sums of their two scores, best first."""
-    first, second = numbers["match_weight"], numbers["rescore_weight"]
+    first = numbers["match_weight"]
+    second = numbers["rescore_weight"]
     scores = [(hit, first * hit.first + second * hit.second) for hit in hits]
     return sorted(scores, key=lambda scored: (scored[1], scored[0].id), reverse=True)
 

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 from fields import NUMBERS
-from match import Matching, Texts, terms_of
+from match import Matching, Texts, terms_in
 from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche import scan
@@ -74,7 +74,7 @@ class Scoring:
             case Term() | Phrase():
                 terms = self._terms(query)
                 yield (
-                    f"{' '.join(term.term for term in terms_of(query))}: "
+                    f"{' '.join(term.term for term in terms_in(query))}: "
                     f"{self._bm25(query, boost)[1][0]:.4f} "
                     f"by frequency {self.matching.postings(query)[1][0]:.4g}, "
                     f"idf {_idf(terms):.4f} (df {' + '.join(str(term.df) for term in terms)} "
@@ -108,13 +108,14 @@ class Scoring:
         df = max(term.df for _, term in known)
         documents = max(term.documents for _, term in known)
         ttf = sum(weight * term.ttf for weight, term in known)  # NaN in a fit, and not needed
-        return scan.Term(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
+        tokens = sum(int(weight * term.tokens) for weight, term in known)
+        return scan.Term(df=df, ttf=ttf, documents=documents, tokens=tokens)
 
     def _terms(self, query: Term | Phrase) -> list[scan.Term]:
-        return [self._numbers(term) for term in terms_of(query)]
+        return [self._numbers(term) for term in terms_in(query)]
 
     def _numbers(self, term: Term) -> scan.Term:
-        return self.statistics[term.field].term(self.matching.place(term))
+        return self.statistics[term.field].term(self.matching.index(term))
 
 
 def _idf(terms: Iterable[scan.Term]) -> np.float32:
@@ -125,7 +126,8 @@ def _idf(terms: Iterable[scan.Term]) -> np.float32:
 
 def _saturated(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
     """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
-    one, mean = np.float32(1), np.float32(term.mean_length if len(tf) else 1)
+    one = np.float32(1)
+    mean = np.float32(term.mean_length if len(tf) else 1)
     inverse = one / (K1 * ((one - B) + B * lengths / mean))
     scores: scan.Array = weight - weight / (one + tf * inverse)
     return scores

@@ -10,10 +10,6 @@ from nearest import Nearest
 from touche import Documents, Rankings, Topics, baseline, check_range, pairs, scan
 from touche.io.writing import make_folder
 
-# As in bm25.
-K1 = 0.9
-B = 0.4
-
 
 @baseline
 def dense(
@@ -47,7 +43,7 @@ def dense(
 
 def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topics, Documents]:
     """Returns the topics, each with BM25's best documents as candidates, and these documents."""
-    ranked = scan.rank(topics, documents, scan.bm25(K1, B), analysis="english", depth=count)
+    ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=count)
     restricted = [replace(topic, candidates=frozenset(id for id, _ in hits)) for topic, hits in ranked]
     ids = {id for topic in restricted for id in topic.candidates or ()}
     return restricted, Documents.of(scan.picked(documents, ids))

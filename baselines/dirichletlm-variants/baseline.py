@@ -27,10 +27,12 @@ def dirichletlm_variants(
     """
     chosen = lucene.stop_words(stop_words)
     analyzer = lucene.Chain(("lowercase", "stop", *STEMMERS[stemmer]), chosen)
-    queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)
-    fields = {"premises": premises_of}
     with lucene.index(
-        documents, fields=fields, queries=queries, analyzer=analyzer, similarity=model
+        documents,
+        fields={"premises": premises_of},
+        queries=[topic.title for topic in topics],
+        analyzer=analyzer,
+        similarity=lucene.dirichlet(mu),
     ) as index:
         for topic in topics:
             yield topic, index.search(topic.title, depth, among=topic.candidates)

@@ -25,9 +25,12 @@ def elrond(
     depth: number of documents per topic.
     """
     analyzer = lucene.Chain(("lowercase", "stop", "kStem"), lucene.stop_words(stop_words))
-    queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)
     with lucene.index(
-        documents, fields=FIELDS, queries=queries, analyzer=analyzer, similarity=model
+        documents,
+        fields=FIELDS,
+        queries=[topic.title for topic in topics],
+        analyzer=analyzer,
+        similarity=lucene.dirichlet(mu),
     ) as index:
         for topic in topics:
             yield topic, index.search(topic.title, depth, among=topic.candidates, required="premises")

@@ -1,6 +1,5 @@
 """Jean-Pierre Polnareff of 2021: premises, plus a quarter of all fields, by DirichletLM or BM25."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from touche import (
@@ -20,15 +19,16 @@ from touche import (
 METADATA = " ".join(["null"] * 8)
 
 
-def everything_of(document: AnyDocument) -> str:
+def all_fields(document: AnyDocument) -> str:
     """Returns metadata, the title of the debate, premises and conclusion as one text."""
-    parts = METADATA, discussion_of(document), premises_of(document), conclusion_of(document)
-    return " ".join(parts)
+    return f"{METADATA} {discussion_of(document)} {premises_of(document)} {conclusion_of(document)}"
 
 
-FIELDS = {"premises": premises_of, "everything": everything_of}
+FIELDS = {"premises": premises_of, "everything": all_fields}
 BOOSTS = {"everything": 0.25}
-MU, K1, B = 1800.0, 1.2, 0.75
+MU = 1800.0
+K1 = 1.2
+B = 0.75
 ANALYSIS = lucene.Chain(
     (
         "lowercase",
@@ -66,15 +66,14 @@ def polnareff(
     """
     ignored = lucene.stop_words(stop_words)
     similarity = lucene.dirichlet(MU) if model == "dirichlet" else lucene.bm25(K1, B)
-    queries = [topic.title for topic in topics]
     with lucene.index(
-        documents, fields=FIELDS, queries=queries, analyzer=ANALYSIS, similarity=similarity
+        documents,
+        fields=FIELDS,
+        queries=[topic.title for topic in topics],
+        analyzer=ANALYSIS,
+        similarity=similarity,
     ) as index:
         for topic in topics:
-            weights = without(index.terms(topic.title), ignored)
+            terms = index.terms(topic.title)
+            weights = {term: float(count) for term, count in terms.items() if term not in ignored}
             yield topic, index.search(weights, depth, among=topic.candidates, boosts=BOOSTS)
-
-
-def without(terms: Mapping[str, int], ignored: frozenset[str]) -> dict[str, float]:
-    """Returns the terms that are not ignored."""
-    return {term: float(count) for term, count in terms.items() if term not in ignored}

@@ -18,7 +18,10 @@ RUNS = {  # from their tags: the two models, and the weight of the first one
     "5": ("DLH", "DLH", 0.9),
 }
 RESULTS = 1000  # Terrier's results from an index
-MU, K1, B = 2500.0, 1.2, 0.75  # Terrier's parameters
+# Terrier's parameters.
+MU = 2500.0
+K1 = 1.2
+B = 0.75
 
 
 @baseline

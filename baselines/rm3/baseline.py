@@ -47,8 +47,8 @@ def rm3(
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
     first = list(collection.rank(topics, scan.Scoring(formula), feedback))  # without unrelated candidates
-    found = scan.picked(documents, {document for _, hits in first for document, _ in hits})
-    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in found}
+    picked = scan.picked(documents, {document for _, hits in first for document, _ in hits})
+    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in picked}
     queries = {}
     for topic, hits in first:
         query = Counter(scan.terms(topic.title, "english"))

@@ -19,6 +19,6 @@ def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, dep
     texts = {document.id: document.text for document in scan.picked(documents, ids)}
     polarities = lexicon()
     for topic, hits in rankings:
-        objects = Objects.of(topic)
+        objects = Objects.from_topic(topic)
         stances = {document: objects.stance(texts[document], polarities, window) for document, _ in hits}
         yield topic, [(document, score, stances[document]) for document, score in hits]

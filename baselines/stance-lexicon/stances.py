@@ -8,7 +8,6 @@ from pathlib import Path
 
 from touche import Topic, scan
 
-FIRST, SECOND, NEUTRAL, NO, UNKNOWN = "FIRST", "SECOND", "NEUTRAL", "NO", "Q0"
 POLARITIES = {"praise.txt": 1, "blame.txt": -1}
 _WORD = re.compile(r"[\w+#]+")
 
@@ -26,7 +25,7 @@ class Objects:
     second: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, topic: Topic) -> "Objects":
+    def from_topic(cls, topic: Topic) -> "Objects":
         """Returns the objects of a topic."""
         if len(topic.objects) != 2:
             return cls()
@@ -42,17 +41,20 @@ class Objects:
             window: the largest distance of such a word from a mention, in words.
         """
         if not (self.first and self.second):
-            return UNKNOWN
+            return "Q0"
         tokens = words(text)
-        mentions = [(place, side) for place, token in enumerate(tokens) if (side := self._side(token))]
-        votes = [
-            polarities[token] * nearest
-            for place, token in enumerate(tokens)
-            if token in polarities and (nearest := _nearest_side(mentions, place, window)) is not None
-        ]
+        sides = enumerate(map(self._side, tokens))
+        mentions = [(position, side) for position, side in sides if side]
+        votes = []
+        for position, token in enumerate(tokens):
+            side = _nearest_side(mentions, position, window) if token in polarities else None
+            if side is not None:
+                votes.append(polarities[token] * side)
         if not votes:
-            return NO
-        return NEUTRAL if sum(votes) == 0 else FIRST if sum(votes) > 0 else SECOND
+            return "NO"
+        if sum(votes) == 0:
+            return "NEUTRAL"
+        return "FIRST" if sum(votes) > 0 else "SECOND"
 
     def _side(self, token: str) -> int:
         """Returns 1 for a mention of the first object, -1 for one of the second, else 0."""
@@ -62,7 +64,7 @@ class Objects:
 def lexicon() -> dict[str, int]:
     """Returns the polarities of the words in ``lexicon/``: 1 for praise, -1 for blame."""
     folder = Path(__file__).parent / "lexicon"
-    return {word: sign for name, sign in POLARITIES.items() for word in _words_of(folder / name)}
+    return {word: sign for name, sign in POLARITIES.items() for word in _read_words(folder / name)}
 
 
 def words(text: str) -> list[str]:
@@ -80,14 +82,14 @@ def _counts(word: str) -> bool:
     return bool(scan.terms(word, "stopped"))
 
 
-def _nearest_side(mentions: Sequence[tuple[int, int]], place: int, window: int) -> int | None:
+def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: int) -> int | None:
     """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near."""
-    after = bisect(mentions, (place,))
-    near = [(abs(place - mention), side) for mention, side in mentions[max(0, after - 1) : after + 1]]
+    after = bisect(mentions, (position,))
+    near = [(abs(position - mention), side) for mention, side in mentions[max(0, after - 1) : after + 1]]
     nearest = min(near, default=(window + 1, 0))[0]
     return None if nearest > window else sum({side for distance, side in near if distance == nearest})
 
 
-def _words_of(path: Path) -> list[str]:
+def _read_words(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]

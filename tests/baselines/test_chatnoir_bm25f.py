@@ -64,7 +64,7 @@ STORED = {"2020": length_before_lucene_7, "today": length_in_one_byte}
 
 
 def collection(pages: Sequence[Page], field: str, year: str, analysis: str = "plural") -> Collection:
-    texts = {page.id: fields.text_of(field, page) for page in pages}
+    texts = {page.id: fields.field_text(field, page) for page in pages}
     frequencies = {id: Counter(terms(text, analysis)) for id, text in texts.items()}
     return Collection(frequencies, STORED[year])
 
@@ -74,7 +74,7 @@ def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, 
     method, topic = baseline.Method(NUMBERS[year], "fields", 1.0), Topic("1", title)
     searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
     collecting = replace(method.collecting([]), searches=searches)
-    read = rescore.Collection.of(Documents.of(pages), collecting)
+    read = rescore.Collection.read(Documents.of(pages), collecting)
     (part,) = read.parts.parts
     matching = match.Matching(part.pages, read.vocabularies)
     scoring = score.Scoring(matching, read.totals.statistics, NUMBERS[year]["lengths"])
@@ -194,7 +194,7 @@ def test_a_host_is_searched_by_its_labels_and_a_path_is_not(year: str) -> None:
     assert set(small(*given, year=year, model="bm25f")) == {"b", "a"}
     country = [cat("c", body="A cat.", host="cat.is"), cat("d", body="A cat.", host="travel.example")]
     assert small(*country, title="cat is travel", year=year) == []
-    assert fields.labels_of("en.wool-beds.co.uk") == "wool_beds"
+    assert fields.host_labels("en.wool-beds.co.uk") == "wool_beds"
 
 
 def test_keywords_of_2020_are_not_stemmed_unless_bm25f_sums_them_up() -> None:
@@ -361,7 +361,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
     collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(topics())
     collecting = replace(collecting, lengths="one byte")  # those of Lucene 9
-    read = rescore.Collection.of(Documents.of(twice), collecting)
+    read = rescore.Collection.read(Documents.of(twice), collecting)
     assert len(read.parts.parts) == -(-len(twice) // size)
     expected = chatnoir.best(twice, collecting)
     for window in (1, 4, 1000):

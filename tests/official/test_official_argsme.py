@@ -24,7 +24,7 @@ def columns(topic: str, title: str, argument: Argument) -> Row:
     """The parts of a score, except for numbers of the whole index: idf, and the page's share."""
     argsme, terms = neighbour("argsme", "baseline"), analysis_named("stopped").terms
     rarity = np.log(1 + 9_999.5 / 1.5)
-    texts = {"premises": argsme.indexed_premises_of("unseen", argument), "conclusion": argument.conclusion}
+    texts = {"premises": argsme.lengthened_premises("unseen", argument), "conclusion": argument.conclusion}
     found = {("page", topic, argument.id.partition("-")[0]): 1.0}
     for field, mean in MEANS.items():
         words = Counter(terms(texts[field]))

@@ -98,7 +98,7 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
     assert collecting.lengths == "one byte"
     texts = [
         {
-            name: without_signs(fields.text_of(name, page), name, collecting.analyses)
+            name: without_signs(fields.field_text(name, page), name, collecting.analyses)
             for name in collecting.analyses
         }
         | {name: "x" if has(page) else "" for name, has in fields.LABELS.items()}
@@ -110,7 +110,7 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
         ranking = [
             (score, pages[n].id, again.get(n, 0.0), pages[n].host or "")
             for n, score in scores(index, query_of(search.first)).items()
-            if not fields.stopped_by(pages[n]) and (search.among is None or pages[n].id in search.among)
+            if not fields.filter_reason(pages[n]) and (search.among is None or pages[n].id in search.among)
         ]
         rankings.append(sorted(ranking, reverse=True))
     return rankings
