@@ -1,5 +1,6 @@
 """A task as a dataset for TIRA, tried by TIRA's own client."""
 
+import errno
 import importlib.util
 import os
 import subprocess
@@ -109,3 +110,19 @@ def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path:
     ):
         code, out, err = touche("tasks", "tira", task, *options)
         assert (code, out) == (2, "") and message in err and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["topics.xml", "queries.jsonl", "qrels.txt", "README.md"])
+def test_a_dataset_that_cannot_be_written_leaves_nothing(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def full(path: Path, flags: int, mode: int = 0o777) -> int:
+        if f".{name}." in os.fsdecode(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return original(path, flags, mode)
+
+    original = os.open
+    monkeypatch.setattr(os, "open", full)
+    code, _, err = touche("tasks", "tira", "spot-check/passages", "-o", tmp_path / "new")
+    assert (code, [*tmp_path.iterdir()]) == (2, [])
+    assert "No space left on device" in err

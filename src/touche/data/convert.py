@@ -2,12 +2,10 @@
 
 import logging
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from secrets import token_hex
 
 from touche import tasks
 from touche.data.datasets import open_dataset
@@ -16,6 +14,7 @@ from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import name_of
 from touche.io.progress import watched
+from touche.io.temporary import temporary_folder
 from touche.io.writing import make_folder, whole
 from touche.tasks import STANCE, Task
 
@@ -92,12 +91,12 @@ def _judgments(task: Task) -> dict[str, Iterable[str]]:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields a hidden folder next to a new or empty folder, which it replaces at the end.
 
-    Only a killed process leaves it behind; you can remove it.
+    A killed process leaves it behind; the next one that writes a folder at this place removes it.
     """
     target = Path(os.path.realpath(folder))
-    part = target.with_name(f".{target.name}.{token_hex(8)}.part")
     make_folder(target.parent)
-    try:
+    with temporary_folder(".touche-part-", within=target.parent) as scratch:
+        part = scratch / target.name
         yield part
         try:
             part.replace(target)
@@ -105,5 +104,3 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             raise InputError(
                 folder, f"cannot be replaced ({error.strerror})", "choose a new folder"
             ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

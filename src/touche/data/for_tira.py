@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from touche.data.convert import whole_folder
 from touche.data.places import locate_corpus, qrels_of, topics_of
 from touche.errors import InputError
+from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import Task
 from touche.trec.topics import name_of_topics, read_topics
 
@@ -28,7 +30,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         task: the task.
         dimension: the judged dimension, a key of ``task.qrels``; TIRA has one score for a dataset.
         baseline: the folder of the baseline with which TIRA's client tries the dataset.
-        folder: a new folder.
+        folder: a new folder, which appears whole or not at all.
 
     Returns:
         The path of the card.
@@ -43,21 +45,21 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     topics, corpus = topics_of(task, task.corpora["full"]), locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     judged = qrels_of(task, dimension)
-    inputs, truths = (folder / name for name in ("inputs", "truths"))
-    truths.mkdir(parents=True)
-    shutil.copytree(corpus, inputs, copy_function=_link)
-    inputs.chmod(0o755)  # the corpus may be read-only
-    name = name_of_topics(topics)
-    for own in inputs.glob(f"{name}*"):
-        own.unlink()  # the link; the corpus's own file stays unchanged
-    shutil.copyfile(topics, inputs / name)
-    queries = "".join(f"{json.dumps(title)}\n" for title in titles)
-    (truths / "queries.jsonl").write_text(queries, encoding="utf-8")
     lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())
-    (truths / "qrels.txt").write_text("".join(lines), encoding="utf-8")
-    card = folder / CARD
-    card.write_text(_card(task, dimension, os.path.relpath(baseline, folder)), encoding="utf-8")
-    return card
+    with whole_folder(folder) as part:
+        inputs, truths = part / "inputs", part / "truths"
+        shutil.copytree(corpus, inputs, copy_function=_link)
+        inputs.chmod(0o755)  # the corpus may be read-only
+        name = name_of_topics(topics)
+        for own in inputs.glob(f"{name}*"):
+            own.unlink()  # the link; the corpus's own file stays unchanged
+        with whole(inputs / name) as file:
+            file.write(topics.read_bytes())
+        make_folder(truths)
+        write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(title)}\n" for title in titles))
+        write_whole(truths / "qrels.txt", "".join(lines))
+        write_whole(part / CARD, _card(task, dimension, os.path.relpath(baseline, folder)))
+    return folder / CARD
 
 
 def _link(file: str, link: str) -> None:

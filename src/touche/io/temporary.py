@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
 from touche.io.writing import cache_folder
 
 _log = logging.getLogger(__name__)
@@ -40,6 +40,10 @@ def temporary_folder(prefix: str, *, mounted: bool = False, within: Path | None 
         new = _locked_folder(prefix, mounted, within)
         folder, lock = new or (tempfile.mkdtemp(prefix=prefix, dir=within), None)
     except OSError as error:
+        if within:
+            raise InputError(
+                within, f"cannot be written ({error.strerror})", "choose another place"
+            ) from error
         problem = f"no temporary folder can be created ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
     with ExitStack() as stack:
