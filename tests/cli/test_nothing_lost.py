@@ -6,10 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import touche as touche_library
 from conftest import ROOT, Touche, Write
 from touche.errors import InputError
 from touche.io.writing import together, write_whole
@@ -277,3 +279,65 @@ def test_a_joined_run_has_metadata_and_can_be_joined_again(
     options = ("-i", workplace / "in", "--statistics", workplace / "s.json", "-o", tmp_path)
     assert touche("join", "runs", run, *options)[0] == 0
     assert (tmp_path / "run.txt").read_bytes() == run.read_bytes()
+
+
+def test_records_and_junit_of_a_regression_have_two_names(touche: Touche, tmp_path: Path) -> None:
+    command = "regress bm25 --dataset spot-check/passages --format json".split()
+    code, _, err = touche(*command, "-o", tmp_path / "r", "--junit", tmp_path / "r")
+    assert code == 2 and "two outputs have this name" in err and not [*tmp_path.iterdir()]
+
+
+def test_a_fusion_keeps_the_metadata_of_its_runs_behind_a_link(
+    workplace: Path, touche: Touche, tmp_path: Path
+) -> None:
+    (tmp_path / "ir-metadata.yml").symlink_to(workplace / "A" / "ir-metadata.yml")
+    before = contents(workplace / "A")
+    code, _, err = touche("fuse", workplace / "A" / "run.txt", workplace / "B" / "run.txt", "-o", tmp_path)
+    assert code == 2 and "which it would overwrite" in err and contents(workplace / "A") == before
+
+
+def _fused(folder: Path) -> None:
+    runs = [folder / "A" / "run.txt", folder / "B" / "run.txt"]
+    touche_library.fuse(runs, tune="two-fold", qrels=folder / "q" / "ir-metadata.yml", output=folder / "q")
+
+
+PROGRAMS: dict[str, Callable[[Path], object]] = {
+    "q/ir-metadata.yml": _fused,
+    "q/index.html": lambda folder: touche_library.report(
+        folder / "A" / "run.txt", folder / "q", qrels=folder / "q" / "index.html", measure="nDCG@5"
+    ),
+    "s.json": lambda folder: touche_library.join_statistics([folder / "s.json"], folder / "s.json"),
+    "A/run.txt": lambda folder: touche_library.join_runs(
+        [folder / "A" / "run.txt"], folder / "in", folder / "s.json", folder / "A"
+    ),
+    "q/settings.csv": lambda folder: touche_library.sweep(
+        "bm25",
+        "spot-check/passages",
+        {"k1": [1]},
+        measure="nDCG@5",
+        qrels=folder / "q" / "settings.csv",
+        output=folder / "q",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "program"), PROGRAMS.items())
+def test_a_function_of_the_library_refuses_an_output_that_is_an_input(
+    workplace: Path, tmp_path: Path, file: str, program: Callable[[Path], object]
+) -> None:
+    shutil.copytree(workplace, tmp_path, dirs_exist_ok=True)
+    qrels = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
+    (tmp_path / "q").mkdir()
+    for name in ("ir-metadata.yml", "index.html", "settings.csv"):
+        shutil.copy(qrels, tmp_path / "q" / name)
+    before = (tmp_path / file).read_bytes()
+    with pytest.raises(InputError, match="which it would overwrite"):
+        program(tmp_path)
+    assert (tmp_path / file).read_bytes() == before
+
+
+def test_a_program_may_replace_a_run_that_an_earlier_call_has_read(workplace: Path, tmp_path: Path) -> None:
+    runs = [workplace / "A" / "run.txt", workplace / "B" / "run.txt"]
+    for _ in range(2):
+        touche_library.fuse(runs, output=tmp_path / "f")
+        touche_library.fuse([tmp_path / "f" / "run.txt", runs[0]], output=tmp_path / "g")

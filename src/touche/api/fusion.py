@@ -13,13 +13,13 @@ from touche import tasks
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, name_of
-from touche.io.inputs import command_line
+from touche.io.inputs import command_line, keeping_inputs
 from touche.io.opening import Held
-from touche.tira.outputs import write_ranked
+from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.columns import Run
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
-from touche.trec.runs import MAX_DEPTH
+from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.tuning.weights import TunedFusion, tuned
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class FusedRun(Run):
     warnings: tuple[str, ...] = ()
 
 
+@keeping_inputs
 def fuse(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     method: str = "rrf",
@@ -143,4 +144,5 @@ def _write_fused(
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
     inputs = [source for source in sources if isinstance(source, Path) and not isinstance(source, Held)]
+    inputs += [source.with_name(METADATA_FILE) for source in inputs if source.name == RUN_FILE]
     write_ranked(folder, fused, lambda: text, inputs)

@@ -12,9 +12,10 @@ from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
 from touche.io.identifiers import name_of
+from touche.io.inputs import keeping_inputs
 from touche.io.optional import imported
 from touche.io.progress import processors
-from touche.io.writing import make_folder, write_whole
+from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.regression import running
 from touche.regression.outcomes import Outcome
 from touche.regression.results import Regression, markdown, to_json
@@ -23,6 +24,7 @@ from touche.regression.results import junit as to_junit
 _log = logging.getLogger(__name__)
 
 
+@keeping_inputs
 def regress(
     baselines: str | Sequence[str] = (),
     datasets: str | Sequence[str] = (),
@@ -74,6 +76,7 @@ def regress(
     for file in (records, results):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
+    check_outputs([file for file in (records, results) if file])
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")

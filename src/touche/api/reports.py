@@ -10,6 +10,7 @@ from touche.api.scoring import naming_qrels, with_reference
 from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.io.identifiers import name_of
+from touche.io.inputs import keeping_inputs
 from touche.reports import Report, part_of, published_parts, write
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 
+@keeping_inputs
 def report(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     output: str | PathLike[str],

@@ -9,6 +9,7 @@ from pathlib import Path
 from touche.data.datasets import opened
 from touche.errors import InputError, ToucheError, check_whole
 from touche.io.identifiers import name_of, path_or_id
+from touche.io.inputs import keeping_inputs
 from touche.io.opening import check_distinct, md5
 from touche.scan.statistics_files import joined as joined_statistics
 from touche.scan.statistics_files import parts_of, read_statistics, write_statistics
@@ -37,6 +38,7 @@ class JoinedStatistics:
     documents: int
 
 
+@keeping_inputs
 def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike[str]) -> JoinedStatistics:
     """Adds up the statistics of parts of a collection that share no document.
 
@@ -70,6 +72,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     return JoinedStatistics(path, len(paths), max(field.documents for field in sums.values()))
 
 
+@keeping_inputs
 def join_runs(
     runs: Sequence[str | PathLike[str]],
     dataset: str | PathLike[str],

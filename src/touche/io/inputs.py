@@ -1,42 +1,63 @@
-"""The files that the running command has read; no command replaces one of them."""
+"""The files that the running command or function has read; it replaces none of them."""
 
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 Identity = tuple[int, int]
 """Device and inode of a file, which are equal for each link to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Command:
-    """The files of a command.
+    """The files of a command, or of a function of the library.
 
     Attributes:
+        is_typed: whether a user typed it.
         read: the identities of its inputs.
         written: the identities of its outputs, which it may read and replace.
     """
 
+    is_typed: bool
     read: set[Identity] = field(default_factory=set)
     written: set[Identity] = field(default_factory=set)
 
 
-_running: list[_Command] = []  # empty in a Python program that uses the library
+_running: list[_Command] = []
 
 
 @contextmanager
-def command_running() -> Iterator[None]:
-    """Protects, until the end of the block, the files that are read in it."""
-    command = _Command()
+def command_running(*, is_typed: bool = True) -> Iterator[None]:
+    """Protects, until the end of the block, the files that are read in it.
+
+    Args:
+        is_typed: whether a user typed the command; False for a function of the library.
+    """
+    command = _Command(is_typed=is_typed)
     _running.append(command)
     try:
         yield
     finally:
         _running.remove(command)
+
+
+def keeping_inputs(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Makes a function refuse to replace a file that it has read, as a command does."""
+
+    @wraps(function)
+    def call(*args: _P.args, **options: _P.kwargs) -> _T:
+        with command_running(is_typed=False):
+            return function(*args, **options)
+
+    return call
 
 
 def command_line(function: str) -> str:
@@ -45,7 +66,8 @@ def command_line(function: str) -> str:
     Args:
         function: the name of the function, such as ``touche.fuse``.
     """
-    return shlex.join(["touche", *sys.argv[1:]]) if _running else function
+    is_typed = any(command.is_typed for command in _running)
+    return shlex.join(["touche", *sys.argv[1:]]) if is_typed else function
 
 
 def add_input(path: Path) -> None:

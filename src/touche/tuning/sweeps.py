@@ -25,6 +25,7 @@ from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cro
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import doubts
 from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder, together, write_whole
@@ -45,6 +46,7 @@ SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 _log = logging.getLogger(__name__)
 
 
+@keeping_inputs
 def sweep(
     baseline: str | PathLike[str] | Baseline,
     dataset: str | PathLike[str],
