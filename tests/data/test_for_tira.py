@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -116,10 +117,10 @@ def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path:
 def test_a_dataset_that_cannot_be_written_leaves_nothing(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    def full(path: Path, flags: int, mode: int = 0o777) -> int:
+    def full(path: Any, *arguments: Any, **options: Any) -> int:
         if f".{name}." in os.fsdecode(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return original(path, flags, mode)
+        return original(path, *arguments, **options)
 
     original = os.open
     monkeypatch.setattr(os, "open", full)
