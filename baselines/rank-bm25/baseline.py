@@ -29,12 +29,12 @@ def rank_bm25(
     bm25 = BM25Okapi(map(words_of, texts.values()), k1=k1, b=b)
     for topic in topics:
         query = words_of(topic.title)
-        among = texts if topic.candidates is None else topic.candidates
+        among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
         # Scores do not show whether a document has a word of the title: they can be negative or 0.
         matching = [id for id in among if not bm25.doc_freqs[numbers[id]].keys().isdisjoint(query)]
         scores = bm25.get_batch_scores(query, [numbers[id] for id in matching])
         ranked = sorted(zip(scores, matching, strict=True), reverse=True)
-        others = (topic.candidates or frozenset()).difference(matching)
+        others = set() if topic.candidates is None else among - set(matching)
         yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], others, depth)
 
 

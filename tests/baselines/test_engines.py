@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import touche
 from conftest import ROOT, Touche
 from oracles.rankings import baseline_by_lucene
 from reading import read_argsme_json, read_passages_jsonl
@@ -117,3 +118,9 @@ def test_no_candidate_is_lost(name: str, title: str) -> None:
     assert ids == (["c", "b", "a"] if title == "zzz" else ["a", "c", "b"])
     scores = [hit[1] for hit in hits]
     assert scores[-2] == scores[-1] <= 0
+
+
+def test_rank_bm25_ranks_no_candidate_without_a_document() -> None:
+    topic = Topic(number="1", title="coal", candidates=frozenset({"a", "missing"}))
+    run = touche.run("rank-bm25", topics=[topic], documents={"a": "Coal is cheap.", "b": "Wind is clean."})
+    assert [hit.document for hit in run] == ["a"]

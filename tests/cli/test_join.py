@@ -126,3 +126,11 @@ def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runn
     assert code == 0 and "ranks by the statistics in " in err
     code, _, err = touche("run", folder, "-i", given, "-o", out, "--statistics", "toi")
     assert code == 2 and "no such file; pass a file written by --keep-statistics, or one of: " in err
+
+
+def test_the_topics_of_a_joined_run_may_be_those_of_a_dataset(touche: Touche, tmp_path: Path) -> None:
+    dataset, part, statistics = "spot-check/passages", tmp_path / "part", tmp_path / "s.json"
+    for option in ("--keep-statistics", "--statistics"):
+        assert touche("run", "bm25", "-i", dataset, "-o", part, option, statistics)[0] == 0
+    options = ("-i", dataset, "--statistics", statistics, "-o", tmp_path / "all")
+    assert touche("join", "runs", part / "run.txt", *options)[0] == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from touche.baselines import joining
-from touche.cli.commands import PATH, Group, argument, option
+from touche.cli.commands import INPUT, PATH, Group, argument, option
 from touche.cli.options import DEPTH, output
 from touche.cli.output import command_line, tell
 
@@ -24,7 +24,7 @@ def join() -> None:
 _STATISTICS = [argument("files", "FILE...", type=PATH), output("File for the sum.", "FILE")]
 _RUNS: list[click.Parameter] = [
     argument("files", "RUN...", type=PATH),
-    option("-i --input dataset INPUT", "Input directory with the topics.", type=PATH, required=True),
+    option("-i --input dataset INPUT", "Input directory or dataset id, with the topics.", type=INPUT, required=True),
     option("--statistics FILE", "Statistics that the runs used.", required=True),
     output(),
     DEPTH,
@@ -39,7 +39,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 
 
 @join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
-def runs(files: Sequence[Path], dataset: Path, statistics: Path, output: Path, depth: int) -> None:
+def runs(files: Sequence[Path], dataset: str, statistics: Path, output: Path, depth: int) -> None:
     """Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."""
     path = joining.join_runs(files, dataset, statistics, output, depth=depth, command=command_line())
     tell(f"join: {path} of {len(files)} runs")
