@@ -24,7 +24,7 @@ def join() -> None:
 _STATISTICS = [argument("files", "FILE...", type=PATH), output("File for the sum.", "FILE")]
 _RUNS: list[click.Parameter] = [
     argument("files", "RUN...", type=PATH),
-    option("-i --input dataset INPUT", "Input directory or dataset id, with the topics.", type=INPUT, required=True),
+    option("-i --input dataset INPUT", "Input directory or dataset id.", type=INPUT, required=True),
     option("--statistics FILE", "Statistics that the runs used.", required=True),
     output(),
     DEPTH,
