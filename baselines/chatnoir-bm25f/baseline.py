@@ -63,7 +63,11 @@ def chatnoir_bm25f(
             problem = "omit --year, --model, --match, --explain and files of statistics"
             raise ParameterError(f"--api lets ChatNoir rank; {problem}")
         chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
-        yield from answered(topics, chatnoir, depth, group_by_host)
+        for topic in topics:
+            results = chatnoir.search(topic.title, depth, topic.candidates)
+            if group_by_host:  # the scores only express the order in which ChatNoir shows the pages
+                results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
+            yield topic, results
         return
     if explain[0] and explain[0] not in [topic.number for topic in topics]:
         raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explain[0]}")
@@ -153,14 +157,6 @@ class Method:
 
     def _terms(self, field: str, text: str) -> list[str]:
         return scan.analysis_named(self.analyses[field]).terms(text)
-
-
-def answered(topics: Topics, chatnoir: ChatNoir, depth: int, as_shown: bool) -> Rankings:
-    """Yields ChatNoir's own answers with their scores, or in the order in which it shows them."""
-    for topic in topics:
-        results = chatnoir.search(topic.title, depth, topic.candidates)
-        shown = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
-        yield topic, shown if as_shown else results
 
 
 def warn_of_statistics(documents: Documents, collection: Collection, remedy: str) -> None:

@@ -92,9 +92,8 @@ def _without_filters(folder: Path) -> list[str] | None:
     off, or git is too old to list them.
     """
     listed = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
-    keys = [
-        key for scope, key in zip(listed[::2], listed[1::2], strict=False) if scope in ("local", "worktree")
-    ]
+    words = iter(listed)  # scopes and keys by turns
+    keys = [key for scope, key in zip(words, words, strict=False) if scope in ("local", "worktree")]
     filters = {key.rpartition(".")[0] for key in keys if key.startswith("filter.")}
     if not keys or any("=" in name for name in filters):
         return None

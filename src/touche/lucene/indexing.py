@@ -143,9 +143,8 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], 
                 writer.addDocument(fill(document))
 
     with ThreadPoolExecutor(threads) as pool:
-        work = [pool.submit(add_chunks) for _ in range(threads)]
         try:
-            for future in as_completed(work):
+            for future in as_completed([pool.submit(add_chunks) for _ in range(threads)]):
                 future.result()
         finally:  # also at the first error, or by Ctrl-C
             ended.set()

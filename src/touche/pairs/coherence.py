@@ -46,7 +46,7 @@ def measure_named(name: str, model: str) -> Measure:
 
 def of_stems(topics: Topics) -> list[list[float]]:
     """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic; 0 to 0.9."""
-    return [_cosines_of_stems(pairs) for pairs in topics]
+    return [_cosines(pairs) for pairs in topics]
 
 
 def of_embeddings(topics: Topics) -> list[list[float]]:
@@ -92,7 +92,7 @@ def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
     return [bert.weights[name] for name in shapes]
 
 
-def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
+def _cosines(pairs: Sequence[Pair]) -> list[float]:
     analysis = analysis_named("english")
     bags = {text: Counter(analysis.terms(text)) for text in _texts(pairs)}
     frequencies = Counter(term for bag in bags.values() for term in bag)
