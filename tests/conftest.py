@@ -23,12 +23,12 @@ from touche import cli
 from touche.io import origin
 
 ROOT = Path(__file__).parents[1]
-LONGEST_ID = 50  # characters of a parameter
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
 
 # No test asserts a duration. Only nightly tests search for new examples.
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=400)
 hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("touche")
 
@@ -44,7 +44,7 @@ if "IR_DATASETS_HOME" not in os.environ:
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Names a long value, or one of bytes, after its argument: ids have to be the same in every process."""
-    is_long = isinstance(val, str | int) and len(ascii(val)) > LONGEST_ID
+    is_long = isinstance(val, str | int) and len(ascii(val)) > 50
     return argname if is_long or isinstance(val, bytes) else None
 
 

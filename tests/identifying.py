@@ -35,7 +35,7 @@ def made_counts(seed: int, rows: int = 12, terms: int = 3) -> Counts:
     tf = random.integers(1, 9, len(row)).astype(float)
     lengths = random.integers(50, 500, rows).astype(float)
     qtf = random.integers(1, 3, terms)[term].astype(float)
-    return Counts(row, term, tf, qtf, lengths, tuple(f"t{each}" for each in range(terms)))
+    return Counts(row, term, tf, qtf, lengths, tuple(f"t{n}" for n in range(terms)))
 
 
 def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:

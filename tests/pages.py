@@ -95,19 +95,20 @@ class Step:
 
 def steps(page: Path) -> Iterator[Step]:
     """Returns the steps on a page; a block below a line with only a path in backticks is that file."""
-    for found in _STEP.finditer(page.read_text(encoding="utf-8")):
-        block, language = found["block"], found["language"]
-        if found["line"] is not None or language == "sh":
-            lines = [_typed(line) for line in re.sub(r" *\\\n *", " ", found["line"] or block).splitlines()]
+    for match in _STEP.finditer(page.read_text(encoding="utf-8")):
+        block = match["block"]
+        language = match["language"]
+        if match["line"] is not None or language == "sh":
+            lines = [_typed(line) for line in re.sub(r" *\\\n *", " ", match["line"] or block).splitlines()]
             yield from (
                 Step("command", line) for line in lines if (language == "sh" and line) or _COMMAND.match(line)
             )
         elif language == "console":
-            for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = each.partition("\n")
+            for word in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, shown = word.partition("\n")
                 yield Step("command", command, shown=shown)
-        elif found["path"]:
-            yield Step("file", block, found["path"], bool(found["end"]))
+        elif match["path"]:
+            yield Step(kind="file", text=block, path=match["path"], at_end=bool(match["end"]))
         elif language == "python":
             yield Step("python", block)
 
@@ -128,7 +129,7 @@ def workspace(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("topics", "qrels", "corpora"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*_OFFICIAL, "__pycache__"))
-    for path in (each for each in ROOT.iterdir() if each.is_file()):
+    for path in (path for path in ROOT.iterdir() if path.is_file()):
         shutil.copy2(path, folder)
     (folder / "demo-ready").touch()  # for make
     (folder / "ready").touch()
@@ -154,8 +155,8 @@ def follow(
     tried = []
     for step in steps(page):
         path, text = (
-            each.replace("my-team", team).replace("my_team", team.replace("-", "_"))
-            for each in (step.path, step.text)
+            text.replace("my-team", team).replace("my_team", team.replace("-", "_"))
+            for text in (step.path, step.text)
         )
         if step.kind == "file":
             with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
@@ -165,8 +166,8 @@ def follow(
             variables |= {name: value.replace("$PWD", str(folder))}
             tried.append(step.text)
         elif step.kind == "command" and reason(step.text) in ("", but):
-            told = _type(["sh", "-c", text], text, folder, programs, variables)
-            assert step.shown is None or _timeless(step.shown) == _timeless(told), f"{text}\n{told}"
+            output = _type(["sh", "-c", text], text, folder, programs, variables)
+            assert step.shown is None or _timeless(step.shown) == _timeless(output), f"{text}\n{output}"
             tried.append(step.text)
         elif step.kind == "python" and "@baseline" not in text:
             _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
@@ -187,11 +188,11 @@ def _type(arguments: list[str], what: str, folder: Path, programs: Path, variabl
         "MAKEFLAGS": f'BIN="{quoted}" READY=ready DEMO=demo-ready --no-print-directory',
         "COLUMNS": "125",
     }  # fmt: skip
-    told = subprocess.run(
+    process = subprocess.run(
         arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    assert told.returncode == 0, f"{what}\n{told.stdout}"
-    return told.stdout
+    assert process.returncode == 0, f"{what}\n{process.stdout}"
+    return process.stdout
 
 
 def _timeless(shown: str) -> str:

@@ -39,8 +39,16 @@ def made_up(
         lines = (f"{topic} 0 {id} {int(id == best)}\n" for topic in topics for id in "abcde")
         folder = write(f"qrels/made-up-{dimension}.qrels", "".join(lines)).parents[1]
     monkeypatch.setenv("TOUCHE_DATA", str(folder))
-    qrels = {each: Judgments(f"made-up-{each}.qrels", frozenset({0, 1})) for each in relevant}
-    return Task("made-up", "", "", "made-up.xml", qrels, {}, Rules("document", ("Q0",)))
+    qrels = {dimension: Judgments(f"made-up-{dimension}.qrels", frozenset({0, 1})) for dimension in relevant}
+    return Task(
+        id="made-up",
+        title="",
+        url="",
+        topics="made-up.xml",
+        qrels=qrels,
+        corpora={},
+        rules=Rules("document", ("Q0",)),
+    )
 
 
 def run_of(*lists: str, tag: str = "t") -> str:

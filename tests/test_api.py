@@ -50,8 +50,8 @@ def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path],
     assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
     names = [*runs, *baseline]
     in_memory = [package.run_of(path).as_dict() for path in names]
-    (found,) = package.overlap(in_memory[:2], TASK, baseline=in_memory[2:])[:1]
-    assert dataclasses.replace(table[0], run_a="run", run_b="run (2)") == found
+    (pair,) = package.overlap(in_memory[:2], TASK, baseline=in_memory[2:])[:1]
+    assert dataclasses.replace(table[0], run_a="run", run_b="run (2)") == pair
     for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}, {"baseline": baseline[:1]}):
         with pytest.raises(ToucheError, match="two of each, and a task"):
             package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
@@ -152,9 +152,9 @@ def test_qrels_of_any_form_score_as_their_file(runs: list[Path]) -> None:
     qrels = package.qrels_of(path)
     scores = package.evaluate(runs, qrels=path, measure="AP")
     for form in (qrels, qrels.frame(), qrels.records()):
-        found = package.evaluate(runs, qrels=form, measure="AP")
-        assert [each.mean for each in found] == [each.mean for each in scores]
-        assert {each.qrels for each in found} == {"qrels"}
+        evaluated = package.evaluate(runs, qrels=form, measure="AP")
+        assert [score.mean for score in evaluated] == [score.mean for score in scores]
+        assert {score.qrels for score in evaluated} == {"qrels"}
 
 
 def test_a_task_has_its_data_as_records_and_as_frames() -> None:
@@ -236,7 +236,7 @@ def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> 
 
 def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
     table = package.evaluate(runs, TASK, "trec_eval", measure="nDCG@5")
-    assert table["mean"].tolist() == [each.mean for each in table] and table[:1][0] == table[0]
+    assert table["mean"].tolist() == [score.mean for score in table] and table[:1][0] == table[0]
     assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
     assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
     assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()
@@ -337,15 +337,16 @@ def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:
 
 
 def test_intervals_do_not_depend_on_the_order_of_topics(runs: list[Path], write: Write) -> None:
-    read, qrels = package.run_of(runs[0]), package.task(TASK).qrels["relevance"]
+    read = package.run_of(runs[0])
+    qrels = package.task(TASK).qrels["relevance"]
     turned = package.Qrels({topic: qrels[topic] for topic in reversed(qrels)})
     lines = read.take(range(len(read))[::-1])
     assert [*turned] != [*qrels] and next(iter(lines.by_topic)) != next(iter(read.by_topic))
     expected = package.evaluate(read, qrels=qrels, measure="nDCG@5")
-    found = package.evaluate(lines, qrels=turned, measure="nDCG@5")
-    assert [(each.low, each.high) for each in found] == [(each.low, each.high) for each in expected]
+    evaluated = package.evaluate(lines, qrels=turned, measure="nDCG@5")
+    assert [(score.low, score.high) for score in evaluated] == [(score.low, score.high) for score in expected]
     one = package.Qrels({"11": qrels["11"]})
-    assert {each.low for each in package.evaluate(read, qrels=one, measure="nDCG@5")} == {None}
+    assert {score.low for score in package.evaluate(read, qrels=one, measure="nDCG@5")} == {None}
 
 
 def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[Path]) -> None:
@@ -353,11 +354,14 @@ def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[
     assert len({score.results for score in scores}) == 2
     wide = package.wide(runs, TASK, measure="macro F1,nDCG@5")
     of_stances, *others = zip(*wide.rows.values(), strict=True)
-    assert not any(cell.best for cell in of_stances) and all(any(cell.best for cell in of) for of in others)
+    assert not any(cell.best for cell in of_stances) and all(
+        any(cell.best for cell in cells) for cells in others
+    )
 
 
 def test_a_missing_package_is_a_missing_attribute(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    run, table = package.run_of(runs[0]), package.evaluate(runs, TASK)
+    run = package.run_of(runs[0])
+    table = package.evaluate(runs, TASK)
     assert hasattr(run, "to_csv") and not hasattr(run, "to_nothing")
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert not hasattr(run, "to_csv") and not hasattr(table, "to_csv") and list(table)

@@ -76,14 +76,24 @@ STYLES: list[Callable[[Random], float]] = [
 
 def random_lines(random: Random) -> list[RunLine]:
     """Returns shuffled lines of a run; ranks agree with scores, contradict them, or are equal."""
-    random_score, last_rank = random.choice(STYLES), random.choice([None, 1, 5])
+    random_score = random.choice(STYLES)
+    last_rank = random.choice([None, 1, 5])
     lines = []
     for topic in dict.fromkeys(["1", *random.sample(TOPICS, random.randrange(1, 10))]):
         scores = {id: random_score(random) for id in random.sample(IDS, random.randrange(1, 30))}
-        for place, document in enumerate(in_trec_order(scores)):
-            rank = random.randint(1, last_rank) if last_rank else place
+        for position, document in enumerate(in_trec_order(scores)):
+            rank = random.randint(1, last_rank) if last_rank else position
             stance = random.choice(["Q0", "FIRST", "NO"])
-            lines.append(RunLine(topic, stance, document, rank, scores[document], "tag"))
+            lines.append(
+                RunLine(
+                    topic=topic,
+                    stance=stance,
+                    document=document,
+                    rank=rank,
+                    score=scores[document],
+                    tag="tag",
+                )
+            )
     random.shuffle(lines)
     return lines
 
@@ -132,13 +142,22 @@ def by_pytrec_eval(name: str, scores: Scores, qrels: Grades) -> Values:
     measure, level = MEASURES[name]
     grades = {topic: {id: max(0, grade) for id, grade in qrels[topic].items()} for topic in qrels}
     if "gains" in name:
-        grades = {topic: {id: GAINS.get(of[id], of[id]) for id in of} for topic, of in grades.items()}
+        grades = {
+            topic: {id: GAINS.get(of_topic[id], of_topic[id]) for id in of_topic}
+            for topic, of_topic in grades.items()
+        }
     if "judged_only" in name:
-        scores = {topic: {id: of[id] for id in of if id in qrels[topic]} for topic, of in scores.items()}
+        scores = {
+            topic: {id: of_topic[id] for id in of_topic if id in qrels[topic]}
+            for topic, of_topic in scores.items()
+        }
     if name.startswith("RR") and "@" in name:  # trec_eval -M 3
-        scores = {topic: {id: of[id] for id in in_trec_order(of)[:3]} for topic, of in scores.items()}
+        scores = {
+            topic: {id: of_topic[id] for id in in_trec_order(of_topic)[:3]}
+            for topic, of_topic in scores.items()
+        }
     evaluator = pytrec_eval.RelevanceEvaluator(grades, {measure}, relevance_level=level)
-    values = evaluator.evaluate({topic: of for topic, of in scores.items() if of})
+    values = evaluator.evaluate({topic: of_topic for topic, of_topic in scores.items() if of_topic})
     return {topic: next(iter(values[topic].values())) if topic in values else 0.0 for topic in qrels}
 
 
@@ -156,8 +175,9 @@ def test_scores_are_those_of_pytrec_eval_and_of_the_script(compared: Comparisons
     path = tmp_path / "run.txt"
     scored = {(name, "trec_eval") for name in MEASURES} | {("nDCG@5", "touche"), ("nDCG@10", "touche")}
     for example in EXAMPLES[:160]:
-        lines, qrels = random_lines(compared.random), random_qrels(compared.random)
-        rows = [f"{of.topic} Q0 {of.document} {of.rank} {of.score!r} tag\n" for of in lines]
+        lines = random_lines(compared.random)
+        qrels = random_qrels(compared.random)
+        rows = [f"{line.topic} Q0 {line.document} {line.rank} {line.score!r} tag\n" for line in lines]
         path.write_text("".join(rows), encoding="utf-8")
         run = compared.random.choice([path, Run.of(lines)])
         topics = touche.evaluate(run, qrels=qrels, measure=[*MEASURES], per_topic=True)
@@ -179,7 +199,9 @@ def expected_scores(score: Score, lines: list[RunLine], qrels: Grades) -> tuple[
     """Returns the values of the topics that count, and the shares of judged documents of the run's topics."""
     cutoff = re.search(r"@(\d+)$", score.measure)
     depth = int(cutoff[1]) if cutoff else 1000
-    values, judged, scores = {}, {}, scores_by_topic(line for line in lines if line.topic in qrels)
+    values = {}
+    judged = {}
+    scores = scores_by_topic(line for line in lines if line.topic in qrels)
     is_script = score.evaluator == "touche"
     for topic, labels in qrels.items():
         by_rank = sorted((line for line in lines if line.topic == topic), key=lambda line: line.rank)
@@ -198,11 +220,13 @@ def shares(method: str, scores: Mapping[str, float]) -> Values:
         return {document: 1 / (60 + rank) for document, rank in ranks.items()}
     if method == "rbc":
         return {document: 0.05 * 0.95 ** (rank - 1) for document, rank in ranks.items()}
-    lowest, highest = min(scores.values()), max(scores.values())
+    lowest = min(scores.values())
+    highest = max(scores.values())
     if lowest == highest:
         return dict.fromkeys(scores, 0.0 if method == "z-score" else 1.0)
     if method == "z-score":
-        mean, deviation = fmean(scores.values()), pstdev(scores.values())
+        mean = fmean(scores.values())
+        deviation = pstdev(scores.values())
         return {document: (score - mean) / deviation for document, score in scores.items()}
     return {document: (score - lowest) / (highest - lowest) for document, score in scores.items()}
 
@@ -214,7 +238,10 @@ def plainly_fused(method: str, runs: Sequence[Scores], weights: Sequence[float])
             for document, share in shares(method, scores).items():
                 parts.setdefault(topic, {}).setdefault(document, []).append(weight * share)
     times = len if method == "combmnz" else lambda _: 1
-    return {topic: {id: times(of[id]) * sum(of[id]) for id in of} for topic, of in parts.items()}
+    return {
+        topic: {id: times(parts_of_topic[id]) * sum(parts_of_topic[id]) for id in parts_of_topic}
+        for topic, parts_of_topic in parts.items()
+    }
 
 
 def check_hits(compared: Comparisons, subject: str, hits: Hits, scores: Values) -> None:
@@ -235,9 +262,9 @@ def test_fusions_are_those_of_plain_formulas(compared: Comparisons) -> None:
             first = list(touche.fuse(runs, method, weights=weights, depth=5))
             assert first == [line for line in lines if line.rank <= 5], subject
             expected = plainly_fused(method, [*map(scores_by_topic, runs)], weights or [1.0] * len(runs))
-            found = scores_by_topic(lines)
-            assert found.keys() == expected.keys(), subject
-            for topic, of_topic in found.items():
+            computed = scores_by_topic(lines)
+            assert computed.keys() == expected.keys(), subject
+            for topic, of_topic in computed.items():
                 check_hits(compared, subject, [*of_topic.items()], expected[topic])
                 ranks = [line.rank for line in lines if line.topic == topic]
                 assert ranks == [*range(1, len(ranks) + 1)], subject
@@ -251,7 +278,8 @@ NAMES = {"combsum": "sum", "combmnz": "mnz", "z-score": "sum"}  # of ranx
 
 def test_fusions_are_those_of_ranx(compared: Comparisons) -> None:
     """ranx orders ties otherwise, and all of its runs need all topics."""
-    ranx, random = pytest.importorskip("ranx"), compared.random
+    ranx = pytest.importorskip("ranx")
+    random = compared.random
     for example in EXAMPLES[:10]:
         topics = [(run, topic) for run in range(3) for topic in TOPICS]
         scores = {pair: {id: random.gauss(3, 2) for id in random.sample(IDS, 20)} for pair in topics}
@@ -273,7 +301,7 @@ TEXT = {"text": lambda document: document.text}
 def random_text(random: Random, longest: int) -> str:
     """Returns a text in which the first words are frequent; one text in ten is empty, and one is long."""
     longest = random.choice([0, *[longest] * 8, 40 * longest])
-    weights = [1 / (place + 1) for place in range(len(WORDS))]
+    weights = [1 / (position + 1) for position in range(len(WORDS))]
     words = random.choices(WORDS, weights, k=random.randint(0, longest))
     return random.choice([" ", ", ", "... "]).join(random.choice([word, word.upper()]) for word in words)
 
@@ -310,13 +338,17 @@ def check_rankings(
         counts = {document.id: Counter(terms(text(document))) for document in documents}
         collections[name] = Collection(counts, stored_length)
     for topic, hits in ranked:
-        query, parts = terms(topic.title), defaultdict[str, list[float]](list)
+        query = terms(topic.title)
+        parts = defaultdict[str, list[float]](list)
         among = {document.id for document in documents}.intersection(topic.candidates or ())
         for name, collection in collections.items():
             for id, counts in collection.documents.items():
                 if counts.keys() & {*query} and (topic.candidates is None or id in among):
                     parts[id].append(options["boosts"][name] * formula(collection, query, id))
-        scores = {id: max(of) if options["best_field"] else sum(of) for id, of in parts.items()}
+        scores = {
+            id: max(field_scores) if options["best_field"] else sum(field_scores)
+            for id, field_scores in parts.items()
+        }
         last = sorted(among - scores.keys(), reverse=True)
         others = dict.fromkeys(last, min([0.0, *scores.values()]))  # within the tolerance
         check_hits(compared, f"{subject}, {topic}", hits, scores | others)
@@ -334,7 +366,9 @@ def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pyt
             for id in random.sample(IDS, len(IDS))
         ]
         topics = random_topics(random, documents)
-        k1, b, mu = random.choice([0, 0.9, 2.7]), random.random(), random.choice([0.5, 30, 2000])
+        k1 = random.choice([0, 0.9, 2.7])
+        b = random.random()
+        mu = random.choice([0.5, 30, 2000])
         model, formula = {
             "bm25": (scan.bm25(k1, b), partial(Collection.bm25, k1=k1, b=b)),
             "dirichletlm": (scan.dirichletlm(mu), partial(Collection.dirichlet, mu=mu)),
@@ -349,16 +383,15 @@ def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pyt
         if model is None:
             rank = partial(baselines.load("tfidf"), topics, documents, variant=name, k1=0.7, b=b)
         else:
-            fields, options["analysis"] = (
-                random.choice([TEXT, FIELDS]),
-                random.choice(["standard", "english"]),
-            )
+            fields = random.choice([TEXT, FIELDS])
+            options["analysis"] = random.choice(["standard", "english"])
             boosts = {field: random.choice([0.5, 1, 1.7]) for field in fields}
             options |= {"fields": fields, "boosts": boosts, "best_field": random.random() < 0.5}
             lengths = one_byte if in_one_byte else scan.exact
             rank = partial(scan.rank, topics, documents, model, **options, kept_of_lengths=lengths)
         subject = f"{name} in example {example}"
-        ranked, depth = list(rank()), random.choice([1, 5])
+        ranked = list(rank())
+        depth = random.choice([1, 5])
         assert list(rank(depth=depth)) == [(topic, hits[:depth]) for topic, hits in ranked], subject
         stored_length = length_in_one_byte if in_one_byte else float
         check_rankings(compared, subject, ranked, documents, formula, stored_length, options)
@@ -366,11 +399,19 @@ def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pyt
 
 
 def test_scores_of_stances_are_those_of_scikit_learn(compared: Comparisons, tmp_path: Path) -> None:
-    random, labels = compared.random, ["FIRST", "SECOND", "NEUTRAL", "NO"]
+    random = compared.random
+    labels = ["FIRST", "SECOND", "NEUTRAL", "NO"]
     for example in EXAMPLES:
         run_topics, judged_topics = (["1", *random.sample(TOPICS[1:], 4)] for _ in range(2))
         lines = [
-            RunLine(topic, random.choice([*labels, "no", "first", "Q0"]), id, 1, 0.0, "tag")
+            RunLine(
+                topic=topic,
+                stance=random.choice([*labels, "no", "first", "Q0"]),
+                document=id,
+                rank=1,
+                score=0.0,
+                tag="tag",
+            )
             for topic in run_topics
             for id in random.sample(IDS, 20)
         ]
@@ -382,14 +423,22 @@ def test_scores_of_stances_are_those_of_scikit_learn(compared: Comparisons, tmp_
         true = [judged[line.topic][line.document] for line in shared]
         detected = [line.stance.upper() for line in shared]
         path = tmp_path / "stance.qrels"
-        rows = [f"{topic} 0 {id} {stance}\n" for topic, of in judged.items() for id, stance in of.items()]
+        rows = [
+            f"{topic} 0 {id} {stance}\n"
+            for topic, of_topic in judged.items()
+            for id, stance in of_topic.items()
+        ]
         path.write_text("".join(rows), encoding="utf-8")
         (score,) = touche.evaluate(Run.of(lines), "touche-2022-task-2", measure="macro F1", qrels=path)
         f1 = f1_score(true, detected, labels=labels, average="macro", zero_division=0)
         compared.check(f"macro F1 in example {example}", [score.mean, score.results], [f1, len(shared)])
         evaluation = evaluate_stances(lines, read_stances(path, labels), labels)
         classes = evaluation.by_class().values()
-        ours = [x for of in classes for x in (of.precision, of.recall, of.f1, of.documents)]
+        ours = [
+            x
+            for of_class in classes
+            for x in (of_class.precision, of_class.recall, of_class.f1, of_class.documents)
+        ]
         columns = precision_recall_fscore_support(true, detected, labels=labels, zero_division=0)
         compared.check(f"classes in example {example}", ours, np.transpose(columns).ravel().tolist())
         matrix = confusion_matrix(true, detected, labels=[*labels, "Q0"])[:-1].ravel().tolist()

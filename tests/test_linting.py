@@ -15,18 +15,21 @@ from touche.errors import ToucheError
 from touche.linting import CODES, ERROR, WARNING, lint
 from touche.trec.runs import read_run
 
-TASK, PAIRS = "spot-check/passages", "touche-2022-task-1"
+TASK = "spot-check/passages"
+PAIRS = "touche-2022-task-1"
 IDS = [document.id for document in read_passages_jsonl(ROOT / "corpora/spot-check-passages/passages.jsonl")]
 
 
 def found(path: Path, task: str = TASK) -> list[tuple[str, int | None]]:
     findings, _ = lint([path], *tasks.dataset(task))
-    assert all(each.severity == CODES[each.code] and each.message and each.remedy for each in findings)
-    return [(each.code, each.line) for each in findings]
+    assert all(
+        finding.severity == CODES[finding.code] and finding.message and finding.remedy for finding in findings
+    )
+    return [(finding.code, finding.line) for finding in findings]
 
 
 def lines(*columns: Sequence[object]) -> str:
-    return "".join(" ".join(map(str, each)) + "\n" for each in columns)
+    return "".join(" ".join(map(str, finding)) + "\n" for finding in columns)
 
 
 def line(
@@ -129,7 +132,7 @@ def test_more_runs_than_a_team_may_submit(write: Write) -> None:
     paths = [write(f"{number}.txt", f"52 Q0 a 1 1 t{number}\n") for number in range(7)]
     task = tasks.task("touche-2021-task-2")
     findings, notes = lint(paths, task, task.corpora["full"])
-    assert [(each.code, each.run) for each in findings] == [
+    assert [(finding.code, finding.run) for finding in findings] == [
         ("too-many-runs", str(path)) for path in paths[5:]
     ]
     assert [note.partition(" because ")[2] for note in notes] == [
@@ -186,11 +189,12 @@ def tied(*scores: float, topic: int = 11) -> str:
 def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
     write: Write, text: str, note: str | None
 ) -> None:
-    path, (task, corpus) = write("run.txt", text), tasks.dataset(TASK)
+    path = write("run.txt", text)
+    (task, corpus) = tasks.dataset(TASK)
     findings, notes = lint([path], task, corpus)
-    ties = [each.partition(" from the ranks ")[2] for each in notes if " has ties " in each]
+    ties = [finding.partition(" from the ranks ")[2] for finding in notes if " has ties " in finding]
     assert ties == list(filter(None, [note]))
-    changed = [each.message.endswith("among the first 5") for each in findings]
+    changed = [finding.message.endswith("among the first 5") for finding in findings]
     assert sum(changed) == (1 if note and note.endswith("1") else 0)
     _, notes = lint([path], replace(task, measure=tasks.measure_of("nDCG@10")), corpus)
     assert not note or f"this changes the first 10 results, and so nDCG@10, of {note.split()[1]}" in notes[-1]
@@ -198,10 +202,10 @@ def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
 
 def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(write: Write) -> None:
     """The first of the three is the first by either order; the two others stand below the cutoff."""
-    ids = [*sorted(IDS)[:4], *(sorted(IDS)[place] for place in (9, 7, 8))]
+    ids = [*sorted(IDS)[:4], *(sorted(IDS)[rank] for rank in (9, 7, 8))]
     text = lines(*(line(rank, max(5, 10 - rank), id) for rank, id in enumerate(ids, 1)))
     findings, notes = lint([write("run.txt", text)], *tasks.dataset(TASK))
-    assert [(each.code, each.line) for each in findings] == [("tie-order", 7)]
+    assert [(finding.code, finding.line) for finding in findings] == [("tie-order", 7)]
     assert notes[-1].endswith("of none")
 
 
@@ -226,7 +230,9 @@ def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
     paths = [write(f"{number}.txt", lines(*GOOD)) for number in (1, 2)]
     task = tasks.task(TASK)
     findings, _ = lint(paths, task, task.corpora["full"])
-    assert [(each.code, each.run, each.line) for each in findings] == [("shared-tag", str(paths[1]), 1)]
+    assert [(finding.code, finding.run, finding.line) for finding in findings] == [
+        ("shared-tag", str(paths[1]), 1)
+    ]
     with pytest.raises(ToucheError, match="passed twice"):
         lint([paths[0], paths[0]], task, task.corpora["full"])
 
@@ -272,7 +278,7 @@ def test_each_folder_is_a_team_that_may_submit_so_many_runs(touche: Touche, writ
     paths = runs_of_teams(write, {"Asuna": 5, "Katana": 6, "Levi": 1})
     arguments = (*paths, "--task", "touche-2021-task-2", "--format", "json")
     together = json.loads(touche("lint", *arguments)[1])
-    assert [each["run"] for each in together] == [str(path) for path in paths[5:]]
+    assert [finding["run"] for finding in together] == [str(path) for path in paths[5:]]
     code, out, _ = touche("lint", *arguments, "--team-per-folder")
     (only,) = json.loads(out)
     assert (code, only["code"], only["run"]) == (1, "too-many-runs", str(paths[10]))

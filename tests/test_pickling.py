@@ -45,12 +45,12 @@ def errors() -> list[ToucheError]:
     """An error of each class, built with a text or a number for each parameter."""
     import_all()
     values = {"path": Path("f.txt"), "line": 3, "message": "m"}
-    made = []
+    records = []
     for kind in sorted(subclasses(ToucheError), key=str):
         parameters = signature(kind).parameters.values()
         named = [value for value in parameters if value.kind is Parameter.POSITIONAL_OR_KEYWORD]
-        made.append(kind(*(values.get(value.name, value.name) for value in named)))
-    return made
+        records.append(kind(*(values.get(value.name, value.name) for value in named)))
+    return records
 
 
 def test_errors_of_every_class_pass_with_message_and_attributes() -> None:
@@ -63,7 +63,7 @@ def test_errors_of_every_class_pass_with_message_and_attributes() -> None:
 
 
 def refuse(number: int) -> None:
-    raise InputError("f.txt", f"problem {number}", "remedy", number)
+    raise InputError(path="f.txt", problem=f"problem {number}", remedy="remedy", line=number)
 
 
 def test_an_error_does_not_break_a_process_pool() -> None:
@@ -191,7 +191,9 @@ def test_a_decorated_function_passes_to_processes() -> None:
 @pytest.mark.parametrize("name", ["bm25", "dirichletlm", "pl2", "dph"])
 def test_a_copied_formula_has_the_same_scores(name: str) -> None:
     formula = results()[name]
-    tf, length, term = np.array([1.0, 3.0]), np.array([9.0, 30.0]), Term(4, 7, 64, 1024)
+    tf = np.array([1.0, 3.0])
+    length = np.array([9.0, 30.0])
+    term = Term(df=4, ttf=7, documents=64, tokens=1024)
     assert np.array_equal(PASS["pickle"](formula)(tf, length, term), formula(tf, length, term))
     assert isinstance(models.bm25(1, 0), models.Weighted)
 

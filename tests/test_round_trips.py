@@ -113,7 +113,9 @@ def test_each_function_takes_the_runs_of_each_other(
     taker: str,
     form: str,
 ) -> None:
-    run, other, take = results[source], results["other"], TAKES_RUNS[taker]
+    run = results[source]
+    other = results["other"]
+    take = TAKES_RUNS[taker]
     if (source, taker) not in expected:
         expected[source, taker] = take(run, other, tmp_path)
     assert same(take(RUN_FORMS[form](run, tmp_path), other, tmp_path), expected[source, taker])

@@ -44,7 +44,7 @@ def is_read_or_refused(read: Read, path: Path, raw: bytes) -> bool:
     """Whether a reader takes these bytes, and yields what can be written, or says why not in one line."""
     path.write_bytes(raw)
     try:
-        return all(orjson.dumps(each, default=str) for each in read(path))
+        return all(orjson.dumps(record, default=str) for record in read(path))
     except InputError as error:
         return len(str(error).splitlines()) == 1
 

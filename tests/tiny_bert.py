@@ -35,12 +35,12 @@ def weights() -> dict[str, Any]:
         shapes |= {f"{layer}.output.dense": (8, 16)}
         shapes |= {f"{layer}.attention.output.LayerNorm": (8,), f"{layer}.output.LayerNorm": (8,)}
     shapes["embeddings.LayerNorm"] = (8,)
-    made = {}
+    tensors = {}
     for name, shape in shapes.items():
-        made[f"{name}.weight"] = rng.normal(size=shape).astype(np.float32)
+        tensors[f"{name}.weight"] = rng.normal(size=shape).astype(np.float32)
         if not name.endswith("embeddings"):
-            made[f"{name}.bias"] = rng.normal(size=shape[0]).astype(np.float32)
-    return made
+            tensors[f"{name}.bias"] = rng.normal(size=shape[0]).astype(np.float32)
+    return tensors
 
 
 def make_tiny(folder: Path) -> Path:

@@ -43,9 +43,9 @@ def test_what_makes_premises_longer_is_no_word_of_a_title() -> None:
     """Only the first document has the word in its premises."""
     arguments = [Argument("has", "Unseen0", ("The unseen0",)), Argument("lacks", "Unseen0", ("The",))]
     for title in ("unseen0", "Unseen0 unseen1"):
-        found = dict(next(iter(baselines.load("argsme")([Topic("1", title)], arguments)))[1])
+        scores = dict(next(iter(baselines.load("argsme")([Topic("1", title)], arguments)))[1])
         in_conclusion = 1.5 * bm25(1, 1, 1, 2, 2)
-        assert found["lacks"] == pytest.approx(in_conclusion, rel=1e-6) and found["has"] > found["lacks"]
+        assert scores["lacks"] == pytest.approx(in_conclusion, rel=1e-6) and scores["has"] > scores["lacks"]
 
 
 def test_a_conclusion_has_to_have_a_term_and_the_page_all_or_any() -> None:
@@ -54,9 +54,9 @@ def test_a_conclusion_has_to_have_a_term_and_the_page_all_or_any() -> None:
 
 
 def test_without_pages_the_rest_is_ranked_and_that_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    bare = [Argument(each.id, each.conclusion, each.premises) for each in ON_PAGE]
+    bare = [Argument(argument.id, argument.conclusion, argument.premises) for argument in ON_PAGE]
     assert ranked(bare).keys() == {"both", "half a page"}
-    assert [each.getMessage() for each in caplog.records] == [
+    assert [argument.getMessage() for argument in caplog.records] == [
         "no argument has the text of its web page; only premises and conclusions are ranked"
     ]
 
@@ -71,6 +71,6 @@ def test_what_are_no_arguments_and_options_without_effect_are_refused() -> None:
 def test_pages_are_read_from_the_corpus(write: Write) -> None:
     contexts = '{"sourceText": "all of it"}', '{"sourceText": null}', "{}", "null"
     record = '{"id": "a%d", "conclusion": "c", "premises": [{"text": "p"}], "context": %s}'
-    records = ", ".join(record % each for each in enumerate(contexts))
+    records = ", ".join(record % numbered for numbered in enumerate(contexts))
     path = write("args-me.json", f'{{"arguments": [{records}]}}')
-    assert [each.page for each in read_argsme_json(path)] == ["all of it", "", "", ""]
+    assert [argument.page for argument in read_argsme_json(path)] == ["all of it", "", "", ""]

@@ -37,8 +37,10 @@ def test_a_longer_marker_is_one_marker_and_a_part_of_a_word_is_none() -> None:
 
 def test_damping_is_the_share_of_jumps() -> None:
     """Rows of M for d = 0.9: 0.1 (1, 0.6) / 1.6 + 0.9 (1, 2) / 3 and 0.1 (0.6, 1) / 1.6 + 0.9 (1, 2) / 3."""
-    vectors, texts = np.array([[1, 0], [0.6, 0.8]], np.float32), ["Nice day.", "It is so because of rain."]
-    there, back = 0.1 * 0.6 / 1.6 + 0.6, 0.1 * 0.6 / 1.6 + 0.3
+    vectors = np.array([[1, 0], [0.6, 0.8]], np.float32)
+    texts = ["Nice day.", "It is so because of rain."]
+    there = 0.1 * 0.6 / 1.6 + 0.6
+    back = 0.1 * 0.6 / 1.6 + 0.3
     expected = [back / (there + back), there / (there + back)]
     assert centrality.centrality(texts, vectors, 0.9) == pytest.approx(expected, abs=1e-6)
 
@@ -52,4 +54,6 @@ def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch
 
     monkeypatch.setattr(centrality.pairs, "embed", embed)
     sentences = tuple(Sentence(text, text) for text in ("far", "near", "NEAR ", "", "mid"))
-    assert centrality.most_central([Argument("a", "", (), "PRO", sentences)], 0.1) == {"a": (1, 4)}
+    assert centrality.most_central(
+        [Argument(id="a", conclusion="", premises=(), stance="PRO", sentences=sentences)], 0.1
+    ) == {"a": (1, 4)}

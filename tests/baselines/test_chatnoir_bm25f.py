@@ -33,7 +33,8 @@ baseline, fields, match, query, rescore, score = (
 )
 PAGES = ROOT / "corpora" / "spot-check-pages"
 NUMBERS = fields.NUMBERS
-K1, B = 1.2, 0.75
+K1 = 1.2
+B = 0.75
 FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 
 
@@ -71,19 +72,21 @@ def collection(pages: Sequence[Page], field: str, year: str, analysis: str = "pl
 
 def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
     """Scores by each part of the second query, of all pages that pass the filters."""
-    method, topic = baseline.Method(NUMBERS[year], "fields", 1.0), Topic("1", title)
+    method = baseline.Method(NUMBERS[year], "fields", 1.0)
+    topic = Topic("1", title)
     searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
     collecting = replace(method.collecting([]), searches=searches)
     read = rescore.Collection.read(Documents.of(pages), collecting)
     (part,) = read.parts.parts
     matching = match.Matching(part.pages, read.vocabularies)
     scoring = score.Scoring(matching, read.totals.statistics, NUMBERS[year]["lengths"])
-    ids, found = [row.id for row in part.pages.rows], {}
-    for name, each in method.parts(topic).items():
-        matching, values = scoring.scored(each)
+    ids = [row.id for row in part.pages.rows]
+    parts_by_name = {}
+    for name, clauses in method.parts(topic).items():
+        matching, values = scoring.scored(clauses)
         by_id = zip([ids[n] for n in matching], values.tolist(), strict=True)
-        found[name] = dict.fromkeys(ids, 0.0) | dict(by_id)
-    return found
+        parts_by_name[name] = dict.fromkeys(ids, 0.0) | dict(by_id)
+    return parts_by_name
 
 
 @pytest.mark.parametrize("year", ["2020", pytest.param("today", marks=pytest.mark.slow)])
@@ -93,8 +96,9 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
         parts = scores(pages(year), topic.title, year)
         for field, boost in NUMBERS[year]["boosts"].items():
             analysis = NUMBERS[year]["analyzers"].get(field, NUMBERS[year]["analyzer"])
-            words, found = terms(topic.title, analysis), collection(pages(year), field, year, analysis)
-            expected = {id: FACTOR * boost * found.bm25(words, id, K1, B) for id in parts[field]}
+            words = terms(topic.title, analysis)
+            statistics = collection(pages(year), field, year, analysis)
+            expected = {id: FACTOR * boost * statistics.bm25(words, id, K1, B) for id in parts[field]}
             assert parts[field] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             seen += sum(score > 0 for score in expected.values())
     assert seen > 100
@@ -104,12 +108,12 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
 def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
     """Also for phrases; 1 / sqrt(7) is stored as 0.375, that is as length 7.1111. Means are exact."""
     title = "cats sleep on the red mat today"
-    given = [cat("a", title=title), cat("b", title="dogs bark today")]
-    parts = scores(given, "cats sleep", year)
+    collection_pages = [cat("a", title=title), cat("b", title="dogs bark today")]
+    parts = scores(collection_pages, "cats sleep", year)
     for part, boost, words in (("title", 70, 1), ("phrase in title", 15, 2)):
         idf = log(1 + (2 - 1 + 0.5) / (1 + 0.5))
-        each = FACTOR * boost * words * idf / (1 + K1 * (1 - B + B * stored / 5))
-        assert parts[part]["a"] == pytest.approx(each * 2 / words, rel=1e-5)
+        contribution = FACTOR * boost * words * idf / (1 + K1 * (1 - B + B * stored / 5))
+        assert parts[part]["a"] == pytest.approx(contribution * 2 / words, rel=1e-5)
 
 
 def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
@@ -125,9 +129,9 @@ def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
 @pytest.mark.parametrize("year", ["2020", "today"])
 def test_signs_without_a_letter_or_digit_are_words_only_today(year: str) -> None:
     """In 2020 the words around a sign are neighbours, and a sign in the query is not searched."""
-    given = [cat("a", title="Cats® sleep™"), cat("b", title="dogs bark")]
-    plain = [cat("a", title="Cats sleep"), given[1]]
-    same = scores(given, "cats ® sleep", year) == scores(plain, "cats sleep", year)
+    collection_pages = [cat("a", title="Cats® sleep™"), cat("b", title="dogs bark")]
+    plain = [cat("a", title="Cats sleep"), collection_pages[1]]
+    same = scores(collection_pages, "cats ® sleep", year) == scores(plain, "cats sleep", year)
     assert same == (year == "2020")
     assert small(plain[0], title="cats ® sleep", year=year) == (["a"] if year == "2020" else [])
 
@@ -155,14 +159,18 @@ def test_every_token_has_to_match_in_some_field() -> None:
 
 
 def test_what_is_not_wanted_earns_nothing() -> None:
-    given = [cat("a", body="Cats sleep."), cat("b", body="Cats like to sleep."), cat("d", body="Dogs.")]
-    assert small(*given, title="cats -like", match="50%") == ["a"]
-    assert small(*given, title='cats -"sleep and" -like', match="50%") == []
-    assert scores(given, "cats -like", "2020") == scores(given, "cats", "2020")
+    collection_pages = [
+        cat("a", body="Cats sleep."),
+        cat("b", body="Cats like to sleep."),
+        cat("d", body="Dogs."),
+    ]
+    assert small(*collection_pages, title="cats -like", match="50%") == ["a"]
+    assert small(*collection_pages, title='cats -"sleep and" -like', match="50%") == []
+    assert scores(collection_pages, "cats -like", "2020") == scores(collection_pages, "cats", "2020")
 
 
 def test_pages_that_a_filter_stops() -> None:
-    given = [
+    collection_pages = [
         cat("german", language="de"),
         Page("short", title="", body="Cats sleep.", language="en"),
         cat("good"),
@@ -173,11 +181,12 @@ def test_pages_that_a_filter_stops() -> None:
         Page("100", body="Cats sleep. ".ljust(100, "a")),
         cat("not recognised", language="unknown"),
     ]
-    assert set(small(*given)) == {"good", "passage", "title", "100"}
+    assert set(small(*collection_pages)) == {"good", "passage", "title", "100"}
 
 
 def test_which_pages_earn_a_bonus() -> None:
-    is_shallow, is_wikipedia = fields.is_shallow, fields.is_wikipedia
+    is_shallow = fields.is_shallow
+    is_wikipedia = fields.is_wikipedia
     paths = ("/", "/wiki/", "/index.php", "", "wiki/", "index.html", "/wiki/Cat", "/index.html/x", "/a")
     assert [is_shallow(cat("x", path=path)) for path in paths] == [True] * 3 + [False] * 6
     assert not is_shallow(Page("p", body="a passage")) and not is_wikipedia(Page("p", body="a passage"))
@@ -188,10 +197,10 @@ def test_which_pages_earn_a_bonus() -> None:
 @pytest.mark.parametrize("year", ["2020", "today"])
 def test_a_host_is_searched_by_its_labels_and_a_path_is_not(year: str) -> None:
     hosts = {"a": "www.sleep.example", "part": "cat-sleep.example", "stemmed": "sleeps.example"}
-    given = [cat(id, body="A cat.", host=host) for id, host in hosts.items()]
-    given += [cat("path", body="A cat.", path="/sleep"), cat("b", body="A cat sleeps.")]
-    assert small(*given, year=year) == ["b", "a"]
-    assert set(small(*given, year=year, model="bm25f")) == {"b", "a"}
+    collection_pages = [cat(id, body="A cat.", host=host) for id, host in hosts.items()]
+    collection_pages += [cat("path", body="A cat.", path="/sleep"), cat("b", body="A cat sleeps.")]
+    assert small(*collection_pages, year=year) == ["b", "a"]
+    assert set(small(*collection_pages, year=year, model="bm25f")) == {"b", "a"}
     country = [cat("c", body="A cat.", host="cat.is"), cat("d", body="A cat.", host="travel.example")]
     assert small(*country, title="cat is travel", year=year) == []
     assert fields.host_labels("en.wool-beds.co.uk") == "wool_beds"
@@ -201,8 +210,8 @@ def test_keywords_of_2020_are_not_stemmed_unless_bm25f_sums_them_up() -> None:
     only = [cat("3", body="Sleep.", meta_keywords="cats"), cat("4", body="Sleep.", meta_keywords="cat")]
     assert small(*only) == ["3"] and small(*only, year="today") == ["4", "3"]
     for ids in ("ab", "ba"):
-        given = [cat(ids[0], meta_keywords="cats"), cat(ids[1], meta_keywords="dogs")]
-        assert small(*given, title="cats", model="bm25f") == [*ids]
+        collection_pages = [cat(ids[0], meta_keywords="cats"), cat(ids[1], meta_keywords="dogs")]
+        assert small(*collection_pages, title="cats", model="bm25f") == [*ids]
 
 
 def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) -> None:
@@ -210,8 +219,9 @@ def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) ->
     text = f"<p>{'They have been here for all of the night. ' * 9}</p>"
     write("p.warc", record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode()))
     for year, expected in (("2020", ["p"]), ("today", [])):
-        method, given = baselines.load("chatnoir-bm25f"), find_documents(tmp_path)
-        ((_, hits),) = method([Topic("1", "catssleep")], given, year=year)
+        method = baselines.load("chatnoir-bm25f")
+        collection_pages = find_documents(tmp_path)
+        ((_, hits),) = method([Topic("1", "catssleep")], collection_pages, year=year)
         assert [id for id, _ in hits] == expected
 
 
@@ -225,16 +235,16 @@ def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
         "Cats may well sleep.": 2,
         "Cats in an hour sleep.": None,
     }
-    given = [
+    collection_pages = [
         cat(str(n), title=text, body=text, host="en.wikipedia.org" * (n % 2), path="/x"[: 1 if n > 2 else 2])
         for n, text in enumerate(apart)
     ]
-    parts = scores(given, "cats sleep", year)
+    parts = scores(collection_pages, "cats sleep", year)
     for field in ("title", "body"):
-        words = collection(given, field, year)
+        words = collection(collection_pages, field, year)
         idfs = {term: log(1 + (words.n - words.df[term] + 0.5) / (words.df[term] + 0.5)) for term in words.df}
         weight = FACTOR * {"title": 15, "body": 10}[field] * (idfs["cat"] + idfs["sleep"])
-        for page, gaps in zip(given, apart.values(), strict=True):
+        for page, gaps in zip(collection_pages, apart.values(), strict=True):
             expected = weight * words.saturation(0 if gaps is None else 1 / (1 + gaps), page.id, K1, B)
             assert parts[f"phrase in {field}"][page.id] == pytest.approx(expected, rel=1e-4)
     wikipedia, shallow = {"2020": (50, 1), "today": (30, 70)}[year]
@@ -245,11 +255,11 @@ def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
 def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
+    collection_pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
     title = "cats sleep well today under beds near sofas"
     for year, again in (("2020", True), ("today", False)):
         ((_, hits),) = baselines.load("chatnoir-bm25f")(
-            [Topic("1", title)], given, match="1%", year=year, explain=("1", "one")
+            [Topic("1", title)], collection_pages, match="1%", year=year, explain=("1", "one")
         )
         lines = parts_of(capsys.readouterr().out)[1:]
         assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
@@ -302,13 +312,25 @@ NUMBERS_OF_A_TERM = re.compile(
 def test_each_part_of_an_explanation_is_the_sum_of_its_terms_by_the_printed_numbers(
     capsys: pytest.CaptureFixture[str], title: str
 ) -> None:
-    given = [cat("a", title="Cats sleep walk"), cat("b", title="A walk", headings="sleep"), cat("c")]
-    list(baselines.load("chatnoir-bm25f")([Topic("1", title)], given, match="1%", explain=("1", "a")))
+    collection_pages = [
+        cat("a", title="Cats sleep walk"),
+        cat("b", title="A walk", headings="sleep"),
+        cat("c"),
+    ]
+    list(
+        baselines.load("chatnoir-bm25f")(
+            [Topic("1", title)], collection_pages, match="1%", explain=("1", "a")
+        )
+    )
     boosts = NUMBERS["2020"]["boosts"] | {"phrase in title": 15, "phrase in body": 10}
-    sums, totals, terms, name = dict[str, float](), dict[str, float](), set[tuple[str, str]](), ""
+    sums = dict[str, float]()
+    totals = dict[str, float]()
+    terms = set[tuple[str, str]]()
+    name = ""
     for line in capsys.readouterr().out.splitlines()[2:]:
         if numbers := NUMBERS_OF_A_TERM.fullmatch(line):
-            words, df = numbers[1], [int(count) for count in numbers[5].split(" + ")]
+            words = numbers[1]
+            df = [int(count) for count in numbers[5].split(" + ")]
             score, tf, idf, documents, length, mean = map(float, numbers.group(2, 3, 4, 6, 7, 8))
             expected = FACTOR * boosts[name] * idf * tf / (tf + K1 * (1 - B + B * length / mean))
             assert score == pytest.approx(expected, rel=2e-3)
@@ -318,7 +340,8 @@ def test_each_part_of_an_explanation_is_the_sum_of_its_terms_by_the_printed_numb
             terms.add((name, words))
         else:
             name = line[:20].strip()
-            sums[name], totals[name] = 0.0, float(line[20:].split(" x ")[0])
+            sums[name] = 0.0
+            totals[name] = float(line[20:].split(" x ")[0])
     bonuses = {"wikipedia": 0.0, "shallow": 0.0}
     assert sums | bonuses == pytest.approx(totals, abs=1e-3) and sums["title"] > sums["body"] > 0
     assert ("phrase in title", "cat sleep walk") in terms
@@ -372,20 +395,24 @@ def test_a_piece_without_a_page_is_read_as_any_other() -> None:
     """For example blank lines; an error would make one process read all pages again."""
     collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
     part_of = collecting.reading.begin()
-    for given in ([], [cat("p1")]):
-        assert [row.id for row in part_of(given).pages.rows] == [page.id for page in given]
+    for collection_pages in ([], [cat("p1")]):
+        assert [row.id for row in part_of(collection_pages).pages.rows] == [
+            page.id for page in collection_pages
+        ]
 
 
 def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
     texts = ["cats sleep", "a cat may sleep", "dogs bark", "cats and dogs sleep", "mice"]
-    record, body = '{"docno": "p%d", "title": "%s", "body": "%s"}\n', "%s. " + "and so on " * 12
+    record = '{"docno": "p%d", "title": "%s", "body": "%s"}\n'
+    body = "%s. " + "and so on " * 12
     lines = [record % (n, text, body % text) for n, text in enumerate(texts)]
     for folder, some in (("all", lines), ("part", lines[:2])):
         write(f"{folder}/documents.jsonl", "".join(some))
         write(f"{folder}/queries.jsonl", '{"qid": "1", "query": "cats sleep"}\n')
-    command, file = ("run", "chatnoir-bm25f", "-o", tmp_path / "out"), tmp_path / "statistics.json"
+    command = ("run", "chatnoir-bm25f", "-o", tmp_path / "out")
+    file = tmp_path / "statistics.json"
 
     def scores(folder: str, *options: object) -> Mapping[str, str]:
         assert touche(*command, "-i", tmp_path / folder, *map(str, options))[0] == 0
@@ -509,8 +536,10 @@ def test_fits_have_every_term_of_the_official_topics(official: Path, year: int) 
 def test_terms_that_could_not_be_fitted_are_marked(year: int, count: int) -> None:
     """Both of their numbers follow from one frequency p: 1 - exp(-8 p) and 1 - exp(-500 p), cut."""
     record = json.loads((FITS / f"clueweb12-{year}.json").read_text())
-    fields, marked = record["fields"], []
-    documents, body = fields["body"]["documents"], fields["body"]["terms"]
+    fields = record["fields"]
+    marked = []
+    documents = fields["body"]["documents"]
+    body = fields["body"]["terms"]
     for term, (df, _) in fields["title"]["terms"].items():
         if max(df + 1, body[term][0]) < documents:
             least, most = (documents * (1 - (1 - n / documents) ** (500 / 8)) for n in (df, df + 1))

@@ -18,7 +18,7 @@ def table(*arguments: object) -> tuple[dict[str, list[float]], str]:
         [sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=False
     )
     rows = [line.rsplit(maxsplit=5) for line in done.stdout.splitlines()[1:]]
-    return {variant: [*map(float, figures)] for variant, *figures in rows}, done.stderr
+    return {variant: [*map(float, numbers)] for variant, *numbers in rows}, done.stderr
 
 
 @pytest.fixture

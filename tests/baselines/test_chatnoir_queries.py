@@ -22,7 +22,8 @@ baseline, match, query, rescore = (
 )
 NUMBERS = neighbour("chatnoir-bm25f", "fields").NUMBERS
 
-BOOSTS, ANALYSES = {"title": 154.0, "host": 2.2, "body": 1.0}, {"host": "unstemmed"}
+BOOSTS = {"title": 154.0, "host": 2.2, "body": 1.0}
+ANALYSES = {"host": "unstemmed"}
 PIECES = ['"', "-", "+", "|", "*", "~", "(", "\\", " ", "  ", "\t", "\x0b", "?", " AND ", " OR ", " and "]
 WORDS = ["cat", "cats", "it's", "a-b", "1,2", "x/y z", "Menús", 'א"א', "日本", "don't", "..."]
 TITLES = st.one_of(
@@ -50,7 +51,7 @@ def test_a_title_is_read_as_lucene_s_parser_reads_it(
     assert ours == chatnoir.record(chatnoir.lucenes(title, boosts, ANALYSES, share))
 
 
-TEXTS = ["".join(each) for size in range(1, 8) for each in product("ab", repeat=size)]
+TEXTS = ["".join(letters) for size in range(1, 8) for letters in product("ab", repeat=size)]
 LONGER = ["".join(Random(n).choices("aabcd", k=3 + n % 30)) for n in range(300)]
 
 
@@ -65,21 +66,21 @@ def letters() -> Any:
 @pytest.mark.slow
 def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int) -> None:
     """Lucene confuses two words that both occur twice, and so does the replica."""
-    asked = chatnoir.phrase("text", [*phrase], slop)
-    matched = chatnoir.scores(letters(), asked).keys()
+    query = chatnoir.phrase("text", [*phrase], slop)
+    matched = chatnoir.scores(letters(), query).keys()
     for number, text in enumerate(TEXTS + LONGER):
-        places = [[n for n, letter in enumerate(text) if letter == each] for each in phrase]
-        count = match.frequency(places, [*map(ord, phrase)], slop) if all(places) else 0.0
+        positions = [[n for n, letter in enumerate(text) if letter == searched] for searched in phrase]
+        count = match.frequency(positions, [*map(ord, phrase)], slop) if all(positions) else 0.0
         assert (count > 0) == (number in matched)
         if count and len(text) > 20:
-            assert count == _lucenes(letters().explain(asked, number))
+            assert count == _lucenes(letters().explain(query, number))
 
 
 def _lucenes(explanation: Any) -> float:
     """The frequency in an explanation."""
     if str(explanation.getDescription()).startswith("phraseFreq="):
         return float(explanation.getValue().floatValue())
-    return next((count for each in explanation.getDetails() if (count := _lucenes(each)) >= 0), -1.0)
+    return next((count for detail in explanation.getDetails() if (count := _lucenes(detail)) >= 0), -1.0)
 
 
 SENTENCES = st.lists(st.sampled_from("a b b's bs c café Cafés x-y a® ™".split()), max_size=12).map(" ".join)
@@ -118,7 +119,7 @@ SAME = {"title": "a b", "body": "a b a b".ljust(120, "z")}
 def test_scores_are_those_of_lucene_to_the_last_bit_for_any_pages_and_titles(
     fields: list[dict[str, str]], titles: list[str], year: str, model: str, share: float, some: bool
 ) -> None:
-    pages = [Page(f"p{n}", **each) for n, each in enumerate(fields)]
+    pages = [Page(f"p{n}", **values) for n, values in enumerate(fields)]
     among = frozenset({"p0", "p2", "p5"}) if some else None
     topics = [Topic(str(n), title, candidates=among) for n, title in enumerate(titles)]
     collecting = baseline.Method(NUMBERS[year], model, share).collecting(topics)

@@ -29,7 +29,8 @@ def mine(topics, documents, *, k: int = K, pair=PAIR, model: "MODELS" = "b", low
 
 @pytest.mark.parametrize("name", baselines.names())
 def test_what_a_shipped_baseline_declares_is_what_it_is(name: str) -> None:
-    declared, loaded = baselines.declared(name), baselines.load(name)
+    declared = baselines.declared(name)
+    loaded = baselines.load(name)
     assert declared and declared.options == loaded.options
     for attribute in ("name", "description", "option_help", "line", "folder", "is_shipped", "typed"):
         assert getattr(declared, attribute) == getattr(loaded, attribute)
@@ -37,12 +38,13 @@ def test_what_a_shipped_baseline_declares_is_what_it_is(name: str) -> None:
 
 def test_constants_choices_and_tuples_are_read_as_python_does(write: Write) -> None:
     folder = str(write("mine/baseline.py", SOURCE).parent)
-    declared, loaded = baselines.declared(folder), baselines.load(folder)
+    declared = baselines.declared(folder)
+    loaded = baselines.load(folder)
     assert declared and (declared.option_help, declared.line) == (loaded.option_help, loaded.line)
-    types = {name: each.annotation for name, each in declared.options.items() if name != "maybe"}
-    assert types == {name: each.annotation for name, each in loaded.options.items() if name != "maybe"}
-    defaults = {name: each.default for name, each in declared.options.items()}
-    assert defaults == {name: each.default for name, each in loaded.options.items()}
+    types = {name: option.annotation for name, option in declared.options.items() if name != "maybe"}
+    assert types == {name: option.annotation for name, option in loaded.options.items() if name != "maybe"}
+    defaults = {name: option.default for name, option in declared.options.items()}
+    assert defaults == {name: option.default for name, option in loaded.options.items()}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from touche.io import writing
 from touche.pairs import embeddings as minilm
 from touche.trec.topics import Topic
 
-embeddings, nearest = neighbour("dense", "embeddings"), neighbour("dense", "nearest")
+embeddings = neighbour("dense", "embeddings")
+nearest = neighbour("dense", "nearest")
 
 DIMENSIONS = minilm.DIMENSIONS
 
@@ -70,7 +71,7 @@ def embedded(
     encoder = Encoder()
     store = embeddings.Embeddings(encoder, precision, folder)
     blocks = [(ids, np.array(vectors)) for ids, vectors in store.of_documents(collection(texts, prefix))]
-    return [id for ids, _ in blocks for id in ids], np.vstack([each for _, each in blocks]), encoder.texts
+    return [id for ids, _ in blocks for id in ids], np.vstack([block for _, block in blocks]), encoder.texts
 
 
 def expected_vectors(texts: Sequence[str]) -> Any:
@@ -211,7 +212,9 @@ class Bar:
     """Notes what a progress bar shows."""
 
     def __init__(self, what: str, unit: str, total: Any, *, done: int) -> None:
-        self.total, self.count, self.begun = total(), done, done
+        self.total = total()
+        self.count = done
+        self.begun = done
         shown_bars.append(self)
 
     def __enter__(self) -> Self:
@@ -259,7 +262,8 @@ def test_the_search_is_exact_whatever_the_blocks(
         Topic("2", "b", candidates=frozenset(f"d{number}" for number in some)),
         Topic("3", "c"),
     ]
-    search, begin = nearest.Nearest(topics, np.array([[1.0], [0.5], [-1.0]], np.float32), depth), 0
+    search = nearest.Nearest(topics, np.array([[1.0], [0.5], [-1.0]], np.float32), depth)
+    begin = 0
     for size in [*sizes, len(values)]:
         if part := ids[begin : begin + size]:
             search.add(part, np.array(values[begin : begin + size], np.float16)[:, None])
@@ -280,7 +284,9 @@ DOCUMENTS: list[AnyDocument] = [
     Argument("empty", "", ("",)),
     Argument("title", "Zoos protect animals", ("",)),
     Argument("text", "", ("Their cages are small.",)),
-    Argument("both", "Zoos protect animals", ("Their cages are small.",), "PRO"),
+    Argument(
+        id="both", conclusion="Zoos protect animals", premises=("Their cages are small.",), stance="PRO"
+    ),
     Argument("cut", "Zoos protect animals", ("and so do parks " * 120 + "Cars are fast.",)),
     Document("greek", "Ζωολογικοί κήποι; 动物园 🦁"),
 ]
@@ -299,16 +305,17 @@ def test_cosines_are_those_of_the_reference_implementation() -> None:
     ]
     for (_, hits), cosines in zip(rankings, expected, strict=True):
         assert [cosine for _, cosine in hits] == sorted((cosine for _, cosine in hits), reverse=True)
-        found = dict(hits)
-        assert [found[each.id] for each in DOCUMENTS] == pytest.approx(cosines, abs=1e-5)
-        assert found["same"] == found["cut"]
+        scores = dict(hits)
+        assert [scores[document.id] for document in DOCUMENTS] == pytest.approx(cosines, abs=1e-5)
+        assert scores["same"] == scores["cut"]
 
 
 def test_a_second_run_reads_stored_embeddings(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embeddings, "_BLOCK", 60)
-    runs, stored = [], tmp_path / "new" / "embeddings"
+    runs = []
+    stored = tmp_path / "new" / "embeddings"
     for number, options in enumerate(([], ["--keep-embeddings", stored], ["--keep-embeddings", stored])):
         if number == 2:
             monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
@@ -321,17 +328,17 @@ def test_a_second_run_reads_stored_embeddings(
 
 
 def run_of(path: Path) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    ids: dict[str, list[str]] = {}
     for line in path.read_text().splitlines():
         topic, _, document, *_ = line.split()
-        found.setdefault(topic, []).append(document)
-    return found
+        ids.setdefault(topic, []).append(document)
+    return ids
 
 
 def test_the_best_of_bm25_are_ranked_in_their_dense_order(touche: Touche, tmp_path: Path) -> None:
-    given = ("-i", "spot-check/passages", "-o")
+    arguments = ("-i", "spot-check/passages", "-o")
     for name, *options in (["bm25", "--depth", "5"], ["dense"], ["dense", "--candidates", "5"]):
-        code, _, err = touche("run", name, *given, tmp_path / "-".join([name, *options]), *options)
+        code, _, err = touche("run", name, *arguments, tmp_path / "-".join([name, *options]), *options)
         assert code == 0, err
     bm25, dense, reranked = (
         run_of(tmp_path / name / "run.txt") for name in ("bm25---depth-5", "dense", "dense---candidates-5")
@@ -373,7 +380,7 @@ def test_a_folder_must_be_writable_only_if_a_block_is_missing(
 ) -> None:
     _, vectors, _ = embedded(tmp_path)
 
-    def refuse(**place: Path) -> None:
+    def refuse(**folders: Path) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(writing, "TemporaryFile", refuse)

@@ -34,7 +34,7 @@ def spot_check(part: str, *, candidates: bool) -> tuple[list[Topic], list[Any]]:
     read, file = SPOT_CHECKS[part]
     topics = read_topics_xml(ROOT / "topics" / f"spot-check-{part}.xml")
     documents = list(read(ROOT / "corpora" / f"spot-check-{part}" / file))
-    among = [frozenset(each.id for each in documents[n::5]) for n, _ in enumerate(topics)]
+    among = [frozenset(document.id for document in documents[n::5]) for n, _ in enumerate(topics)]
     chosen = [replace(topic, candidates=ids) for topic, ids in zip(topics, among, strict=True)]
     return chosen if candidates else topics, documents
 

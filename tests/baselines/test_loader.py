@@ -39,9 +39,10 @@ FORMULAS: list[tuple[str, dict[str, Any], Any]] = [
 @pytest.mark.parametrize(("name", "options", "formula"), FORMULAS)
 def test_every_baseline_scores_by_its_formula(name: str, options: dict[str, Any], formula: Any) -> None:
     with lucene.index(ARGUMENTS, analyzer="english", similarity=lucene.classic()) as index:
-        collection = Collection({each.id: index.terms(each.text) for each in ARGUMENTS})
+        collection = Collection({argument.id: index.terms(argument.text) for argument in ARGUMENTS})
         for topic, hits in baselines.load(name)(TOPICS, ARGUMENTS, **options):
-            query, scores = list(index.terms(topic.title).elements()), dict(hits)
+            query = list(index.terms(topic.title).elements())
+            scores = dict(hits)
             assert len(scores) > 20
             expected = {document: formula(collection, query, document) for document in scores}
             assert scores == pytest.approx(expected, abs=1e-4)
@@ -49,16 +50,16 @@ def test_every_baseline_scores_by_its_formula(name: str, options: dict[str, Any]
 
 def test_rank_bm25_scores_by_its_formula() -> None:
     """The idf floor is a quarter of the mean idf of all words; lengths are exact."""
-    words = {each.id: Counter(re.findall(r"\w+", each.text.lower())) for each in ARGUMENTS}
-    containing = Counter(word for each in words.values() for word in each)
+    words = {argument.id: Counter(re.findall(r"\w+", argument.text.lower())) for argument in ARGUMENTS}
+    containing = Counter(word for counts in words.values() for word in counts)
     idf = {word: log((len(words) - df + 0.5) / (df + 0.5)) for word, df in containing.items()}
     floor = 0.25 * sum(idf.values()) / len(idf)
-    average = sum(each.total() for each in words.values()) / len(words)
+    average = sum(word.total() for word in words.values()) / len(words)
     for topic, hits in baselines.load("rank-bm25")(TOPICS, ARGUMENTS, k1=1.2, b=0.6):
         query = re.findall(r"\w+", topic.title.lower())
-        found = dict(hits)
-        assert found.keys() == {each for each, of_it in words.items() if of_it.keys() & {*query}}
-        for document, score in found.items():
+        scores = dict(hits)
+        assert scores.keys() == {argument for argument, of_it in words.items() if of_it.keys() & {*query}}
+        for document, score in scores.items():
             length = 1.2 * (1 - 0.6 + 0.6 * words[document].total() / average)
             weights = [floor if idf.get(word, 0) < 0 else idf.get(word, 0) for word in query]
             tfs = [words[document][word] for word in query]
@@ -68,9 +69,9 @@ def test_rank_bm25_scores_by_its_formula() -> None:
 
 def test_rank_bm25_ranks_candidates_by_the_statistics_of_all_documents() -> None:
     rank_bm25 = baselines.load("rank-bm25")
-    among = frozenset(each.id for each in ARGUMENTS[::3])
+    among = frozenset(argument.id for argument in ARGUMENTS[::3])
     everything = dict(rank_bm25(TOPICS, ARGUMENTS))
-    chosen = dict(rank_bm25([replace(each, candidates=among) for each in TOPICS], ARGUMENTS))
+    chosen = dict(rank_bm25([replace(topic, candidates=among) for topic in TOPICS], ARGUMENTS))
     for topic, hits in everything.items():
         ranked = chosen[replace(topic, candidates=among)]
         matching = [hit for hit in hits if hit[0] in among]
@@ -78,7 +79,7 @@ def test_rank_bm25_ranks_candidates_by_the_statistics_of_all_documents() -> None
 
 
 def test_rank_bm25_needs_a_shared_word_not_a_positive_score() -> None:
-    cats = [Document(each, "cats") for each in "abc"]
+    cats = [Document(letter, "cats") for letter in "abc"]
     ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [*cats, Document("d", "")], depth=2)
     assert [document for document, _ in hits] == ["c", "b"] and hits[0][1] < 0
     ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [Document("d", "…")])
@@ -95,7 +96,8 @@ def longest_first(
     unit: what is counted.
     """
     lengths = [
-        (each.id, float(len(each.text if unit == "letters" else each.text.split()))) for each in documents
+        (document.id, float(len(document.text if unit == "letters" else document.text.split())))
+        for document in documents
     ]
     for topic in topics:
         yield topic, sorted(lengths, key=lambda hit: -hit[1])[:depth]
@@ -114,8 +116,8 @@ def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
     (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
     assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
     assert (len(Documents.of(documents)), Documents.of(documents)[1]) == (2, documents[1])
-    given = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
-    assert baselines.run(longest_first, given, tmp_path, {"depth": 1, "unit": "letters"}) == []
+    source = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
+    assert baselines.run(longest_first, source, tmp_path, {"depth": 1, "unit": "letters"}) == []
     assert (tmp_path / "run.txt").read_text() == (
         "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
     )
@@ -181,7 +183,7 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
         return name, {*words(baselines.load(str(tmp_path / name)))}
 
     with ThreadPoolExecutor(4) as pool:
-        assert all(found == {name} for name, found in pool.map(run, range(40)))
+        assert all(names == {name} for name, names in pool.map(run, range(40)))
 
 
 @pytest.mark.parametrize("file", ["features.py", "text/words.py", "data/words.txt"])
@@ -281,7 +283,7 @@ def test_a_neighbour_may_be_a_package(write: Write, tmp_path: Path, init: bool) 
         if init:
             write(f"{name}/text/__init__.py", "")
     one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
-    assert [words(each)[0] for each in (one, two, one)] == ["one", "two", "one"]
+    assert [words(baseline)[0] for baseline in (one, two, one)] == ["one", "two", "one"]
 
 
 PARALLEL = """import multiprocessing
@@ -319,15 +321,15 @@ def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_pa
     """A switch of folders must not unload modules of a venv: numpy cannot be imported twice."""
     write("one/baseline.py", "import library\n" + SOURCE)
     write("two/baseline.py", SOURCE)
-    place = write("one/.venv/lib/site-packages/library.py", "").parent
-    sys.path.append(str(place))
+    packages = write("one/.venv/lib/site-packages/library.py", "").parent
+    sys.path.append(str(packages))
     try:
         baselines.load(str(tmp_path / "one"))
         library = sys.modules["library"]
         baselines.load(str(tmp_path / "two"))
         assert sys.modules.pop("library") is library
     finally:
-        sys.path.remove(str(place))
+        sys.path.remove(str(packages))
 
 
 CANNOT = "cannot be loaded"

@@ -19,7 +19,8 @@ ARGUMENTS = [
     Argument("other", "dog", ("fish fish dog",)),
     Argument("more", "bird", ("dog",)),
 ]
-OF_PREMISES, OF_CONCLUSIONS = Term(2, 3, 6, 14), Term(2, 2, 6, 9)
+OF_PREMISES = Term(df=2, ttf=3, documents=6, tokens=14)
+OF_CONCLUSIONS = Term(df=2, ttf=2, documents=6, tokens=9)
 
 
 def dirichletlm(tf: float, length: float, term: Term) -> float:
@@ -42,13 +43,13 @@ def bm25(tf: float, length: float, term: Term) -> float:
     ],
 )
 def test_the_score_is_a_weighted_sum_of_two_indexes(run: str, first: Any, second: Any, weight: float) -> None:
-    found = dict(next(iter(baselines.load("prince-of-persia")([CAT], ARGUMENTS, run=run)))[1])
+    scores = dict(next(iter(baselines.load("prince-of-persia")([CAT], ARGUMENTS, run=run)))[1])
     expected = {
         "both": weight * first(2, 4, OF_PREMISES) + (1 - weight) * second(1, 2, OF_CONCLUSIONS),
         "premises": weight * first(1, 2, OF_PREMISES),
         "conclusion": (1 - weight) * second(1, 2, OF_CONCLUSIONS),
     }
-    assert found == pytest.approx(expected, rel=1e-6)
+    assert scores == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_common_term_takes_away_from_bm25_and_long_texts_from_dirichletlm() -> None:

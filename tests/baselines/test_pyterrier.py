@@ -35,17 +35,18 @@ def text() -> Any:
 
 
 def test_an_experiment_compares_baselines_and_a_reranker_of_pyterrier(topics: Any, text: Any) -> None:
-    bm25, dirichletlm = touche.pyterrier("bm25", DATASET, k1=1.2), touche.pyterrier("dirichletlm", DATASET)
+    bm25 = touche.pyterrier("bm25", DATASET, k1=1.2)
+    dirichletlm = touche.pyterrier("dirichletlm", DATASET)
     passages = pt.text.sliding(length=20, stride=10, text_attr="text", prepend_attr=None)
     by_passage = bm25 % 20 >> text >> passages >> touche.pyterrier("bm25") >> pt.text.max_passage()
     systems = [bm25, dirichletlm, by_passage]
-    found = pt.Experiment(
+    result = pt.Experiment(
         systems, topics, QRELS, ["ndcg_cut.5"], names=["bm25", "dlm", "passages"], verbose=False
     )
     assert not pt.java.started()
     runs = {"bm25": touche.run("bm25", DATASET, k1=1.2), "dlm": touche.run("dirichletlm", DATASET)}
-    (measure,) = (name for name in found.columns if name != "name")
-    by_name = dict(zip(found["name"], found[measure], strict=True))
+    (measure,) = (name for name in result.columns if name != "name")
+    by_name = dict(zip(result["name"], result[measure], strict=True))
     for name, run in runs.items():
         assert by_name[name] == pytest.approx(touche.evaluate(run, DATASET, "trec_eval")["mean"][0], abs=1e-9)
     assert 0.5 < by_name["passages"] < 1 and by_name["passages"] not in (by_name["bm25"], by_name["dlm"])
@@ -73,12 +74,12 @@ def test_a_dataset_reranks_candidates_by_its_own_statistics(topics: Any) -> None
 
 def test_texts_of_a_frame_are_reranked_by_their_own_statistics(topics: Any, text: Any) -> None:
     first = text(touche.pyterrier("dirichletlm", DATASET, depth=10)(topics[:1]))
-    found = touche.pyterrier("bm25")(first)
+    result = touche.pyterrier("bm25")(first)
     documents = [touche.Document(row.docno, row.text) for row in first.itertuples()]
     topic = touche.Topic(topics["qid"][0], topics["query"][0])
     hits = next(iter(touche.scan.rank([topic], documents, touche.scan.bm25(0.9, 0.4), analysis="english")))[1]
-    assert list(zip(found["docno"], found["score"], strict=True)) == hits
-    assert list(found["text"]) == [
+    assert list(zip(result["docno"], result["score"], strict=True)) == hits
+    assert list(result["text"]) == [
         dict(zip(first["docno"], first["text"], strict=True))[id] for id, _ in hits
     ]
 
@@ -88,8 +89,8 @@ def test_frames_without_rows_and_ids_that_are_numbers_are_ranked(topics: Any) ->
     assert list(ranker(topics[:0]).columns) == ["qid", "query", "docno", "score", "rank"]
     assert pt.inspect.transformer_outputs(touche.pyterrier("bm25"), ["qid", "query", "docno", "text"])
     frame = pd.DataFrame({"qid": [1, 1], "query": "cats", "docno": [5, 6], "text": ["cats", "dogs"]})
-    found = touche.pyterrier("bm25")(frame)
-    assert found[["qid", "docno", "rank"]].to_dict("records") == [{"qid": "1", "docno": "5", "rank": 0}]
+    result = touche.pyterrier("bm25")(frame)
+    assert result[["qid", "docno", "rank"]].to_dict("records") == [{"qid": "1", "docno": "5", "rank": 0}]
 
 
 def test_a_transformer_shows_the_options_that_differ_from_their_defaults() -> None:

@@ -36,8 +36,9 @@ def test_by_hand_with_bm25() -> None:
         "bird": 3 / 4 * first["d2"],
     }
     assert relevance["dog"] < relevance["bird"] < relevance["cat"]
-    kept = relevance["cat"] + relevance["bird"]
-    cat, bird = 0.6 + 0.4 * relevance["cat"] / kept, 0.4 * relevance["bird"] / kept
+    weight = relevance["cat"] + relevance["bird"]
+    cat = 0.6 + 0.4 * relevance["cat"] / weight
+    bird = 0.4 * relevance["bird"] / weight
     expected = {
         "d1": cat * bm25(2, 3, 2),
         "d2": cat * bm25(1, 4, 2) + bird * bm25(3, 4, 2),
@@ -48,8 +49,10 @@ def test_by_hand_with_bm25() -> None:
 
 def test_by_hand_with_dirichletlm() -> None:
     """With only one document, its own probability has no effect."""
-    mu, tokens = 2.0, 10
-    cat, dog = 0.5 + 0.5 * 2 / 3, 0.5 / 3
+    mu = 2.0
+    tokens = 10
+    cat = 0.5 + 0.5 * 2 / 3
+    dog = 0.5 / 3
 
     def gain(tf: int, length: int, ttf: int) -> float:
         return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
@@ -65,7 +68,8 @@ def test_by_hand_with_dirichletlm() -> None:
 def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
     """The formula with smoothed probabilities, including words that a document lacks."""
     own = baselines.load("rm3").method.__globals__
-    title, mu = Counter(["cat", "dog", "fish", "fish"]), 2.0
+    title = Counter(["cat", "dog", "fish", "fish"])
+    mu = 2.0
     of_word = {"cat": 4 / 11, "dog": 3 / 11, "fish": 2 / 11}
     differences = set()
     for document in map(Counter, (["cat", "cat", "dog"], ["cat", "bird", "bird", "bird"])):
@@ -81,8 +85,8 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
 
 def test_probabilities_count_and_not_their_logarithms() -> None:
     """For DirichletLM, a document whose title is half as likely counts half."""
-    found = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
-    assert found == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is equally likely
+    expansion = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
+    assert expansion == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is equally likely
 
 
 def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:

@@ -51,14 +51,14 @@ def test_polnareff_adds_a_quarter_of_everything_and_ignores_stop_words_in_titles
     assert ranked("polnareff", "The soo cats", documents) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize(("stemmer", "found"), [("krovetz", {"a", "b"}), ("none", {"b"})])
-def test_a_variant_ranks_premises_with_or_without_stems(stemmer: str, found: set[str]) -> None:
+@pytest.mark.parametrize(("stemmer", "premises"), [("krovetz", {"a", "b"}), ("none", {"b"})])
+def test_a_variant_ranks_premises_with_or_without_stems(stemmer: str, premises: set[str]) -> None:
     documents = [
         Argument("a", "the cats", ("a cat",)),
         Argument("b", "-", ("cats",)),
         Argument("c", "cats", ("the dogs bark",)),
     ]
     scores = ranked("dirichletlm-variants", "the cats", documents, stemmer=stemmer, mu=2.0)
-    ttf = len(found)
+    ttf = len(premises)
     assert min(scores.values()) > 0
-    assert scores == pytest.approx(dict.fromkeys(found, gain(1, 1, ttf, 4, 2)), rel=1e-5)
+    assert scores == pytest.approx(dict.fromkeys(premises, gain(1, 1, ttf, 4, 2)), rel=1e-5)

@@ -58,14 +58,14 @@ class Server:
                 self._answer({name: values[0] for name, values in words.items()}, server.arguments)
 
             def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                self._answer(asked, server.pages)
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self._answer(request, server.pages)
 
-            def _answer(self, asked: dict[str, Any], answer: Callable[[dict[str, Any]], bytes]) -> None:
-                server.asked.append(asked)
+            def _answer(self, request: dict[str, Any], answer: Callable[[dict[str, Any]], bytes]) -> None:
+                server.asked.append(request)
                 server.agents.append(self.headers["User-Agent"])
                 server.times.append(clock.now)
-                trouble = server.troubles.pop(0) if server.troubles else answer(asked)
+                trouble = server.troubles.pop(0) if server.troubles else answer(request)
                 threading.Event().wait(server.delay)
                 clock.sleep(server.working)
                 status, pause = trouble if isinstance(trouble, tuple) else (trouble, "")
@@ -91,12 +91,12 @@ class Server:
     def arguments(self, _: dict[str, Any]) -> bytes:
         """As args.me answers."""
         scores = [{} if score is None else {"explanation": {"score": score}} for _, score in self.found]
-        found = [{"id": id} | score for (id, _), score in zip(self.found, scores, strict=True)]
-        return json.dumps({"arguments": found, "totalSize": 4}).encode()
+        arguments = [{"id": id} | score for (id, _), score in zip(self.found, scores, strict=True)]
+        return json.dumps({"arguments": arguments, "totalSize": 4}).encode()
 
-    def pages(self, asked: dict[str, Any]) -> bytes:
+    def pages(self, request: dict[str, Any]) -> bytes:
         """As ChatNoir answers: two pages of each host stand together, so that scores are not in order."""
-        numbers = range(asked["from"], min(asked["from"] + asked["size"], self.total))
+        numbers = range(request["from"], min(request["from"] + request["size"], self.total))
         fixed = {
             "uuid": "00000000-0000-0000-0000-000000000000", "index": "cw12", "target_hostname": "a.example",
             "target_uri": "http://a", "page_rank": None, "spam_rank": 70, "title": "t", "snippet": "s",
@@ -163,13 +163,13 @@ def test_args_me_is_asked_for_ids_and_scores(server: Server) -> None:
 
 
 def test_pages_of_chatnoir_are_asked_for_one_after_the_other(server: Server) -> None:
-    found = chatnoir("wool or down?", 220)
+    ranking = chatnoir("wool or down?", 220)
     assert [(ask["from"], ask["size"]) for ask in server.asked] == [(0, 100), (100, 100), (200, 20)]
     first = {"apikey": "secret", "query": "wool or down?", "index": ["cw12"], "from": 0, "size": 100}
     assert server.asked[0] == first | {"explain": False, "minimal": False, "search_method": "default"}
-    assert [id for id, _ in found] == [f"clueweb12-{n:04}" for n in range(220)]
-    assert found[:2] == [("clueweb12-0000", 999.0), ("clueweb12-0001", 1000.0)]
-    assert chatnoir("wool or down?", 200) == found[:200] and len(server.asked) == 3  # each page is cached
+    assert [id for id, _ in ranking] == [f"clueweb12-{n:04}" for n in range(220)]
+    assert ranking[:2] == [("clueweb12-0000", 999.0), ("clueweb12-0001", 1000.0)]
+    assert chatnoir("wool or down?", 200) == ranking[:200] and len(server.asked) == 3  # each page is cached
     server.total = 130
     first = json.loads(server.pages({"from": 0, "size": 100}))
     first["results"][3]["trec_id"] = None
@@ -267,14 +267,15 @@ def test_a_cache_that_is_no_database_is_one_line(search: Search, server: Server,
 
 @both
 def test_it_says_who_asks_and_waits_longer_after_troubles(search: Search, server: Server) -> None:
-    client, server.working = CLIENTS[search.__name__](), 30.0
+    client = CLIENTS[search.__name__]()
+    server.working = 30.0
     client.search("q", 10)
     client.search("r", 10)
     server.troubles = [503, 429, 500]
     client.search("s", 10)
     client.search("t", 10)
     assert server.gaps == [30 + pause for pause in (1.0, 1.0, 2.0, 4.0, 8.0, 1.0)]
-    assert all(re.match(r"touche-baselines/.*\(https://touche.webis.de\)", each) for each in server.agents)
+    assert all(re.match(r"touche-baselines/.*\(https://touche.webis.de\)", agent) for agent in server.agents)
 
 
 @both
@@ -314,9 +315,9 @@ def test_another_attempt_after_a_temporary_error_is_reported(
 @pytest.mark.parametrize(
     ("search", "trouble"),
     [
-        *((search, each) for search in (argsme, chatnoir) for each in NO_ANSWERS),
-        *((argsme, each) for each in NO_ARGUMENTS),
-        *((chatnoir, each) for each in SPOILT),
+        *((search, answer) for search in (argsme, chatnoir) for answer in NO_ANSWERS),
+        *((argsme, argument) for argument in NO_ARGUMENTS),
+        *((chatnoir, page) for page in SPOILT),
     ],
 )
 def test_unreadable_answers_are_one_line_and_not_cached(search: Search, trouble: Any, server: Server) -> None:
@@ -354,10 +355,11 @@ def test_troubles_that_last_are_one_line(search: Search, status: int, message: s
         search("second", 10)
     assert "\n" not in str(caught.value) and "secret" not in str(caught.value)
     assert len(server.asked) == (2 if status < 500 else 7)
-    server.troubles, asked = [], len(server.asked)
+    server.troubles = []
+    requests_before = len(server.asked)
     search("first", 10)
     search("second", 10)
-    assert len(server.asked) == asked + 1
+    assert len(server.asked) == requests_before + 1
 
 
 @both
@@ -396,10 +398,10 @@ def test_candidates_are_ranked_by_what_is_asked(
     name: str, candidates: Sequence[str], ranked: list[str], server: Server, write: Write, touche: Touche
 ) -> None:
     lines = [{"qid": "1", "query": "chess", "docno": id, "text": "t"} for id in candidates]
-    given = write("in/rerank.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).parent
-    code, _, err = touche("run", name, "-i", given, "-o", given.parent / "out", "--api")
+    folder = write("in/rerank.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).parent
+    code, _, err = touche("run", name, "-i", folder, "-o", folder.parent / "out", "--api")
     assert code == 0 and err.count(f"warning: {server.url} ranks ") == 1
-    run = (given.parent / "out" / "run.txt").read_text().splitlines()
+    run = (folder.parent / "out" / "run.txt").read_text().splitlines()
     assert sorted(line.split()[2] for line in run) == ranked
 
 
@@ -415,14 +417,12 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
     query = "30% of the tokens match in the second query, whose weight is 0.99"
-    told = f"ranks with today's query ({query}) and index, not those of 2020 and 2021\n"
-    assert err.count(f"warning: {server.url} {told}") == 1
+    warning = f"ranks with today's query ({query}) and index, not those of 2020 and 2021\n"
+    assert err.count(f"warning: {server.url} {warning}") == 1
     assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
     record = YAML(typ="safe").load(out / "ir-metadata.yml")
-    answers, started = (
-        record["data"]["search engines"]["ChatNoir"],
-        record["resources"]["runtime"]["start time"],
-    )
+    answers = record["data"]["search engines"]["ChatNoir"]
+    started = record["resources"]["runtime"]["start time"]
     assert (
         answers["answers"] == 4 and answers["first"] <= answers["last"] < started
     )  # cached by the first run

@@ -50,7 +50,8 @@ def test_the_window_is_an_option() -> None:
 
 
 def test_bm25_gives_one_stance_where_objects_are_compared() -> None:
-    bm25, documents = baselines.load("bm25"), [Document("d", "pet"), Document("other", "fish")]
+    bm25 = baselines.load("bm25")
+    documents = [Document("d", "pet"), Document("other", "fish")]
     (_, hits), (_, plain) = bm25([PETS, Topic("2", "pet")], documents)
     assert [(document, stance) for document, _, stance in hits] == [("d", "NO")]
     assert [len(hit) for hit in plain] == [2]

@@ -42,10 +42,11 @@ def baselines_with_slow() -> list[Any]:
 @pytest.fixture(scope="module", params=baselines_with_slow())
 def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """Runs a baseline with an empty home directory, as for a new user."""
-    name, folder = str(request.param), tmp_path_factory.mktemp("traces")
+    name = str(request.param)
+    folder = tmp_path_factory.mktemp("traces")
     (folder / "home").mkdir()
     (folder / "tmp").mkdir()
-    dataset = next(each.dataset for each in read_expected(name) if each.dataset.startswith("spot-check/"))
+    dataset = next(call.dataset for call in read_expected(name) if call.dataset.startswith("spot-check/"))
     command = [sys.executable, "-m", "touche", "run", name, "-i", dataset, "-o", str(folder / "out")]
     if strace := shutil.which("strace"):
         command = [strace, "-f", "-qq", "-e", "trace=%network", "-o", str(folder / "calls"), *command]
@@ -63,7 +64,7 @@ def test_a_run_leaves_nothing_in_the_home_of_its_user(traces: Traces) -> None:
 def test_a_run_talks_to_nobody(traces: Traces) -> None:
     if traces.calls is None:
         pytest.skip("needs strace, to see system calls: install it (apt-get install strace)")
-    opened = [each for each in traces.calls if "socket(" in each]
-    assert [each for each in opened if not _ASKED.search(each)] == []
-    talked = [each for each in traces.calls if re.search(rf"\b(?:{'|'.join(_TALK)})\(", each)]
-    assert [each for each in talked if "AF_UNIX" not in each] == []
+    opened = [call for call in traces.calls if "socket(" in call]
+    assert [call for call in opened if not _ASKED.search(call)] == []
+    talked = [call for call in traces.calls if re.search(rf"\b(?:{'|'.join(_TALK)})\(", call)]
+    assert [call for call in talked if "AF_UNIX" not in call] == []

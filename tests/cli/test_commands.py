@@ -24,7 +24,7 @@ DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
 
 
 @pytest.fixture
-def given(write: Write, tmp_path: Path) -> Path:
+def collection(write: Write, tmp_path: Path) -> Path:
     """An input directory with one topic and two documents."""
     write("in/topics.xml", TOPICS)
     write("in/documents.jsonl", DOCUMENTS)
@@ -43,23 +43,23 @@ def mine(write: Write) -> Callable[..., Path]:
 
 
 def test_run_writes_run_txt_and_says_what_it_took_and_takes_the_variables_of_tira(
-    touche: Touche, given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    touche: Touche, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("inputDataset", str(given))
+    monkeypatch.setenv("inputDataset", str(collection))
     monkeypatch.setenv("outputDir", str(tmp_path / "tira"))
-    for out, arguments in (("out", ("-i", given, "-o", tmp_path / "out")), ("tira", ())):
-        code, told, err = touche("run", "bm25", *arguments)
-        assert (code, told) == (0, "")
+    for out, arguments in (("out", ("-i", collection, "-o", tmp_path / "out")), ("tira", ())):
+        code, output, err = touche("run", "bm25", *arguments)
+        assert (code, output) == (0, "")
         assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
         (line,) = (tmp_path / out / "run.txt").read_text().splitlines()
         assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
 
 
 def test_options_of_a_baseline_are_options_of_the_command(
-    touche: Touche, given: Path, tmp_path: Path
+    touche: Touche, collection: Path, tmp_path: Path
 ) -> None:
     options = ("--k1", "1.2", "--b", "0.75", "--depth", "5")
-    assert touche("run", ROOT / "baselines" / "bm25", "-i", given, "-o", tmp_path, *options)[0] == 0
+    assert touche("run", ROOT / "baselines" / "bm25", "-i", collection, "-o", tmp_path, *options)[0] == 0
     assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
 
 
@@ -91,7 +91,9 @@ def test_the_help_shows_the_baselines_and_first_the_options_of_each(
 
 
 @pytest.fixture
-def place(given: Path, write: Write, mine: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(
+    collection: Path, write: Write, mine: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """The current folder, with inputs of all kinds, and in out/ an earlier run."""
     for name, topics, documents in (
         ("no-topics", "", DOCUMENTS),
@@ -106,8 +108,8 @@ def place(given: Path, write: Write, mine: Callable[..., Path], monkeypatch: pyt
         write(f"out/{file}", "of an earlier run").chmod(0o600)
     write("words.txt", "two words")
     mine("from touche import ToucheError\nyield topics[0], []\nraise ToucheError('late; mend it')")
-    monkeypatch.chdir(given.parent)
-    return given.parent
+    monkeypatch.chdir(collection.parent)
+    return collection.parent
 
 
 MISTYPED = {
@@ -150,29 +152,29 @@ LATE = {"run ./my-team -i in -o out": "late; "}
 
 @pytest.mark.parametrize("command", [*MISTYPED, *LATE])
 def test_mistakes_are_one_line_and_an_earlier_run_outlives_them(
-    touche: Touche, place: Path, command: str
+    touche: Touche, workplace: Path, command: str
 ) -> None:
     code, out, err = touche(*shlex.split(command))
     *_, last = lines = err.splitlines()
     assert (code, out) == (2, "") and len(lines) <= 2  # the used files, then the error
     assert last.startswith("touche: ") and (MISTYPED | LATE)[command] in last
-    left = {path.name: path.stat().st_mode & 0o777 for path in (place / "out").iterdir()}
+    left = {path.name: path.stat().st_mode & 0o777 for path in (workplace / "out").iterdir()}
     assert left == {"run.txt": 0o600, "ir-metadata.yml": 0o600}
 
 
 def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(
-    touche: Touche, mine: Callable[..., Path], given: Path, tmp_path: Path
+    touche: Touche, mine: Callable[..., Path], collection: Path, tmp_path: Path
 ) -> None:
     goes = mine("import shutil\nshutil.rmtree(__file__[:-12])\nyield topics[0], []")
-    assert touche("run", goes, "-i", given, "-o", tmp_path / "out")[0] == 0
+    assert touche("run", goes, "-i", collection, "-o", tmp_path / "out")[0] == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.txt", "ir-metadata.yml"}
 
 
 def test_options_without_an_annotation_take_the_type_of_their_default(
-    touche: Touche, mine: Callable[..., Path], given: Path, tmp_path: Path
+    touche: Touche, mine: Callable[..., Path], collection: Path, tmp_path: Path
 ) -> None:
     folder = mine('return [(topic, [("a", k + loud)]) for topic in topics]', ", *, k=3, loud=True")
-    command = ("run", folder, "-i", given, "-o", tmp_path / "out")
+    command = ("run", folder, "-i", collection, "-o", tmp_path / "out")
     assert touche(*command, "--k", "5", "--no-loud")[0] == 0
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 5.0 touche-my-team-k=5-loud=False\n"
     assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]

@@ -34,7 +34,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     )
     record = YAML(typ="safe").load(out / "ir-metadata.yml")
     md5 = {f"{run.parent.name}/run.txt": hashlib.md5(run.read_bytes()).hexdigest() for run in runs}
-    assert record["data"]["runs"] == {name: {"md5": each} for name, each in md5.items()}
+    assert record["data"]["runs"] == {name: {"md5": digest} for name, digest in md5.items()}
     assert record["method"]["parameters"] == {"method": "rrf", "depth": 1000, "tag": "touche-rrf"}
     assert record["implementation"]["executable"]["cmd"].startswith("touche fuse ")
     assert "actor" not in record

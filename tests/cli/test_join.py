@@ -27,13 +27,14 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     touche: Touche, tmp_path: Path, parts: list[Path], baseline: str, depth: int
 ) -> None:
     *parts, whole = parts
-    run, sums = ("run", baseline, "--depth", depth), tmp_path / "all"
+    run = ("run", baseline, "--depth", depth)
+    sums = tmp_path / "all"
     for part in parts:
         assert touche(*run, "-i", part, "-o", part / "first", "--keep-statistics", part / "s.json")[0] == 0
-    assert touche("join", "statistics", *(each / "s.json" for each in parts), "-o", sums)[0] == 0
+    assert touche("join", "statistics", *(part / "s.json" for part in parts), "-o", sums)[0] == 0
     for part in parts:
         assert touche(*run, "-i", part, "-o", part / "second", "--statistics", sums)[0] == 0
-    runs = [each / "second" / "run.txt" for each in parts]
+    runs = [part / "second" / "run.txt" for part in parts]
     options = ("-i", parts[0], "-o", tmp_path / "joined", "--depth", depth, "--statistics", sums)
     assert touche("join", "runs", *runs, *options)[0] == 0
     assert "the sum of 3 parts, but 2 runs are passed" in touche("join", "runs", *runs[1:], *options)[2]
@@ -80,7 +81,7 @@ def test_runs_that_do_not_belong_together_are_not_joined(
     refused: Refused, tmp_path: Path, ranked: list[Path], runs: list[int], by: str, topics: str, error: str
 ) -> None:
     options = ("-i", topics or tmp_path, "--statistics", tmp_path / f"{by}.json")
-    assert refused(error, "join", "runs", *(ranked[each] for each in runs), *options)
+    assert refused(error, "join", "runs", *(ranked[run] for run in runs), *options)
 
 
 def test_runs_of_two_baselines_or_on_other_topics_are_not_joined(
@@ -99,7 +100,9 @@ def test_runs_of_two_baselines_or_on_other_topics_are_not_joined(
 def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_no_use(
     refused: Refused, tmp_path: Path, ranked: list[Path]
 ) -> None:
-    one, other, text = tmp_path / "bm25.json", tmp_path / "other.json", (tmp_path / "bm25.json").read_text()
+    one = tmp_path / "bm25.json"
+    other = tmp_path / "other.json"
+    text = (tmp_path / "bm25.json").read_text()
     for analysis in ('"plural"', '"english"'):
         other.write_text(text.replace('"english"', analysis).replace('"ban"', '"ben"'))
         assert refused("fields, analyses or terms differ", "join", "statistics", one, other)
@@ -117,14 +120,15 @@ def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runn
     """A name is that of a file in the baseline's folder; a path begins with ./ or has a suffix."""
     folder = tmp_path / "mine"
     shutil.copytree(ROOT / "baselines" / "bm25", folder)
-    given, out = "spot-check/passages", tmp_path / "out"
-    assert touche("run", folder, "-i", given, "-o", out, "--keep-statistics", tmp_path / "s.json")[0] == 0
+    dataset = "spot-check/passages"
+    out = tmp_path / "out"
+    assert touche("run", folder, "-i", dataset, "-o", out, "--keep-statistics", tmp_path / "s.json")[0] == 0
     (folder / "statistics").mkdir(exist_ok=True)
     shutil.copyfile(tmp_path / "s.json", folder / "statistics" / "toy.json")
     name = "toy" if runner == "named" else str(tmp_path / "s.json")
-    code, _, err = touche("run", folder, "-i", given, "-o", out, "--statistics", name)
+    code, _, err = touche("run", folder, "-i", dataset, "-o", out, "--statistics", name)
     assert code == 0 and "ranks by the statistics in " in err
-    code, _, err = touche("run", folder, "-i", given, "-o", out, "--statistics", "toi")
+    code, _, err = touche("run", folder, "-i", dataset, "-o", out, "--statistics", "toi")
     assert code == 2 and "no such file; pass a file written by --keep-statistics, or one of: " in err
 
 

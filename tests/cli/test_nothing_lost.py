@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,8 @@ from touche.io.writing import together, write_whole
 
 EARLIER = {"run.txt": "of an earlier run", "ir-metadata.yml": "about an earlier run"}
 HEAD = "import os, signal\nfrom touche import baseline, scan\n\n\n@baseline\ndef mine(topics, documents):\n"
-ONE, REST = "    yield topics[0], [('a', 1.0)]\n", "    yield from ((topic, []) for topic in topics[1:])\n"
+ONE = "    yield topics[0], [('a', 1.0)]\n"
+REST = "    yield from ((topic, []) for topic in topics[1:])\n"
 FAULTS = {  # what a baseline does after its first topic, and the exit code
     "    raise ValueError('at the second topic')\n": 1,
     "    yield topics[0], [('b', 1.0)]\n": 2,
@@ -115,7 +116,8 @@ def test_a_full_disk_leaves_the_earlier_output_of_each_command(
     """The limit on file sizes truncates the first file that is larger than it."""
     shutil.copytree(workplace, tmp_path / "work")
     out = tmp_path / "work" / f"out-{number}"
-    before, sizes = contents(out), sorted(path.stat().st_size for path in out.iterdir() if path.is_file())
+    before = contents(out)
+    sizes = sorted(path.stat().st_size for path in out.iterdir() if path.is_file())
     for limit in {200, sizes[-1] - 1}:
         code, err = in_process(*placed(WRITING[number], tmp_path / "work", out.name), limit=limit)
         last = err.splitlines()[-1]
@@ -130,11 +132,34 @@ def counting(function):
         global renamed
         renamed += 1
         if renamed == NUMBER:
-            os.kill(os.getpid(), 9)
+            os.kill(os.getpid(), SIGNAL)
         return function(*arguments, **options)
     return call
 os.rename, os.replace, os.unlink = map(counting, (os.rename, os.replace, os.unlink))
 """
+
+
+def states_after_signals(
+    command: str, work: Path, number: signal.Signals
+) -> Iterator[tuple[dict[str, str], set[str]]]:
+    """Yields, for a signal at each step of a command, the state of each file, and the names of all files."""
+    out = work / "out"
+    for step in range(1, 12):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        for name, text in EARLIER.items():
+            (out / name).write_text(text)
+        script = KILLING.replace("NUMBER", str(step)).replace("SIGNAL", str(int(number)))
+        code, err = in_process(*placed(command, work, "out"), script=script)
+        assert code in (0, -number, 128 + number) and "Traceback" not in err, err
+        texts = {path.name: path.read_text() for path in out.iterdir()}
+        yield (
+            {name: "earlier" if texts[name] == EARLIER[name] else "new" for name in EARLIER if name in texts},
+            {*texts},
+        )
+        if code == 0:
+            return
+    pytest.fail("the command has more than 11 steps")
 
 
 @pytest.mark.slow
@@ -143,57 +168,32 @@ def test_a_kill_at_any_step_never_pairs_a_run_with_the_metadata_of_another(
     workplace: Path, tmp_path: Path, command: str
 ) -> None:
     shutil.copytree(workplace, tmp_path / "work")
-    out = tmp_path / "work" / "out"
-    pairs = set()
-    for number in range(1, 12):
-        out.mkdir(exist_ok=True)
-        for name, text in EARLIER.items():
-            (out / name).write_text(text)
-        code, err = in_process(
-            *placed(command, tmp_path / "work", "out"), script=KILLING.replace("NUMBER", str(number))
-        )
-        assert code in (0, -signal.SIGKILL), err
-        run = "earlier" if (out / "run.txt").read_text() == EARLIER["run.txt"] else "new"
-        about = (out / "ir-metadata.yml").read_text() if (out / "ir-metadata.yml").exists() else ""
-        pairs.add((run, about and ("earlier" if about == EARLIER["ir-metadata.yml"] else "new")))
-        shutil.rmtree(out)
-        if code == 0:
-            break
-    assert code == 0 and pairs == {("earlier", "earlier"), ("earlier", ""), ("new", ""), ("new", "new")}
+    states = states_after_signals(command, tmp_path / "work", signal.SIGKILL)
+    pairs = {tuple(state.get(name) for name in EARLIER) for state, _ in states}
+    assert pairs == {("earlier", "earlier"), ("earlier", None), ("new", None), ("new", "new")}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_any_step_leaves_a_whole_pair_and_no_hidden_file(
-    workplace: Path, tmp_path: Path, number: int
+    workplace: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     shutil.copytree(workplace, tmp_path / "work")
-    out, pairs = tmp_path / "work" / "out", set()
-    for step in range(1, 12):
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        for name, text in EARLIER.items():
-            (out / name).write_text(text)
-        script = KILLING.replace("NUMBER", str(step)).replace("os.getpid(), 9", f"os.getpid(), {int(number)}")
-        code, err = in_process(*placed(WRITING[2], tmp_path / "work", "out"), script=script)
-        assert code in (0, 128 + number) and "Traceback" not in err, err
+    for state, names in states_after_signals(WRITING[2], tmp_path / "work", number):
+        assert set(state.values()) == {"new"}  # each signal waits for the whole pair
         # A lock that is not removed locks nothing.
-        assert {path.name for path in out.iterdir() if path.suffix != ".lock"} == set(EARLIER)
-        pairs.add(tuple((out / name).read_text() == text for name, text in EARLIER.items()))
-        if code == 0:
-            break
-    assert code == 0 and pairs == {(False,) * len(EARLIER)}  # each signal waits for the whole pair
+        assert {name for name in names if not name.endswith(".lock")} == set(EARLIER)
 
 
 def test_a_failure_after_the_first_replacement_leaves_no_earlier_metadata(tmp_path: Path) -> None:
-    run, about, third = (tmp_path / name for name in ("run.txt", "ir-metadata.yml", "third"))
-    for path in (run, about):
+    run, metadata, third = (tmp_path / name for name in ("run.txt", "ir-metadata.yml", "third"))
+    for path in (run, metadata):
         path.write_text("earlier")
     with pytest.raises(InputError, match="cannot be written"), together(run):
-        for path in (run, about, third):
+        for path in (run, metadata, third):
             write_whole(path, "new")
-        about.unlink()
-        (about / "in the way").mkdir(parents=True)  # a folder that no file replaces
+        metadata.unlink()
+        (metadata / "in the way").mkdir(parents=True)  # a folder that no file replaces
     assert (run.read_text(), third.read_text()) == ("new", "new")
 
 

@@ -39,7 +39,8 @@ def test_a_run_on_standard_input_is_the_run_of_its_file(
     command: tuple[str, ...],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    outputs, files = [], []
+    outputs = []
+    files = []
     for name in ("a/run.txt", "-"):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(runs[0].read_bytes())))
         code, out, _ = touche(*(part.format(name) for part in command))

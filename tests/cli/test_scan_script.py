@@ -31,7 +31,7 @@ def test_each_document_is_in_one_share_and_what_tells_of_documents_in_all(
 
     assert [dealt(task, 3) for task in range(1, 4)] == [""] * 3
     shares = [{path.name for path in (tmp_path / f"work/{task}/input").iterdir()} for task in range(1, 4)]
-    assert all(beside < each for each in shares)
-    assert sorted(name for each in shares for name in each - beside) == sorted(archives)
+    assert all(beside < share for share in shares)
+    assert sorted(name for share in shares for name in share - beside) == sorted(archives)
     assert "leaves a share out" in dealt(1, 5)
     assert "first or second, not third" in dealt(1, 3, "third")

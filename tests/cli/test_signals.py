@@ -55,7 +55,8 @@ def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, float]:
     """The output of an undisturbed run, and its duration in seconds."""
-    folder, started = tmp_path_factory.mktemp("whole"), time.monotonic()
+    folder = tmp_path_factory.mktemp("whole")
+    started = time.monotonic()
     subprocess.run([sys.executable, *RUN, folder], check=True, capture_output=True, cwd=ROOT)
     return (folder / "run.txt").read_text(), time.monotonic() - started
 
@@ -68,12 +69,12 @@ def test_at_any_moment_a_run_ends_in_one_line_and_leaves_all_or_nothing(
     text, seconds = whole
     write("out/run.txt", earlier := "of an earlier run")
     code, said = signalled(tmp_path, number, random.Random(seed).uniform(0, 1.1 * seconds))
-    found = run.read_text() if (run := tmp_path / "out" / "run.txt").exists() else None
+    content = run.read_text() if (run := tmp_path / "out" / "run.txt").exists() else None
     if code in (0, -number):  # the run, or even the interpreter, had ended before
-        assert (found, said) == (text, [])
+        assert (content, said) == (text, [])
     else:
         assert (code, said) == (128 + number, [LINES[number]])
-        assert found in (text, earlier)
+        assert content in (text, earlier)
     assert left_in(tmp_path / "tmp") == []
 
 

@@ -49,18 +49,18 @@ def test_records_are_those_of_settings_or_of_folds(touche: Touche, tmp_path: Pat
 
 def test_the_library_returns_what_the_command_prints(touche: Touche, tmp_path: Path) -> None:
     grid = {"k1": [0.5, 1.0, 1.5], "b": [0.25, 0.75]}
-    found = library.sweep("bm25", "spot-check/arguments", grid, cross_validation="two-fold")
+    sweep = library.sweep("bm25", "spot-check/arguments", grid, cross_validation="two-fold")
     _, out, _ = touche("sweep", "bm25", *GRID, "-o", tmp_path, "--cross-validation", "two-fold")
-    frame = found.frame()
+    frame = sweep.frame()
     assert (
         list(frame["k1"]) == [0.5, 0.5, 1.0, 1.0, 1.5, 1.5]
         and frame["mean"].is_monotonic_increasing is not None
     )
     printed = [line.split() for line in out.splitlines()[1:7]]
     assert [row[3] for row in printed] == [f"{mean:.3f}" for mean in frame["mean"]]
-    validation = found.cross_validations["relevance"]
+    validation = sweep.cross_validations["relevance"]
     assert f"two-fold, relevance: {validation.mean:.3f} (" in out
-    assert list(found.folds()["mean"]) == [fold.mean for fold in validation.folds]
+    assert list(sweep.folds()["mean"]) == [fold.mean for fold in validation.folds]
 
 
 def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Write, tmp_path: Path) -> None:

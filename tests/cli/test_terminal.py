@@ -102,10 +102,10 @@ def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
         "bm25": r"read in \d+\.\d s by 1 of 2 processors: 2 documents, 3 terms in text",
         "dirichletlm-variants": r"indexed 2 documents in \d+\.\d s: 3 terms in premises",
     }
-    for baseline, told in done.items():
+    for baseline, line in done.items():
         err = touche("run", baseline, *run)[2]
         assert f"touche: debug: reading {documents}, 64 bytes\n" in err
-        assert re.search(f"^touche: debug: {told}$", err, re.MULTILINE)
+        assert re.search(f"^touche: debug: {line}$", err, re.MULTILINE)
     failed = touche("run", "bm25", *run, "--depth", "0")[2]
     assert re.search(r"^touche: depth = 0 .*\nTraceback \(most", failed, re.MULTILINE)
     assert "Traceback" not in touche("run", "bm25", *run[:-1], "--depth", "0")[2]
@@ -117,8 +117,9 @@ def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
 def test_every_command_takes_quiet_and_verbose_and_has_an_example_that_parses(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, typed: str
 ) -> None:
-    command, called = COMMANDS[typed], []
-    options = [name for each in command.get_params(click.Context(command)) for name in each.opts]
+    command = COMMANDS[typed]
+    called = []
+    options = [name for option in command.get_params(click.Context(command)) for name in option.opts]
     assert options.count("--quiet") == options.count("--verbose") == 1
     assert isinstance(command, Command) and command.example.startswith(f"{typed} ")
     example = f"\nExample:\n{indent(command.example, '  ')}\n"
@@ -179,7 +180,7 @@ COMPLETED = {
     "run tfidf --variant ": ["terrier", "classic"],
     "run bm25 --qui": ["--quiet"],
     "run bm25 -i spot": SPOT_CHECKS,
-    "run bm25 -i t": [*(each for each in tasks.datasets() if each[0] == "t"), "touche-mine/"],
+    "run bm25 -i t": [*(dataset for dataset in tasks.datasets() if dataset[0] == "t"), "touche-mine/"],
     "evaluate run.txt --task touche-2022": ["touche-2022-task-1", "touche-2022-task-2"],
     "regress bm25 --dataset spot-check/pas": ["spot-check/passages"],
     "data fetch touche-2020-task-1-v": ["touche-2020-task-1-v1"],

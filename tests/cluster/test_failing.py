@@ -19,7 +19,7 @@ from touche.io.json_lines import read_jsonl
     "work",
     [
         lambda paths: list(cut(pieces_of_documents, paths)),
-        lambda paths: list(ReadTask(read_documents_jsonl, None, list, None)(paths)),  # type: ignore[arg-type]
+        lambda paths: list(ReadTask(reader=read_documents_jsonl, parser=None, find=list, fields=None)(paths)),  # type: ignore[arg-type]
         lambda paths: caught(list, read_jsonl(paths[0])),
     ],
     ids=["cutting", "reading", "folding"],

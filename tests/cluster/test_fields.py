@@ -17,20 +17,20 @@ def test_a_task_that_is_done_twice_at_once_or_fails_or_is_killed_leaves_one_whol
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "new" / "deep"
-    kept = FieldsFolder.at(f"{folder.as_uri()}/")
-    kept.begin()
+    folder_of_fields = FieldsFolder.at(f"{folder.as_uri()}/")
+    folder_of_fields.begin()
     with ExitStack() as second:
-        with kept.opened("p.parquet") as one:
-            other = second.enter_context(kept.opened("p.parquet"))
+        with folder_of_fields.opened("p.parquet") as one:
+            other = second.enter_context(folder_of_fields.opened("p.parquet"))
             one.write(b"pages")
             other.write(b"pa")
         assert (folder / "p.parquet").read_bytes() == b"pages"
         other.write(b"ges")
-    with pytest.raises(ValueError, match="amid"), kept.opened("a.parquet") as file:
+    with pytest.raises(ValueError, match="amid"), folder_of_fields.opened("a.parquet") as file:
         file.write(b"pa")
         raise ValueError("amid")
     (folder / ".unfinished" / "b.parquet.0").touch()  # left by a killed task
-    kept.end()
+    folder_of_fields.end()
     assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [("p.parquet", b"pages")]
 
 
@@ -44,8 +44,8 @@ def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
     def refuse(part: str, path: str) -> None:
         raise OSError("it exists")
 
-    def file_system(found: object) -> SimpleNamespace:
-        return SimpleNamespace(move=refuse, get_file_info=lambda path: SimpleNamespace(type=found))
+    def file_system(answer: object) -> SimpleNamespace:
+        return SimpleNamespace(move=refuse, get_file_info=lambda path: SimpleNamespace(type=answer))
 
     fields._move(file_system(pyarrow_fs.FileType.File), "part", "path")
     with pytest.raises(OSError, match="it exists"):

@@ -13,9 +13,9 @@ from touche.cluster.inputs import find
 from touche.documents import discovery
 
 
-def stamp_of(given: Path) -> str:
+def stamp_of(collection: Path) -> str:
     documents = find(
-        SimpleNamespace(defaultParallelism=2, parallelize=list), None, discovery.find(given)
+        SimpleNamespace(defaultParallelism=2, parallelize=list), None, discovery.find(collection)
     ).documents  # type: ignore[arg-type]
     assert isinstance(documents, SparkDocuments)
     return documents.stamp

@@ -15,14 +15,15 @@ from touche.errors import ToucheError
 
 def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="needs PySpark: make .venv/spark")
-    context, ended = MagicMock(), MagicMock()
+    context = MagicMock()
+    ended = MagicMock()
 
     def begun(pyspark: Any, conf: Any, said: IO[str]) -> Any:
         context.stop = lambda: print("ERROR no space left", file=said, flush=True)
         return context
 
-    for name, made in (("_pyspark", MagicMock()), ("_end", ended)):
-        monkeypatch.setattr(session, name, made)
+    for name, replacement in (("_pyspark", MagicMock()), ("_end", ended)):
+        monkeypatch.setattr(session, name, replacement)
     monkeypatch.setattr(session, "_context", begun)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for error in (SparkError("Spark failed"), ToucheError("no documents")):

@@ -12,7 +12,8 @@ from touche.errors import InputError
 
 
 def test_files_of_any_age_are_sent_but_no_environment_and_circles_are_refused(tmp_path: Path) -> None:
-    folder, elsewhere = tmp_path / "own", tmp_path / "words.txt"
+    folder = tmp_path / "own"
+    elsewhere = tmp_path / "words.txt"
     (folder / "helper").mkdir(parents=True)
     (folder / "helper" / "models.py").write_text("one")
     (folder / "nothing.txt").symlink_to("nowhere")

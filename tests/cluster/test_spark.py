@@ -143,8 +143,8 @@ def context(elsewhere: Path) -> Iterator[Any]:
         "spark.driver.extraJavaOptions": QUICK,
         "spark.executor.extraJavaOptions": QUICK,
     }
-    with cluster.started(MASTER, "tests", settings) as found:
-        yield found
+    with cluster.started(MASTER, "tests", settings) as session:
+        yield session
 
 
 @pytest.fixture
@@ -171,13 +171,13 @@ def same(
     def run(*arguments: str | Path, tasks: int = 2) -> str:
         wait_for_workers(context)
         monkeypatch.setattr(type(context), "defaultParallelism", tasks)
-        found = []
+        problems = []
         for name, runner in (("one", []), ("many", ["--runner", "spark", "--master", MASTER])):
             code, _, err = touche("run", *arguments, "-o", tmp_path / name, *runner)
             files = [(path.name, without_times(path)) for path in sorted((tmp_path / name).glob("*"))]
-            found.append((code, files, re.sub(r"/(one|many)/run.txt in .*", "", err)))
-        assert found[1] == found[0]
-        return found[0][2]
+            problems.append((code, files, re.sub(r"/(one|many)/run.txt in .*", "", err)))
+        assert problems[1] == problems[0]
+        return problems[0][2]
 
     return run
 
@@ -200,14 +200,14 @@ def folder(write: Write, name: str, **files: str) -> Path:
 
 def passages(tmp_path: Path, files: int) -> Path:
     """The toy passages in several files, one of them empty and one gzipped."""
-    given = tmp_path / f"passages-in-{files}"
-    given.mkdir()
-    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", given / "topics.xml")
+    collection = tmp_path / f"passages-in-{files}"
+    collection.mkdir()
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", collection / "topics.xml")
     lines = (ROOT / "corpora" / "spot-check-passages" / "passages.jsonl").read_bytes().splitlines(True)
     for n in range(files):
-        (given / f"passages-{n}.jsonl").write_bytes(b"".join(lines[n::files]))
-    (given / "passages-x.jsonl.gz").write_bytes(gzip.compress(b""))
-    return given
+        (collection / f"passages-{n}.jsonl").write_bytes(b"".join(lines[n::files]))
+    (collection / "passages-x.jsonl.gz").write_bytes(gzip.compress(b""))
+    return collection
 
 
 def archives(write: Write, **more: bytes) -> Path:
@@ -241,7 +241,9 @@ def test_chatnoir_with_its_filters(same: Same) -> None:
 
 SAMPLES = [f"touche-{task}/sample" for task in ("2020-task-1", "2021-task-1", "2022-task-1", "2022-task-2")]
 SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "passages", "pairs", "pages")]
-EVERY = [(name, each) for each in SAMPLES + SPOT_CHECKS for name in ("bm25", "dirichletlm", "dph", "tfidf")]
+EVERY = [
+    (name, dataset) for dataset in SAMPLES + SPOT_CHECKS for name in ("bm25", "dirichletlm", "dph", "tfidf")
+]
 CHATNOIR = [
     (f"chatnoir-bm25f {options}", dataset)
     for options in ("--year 2020", "--year today --match 30%")
@@ -272,17 +274,17 @@ def test_pages_are_parsed_and_what_is_broken_is_left_out_and_told_wherever_they_
 ) -> None:
     shutil.rmtree(elsewhere)
     broken = b"".join([record("x1"), record("x2", b"<p>cats cats", length=900), record("x3", b"\x00" * 99)])
-    given = archives(write, broken=broken, nothing=b"<html>")
-    cut_off = given / "en" / "b.warc.gz"
+    collection = archives(write, broken=broken, nothing=b"<html>")
+    cut_off = collection / "en" / "b.warc.gz"
     cut_off.write_bytes(cut_off.read_bytes()[:-20])
-    said = same("bm25", "-i", shutil.copytree(given, elsewhere))
+    said = same("bm25", "-i", shutil.copytree(collection, elsewhere))
     assert "skipped 2 of 29 pages: 2 cut off, or of a wrong length; the first is x2" in said
     assert "nothing.warc has no records" in said
     options = ["-o", tmp_path / "far", "--runner", "spark"]
     _, _, far = touche("run", "bm25", "-i", "viewfs://tests/data", *options)
     assert (tmp_path / "far" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
-    for told in ("nothing.warc has .*", "b.warc.gz is .*", "skipped .* pages: [^;]*"):
-        assert re.findall(told, far) == re.findall(told, said) != []
+    for message in ("nothing.warc has .*", "b.warc.gz is .*", "skipped .* pages: [^;]*"):
+        assert re.findall(message, far) == re.findall(message, said) != []
 
 
 @pytest.mark.parametrize(
@@ -298,9 +300,9 @@ def test_what_is_wrong_is_said_in_the_same_words(same: Same, write: Write, lines
     assert re.search(error, same("bm25", "-i", topics.parent))
 
 
-@pytest.mark.parametrize("place", ["viewfs://tests/data", "file://{}"])
+@pytest.mark.parametrize("address_format", ["viewfs://tests/data", "file://{}"])
 def test_files_may_lie_at_any_depth_in_any_file_system(
-    same: Same, touche: Touche, write: Write, tmp_path: Path, elsewhere: Path, place: str
+    same: Same, touche: Touche, write: Write, tmp_path: Path, elsewhere: Path, address_format: str
 ) -> None:
     shutil.rmtree(elsewhere)
     same("bm25", "-i", shutil.copytree(passages(tmp_path, 2), elsewhere))
@@ -310,7 +312,7 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     shutil.move(elsewhere / "passages-1.jsonl", elsewhere / "passages #1?%20[x].jsonl")
     (elsewhere / "deep" / "metadata.json").write_text("{}")
     options = ["-o", tmp_path / "far", "--runner", "spark"]
-    address = place.format(elsewhere)
+    address = address_format.format(elsewhere)
     topics = shutil.move(elsewhere / "topics.xml", tmp_path / "asked.xml")
     assert "no topics in this" in touche("run", "bm25", "-i", address, *options)[2]
     assert touche("run", "bm25", "-i", address, "--topics", topics, *options)[0] == 0
@@ -339,8 +341,10 @@ def killed(topics: Topics, documents: Documents, *, mark: str = "") -> Rankings:
 def test_a_driver_that_is_killed_between_the_passes_goes_on(
     context: Any, touche: Touche, write: Write, tmp_path: Path
 ) -> None:
-    own, given, mark = folder(write, "killed", baseline=KILLED), passages(tmp_path, 4), tmp_path / "mark"
-    command = ["run", own, "-i", given, "--mark", mark]
+    own = folder(write, "killed", baseline=KILLED)
+    collection = passages(tmp_path, 4)
+    mark = tmp_path / "mark"
+    command = ["run", own, "-i", collection, "--mark", mark]
     on_spark = [
         sys.executable,
         "-m",
@@ -356,7 +360,7 @@ def test_a_driver_that_is_killed_between_the_passes_goes_on(
     assert [path.name for path in (tmp_path / "many").iterdir()] == ["parts"]
     mark.touch()
     touche(*command, "-o", tmp_path / "one")
-    times = {path: path.stat() for path in given.glob("*.jsonl")}
+    times = {path: path.stat() for path in collection.glob("*.jsonl")}
     for path, before in times.items():
         path.write_bytes(b"x" * before.st_size)
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # prevents a second reading
@@ -396,8 +400,11 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
     with cluster.folder_sent(context, None) as ship:
         documents = cluster.find(context, ship, find(passages(tmp_path, 2))).documents
         assert isinstance(documents, SparkDocuments)
-        tasks = [replace(documents, size=1 << 29, parallelism=each).read_by_workers(list) for each in (3, 4)]
-        assert [found.parts.getNumPartitions() for found in tasks] == [3, 4]
+        tasks = [
+            replace(documents, size=1 << 29, parallelism=parallelism).read_by_workers(list)
+            for parallelism in (3, 4)
+        ]
+        assert [task.parts.getNumPartitions() for task in tasks] == [3, 4]
 
 
 def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Write) -> None:
@@ -417,10 +424,10 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
                 ),
             ),
         )  # otherwise a shuffle would reuse them
-        found = whole.read_by_workers(list)
-        count = partial(found.folded, 0, lambda count, _: count + 1, operator.add)
+        parts = whole.read_by_workers(list)
+        count = partial(parts.folded, 0, lambda count, _: count + 1, operator.add)
         assert count() == 1
-        found.parts.unpersist(blocking=True)  # as if the worker was lost
+        parts.parts.unpersist(blocking=True)  # as if the worker was lost
         path.write_text("x" * path.stat().st_size)
         with pytest.raises(ToucheError, match=r"documents\.jsonl:1: broken JSON"):
             count()
@@ -437,30 +444,34 @@ def test_what_lies_beside_the_documents_is_found_and_fields_of_pages_are_kept_in
     shutil.copy(ROOT / "topics" / "spot-check-pages.xml", elsewhere / "topics.xml")
     shutil.copy(ROOT / "corpora" / "spot-check-pages" / "spam-ranks.txt", elsewhere)
     for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}", "spot-check/pages")):
-        kept, far = tmp_path / f"kept-{n}", tmp_path / f"far-{n}"
-        _, _, said = touche(*chatnoir, kept.as_uri(), "-i", address, "-o", far, "--runner", "spark")
+        checkpoint = tmp_path / f"kept-{n}"
+        far = tmp_path / f"far-{n}"
+        _, _, said = touche(*chatnoir, checkpoint.as_uri(), "-i", address, "-o", far, "--runner", "spark")
         assert "removed 1 of 26 pages that match a title: bad spam rank" in said
         assert (far / "run.txt").read_bytes() == expected
-        assert all(path.match("pages-*.parquet") for path in kept.iterdir()) and any(kept.iterdir())
+        assert all(path.match("pages-*.parquet") for path in checkpoint.iterdir()) and any(
+            checkpoint.iterdir()
+        )
     for name in ("topics.xml", "spam-ranks.txt"):
-        shutil.copy(elsewhere / name, kept)
-    same("chatnoir-bm25f", "-i", kept)
+        shutil.copy(elsewhere / name, checkpoint)
+    same("chatnoir-bm25f", "-i", checkpoint)
     assert (tmp_path / "one" / "run.txt").read_bytes() == expected
 
 
 def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Path) -> None:
-    given, kept = passages(tmp_path, 4), [tmp_path / name for name in ("one.json", "many.json")]
-    touche("run", "bm25", "-i", given, "-o", tmp_path, "--keep-statistics", kept[0])
-    same("bm25", "-i", given, "--keep-statistics", kept[1])
-    assert kept[0].read_bytes() == kept[1].read_bytes()
+    collection = passages(tmp_path, 4)
+    checkpoints = [tmp_path / name for name in ("one.json", "many.json")]
+    touche("run", "bm25", "-i", collection, "-o", tmp_path, "--keep-statistics", checkpoints[0])
+    same("bm25", "-i", collection, "--keep-statistics", checkpoints[1])
+    assert checkpoints[0].read_bytes() == checkpoints[1].read_bytes()
     whole = (tmp_path / "many" / "run.txt").read_bytes()
-    (given / "passages-0.jsonl").unlink()
-    same("bm25", "-i", given, "--statistics", kept[0])
-    address = ("-i", f"file://{given}", "-o", tmp_path / "far", "--runner", "spark")
-    touche("run", "bm25", *address, "--statistics", kept[0])
+    (collection / "passages-0.jsonl").unlink()
+    same("bm25", "-i", collection, "--statistics", checkpoints[0])
+    address = ("-i", f"file://{collection}", "-o", tmp_path / "far", "--runner", "spark")
+    touche("run", "bm25", *address, "--statistics", checkpoints[0])
     part = (tmp_path / "many" / "run.txt").read_bytes()
     assert (tmp_path / "far" / "run.txt").read_bytes() == part != whole
-    assert md5(kept[0]) in (tmp_path / "far" / "ir-metadata.yml").read_text()
+    assert md5(checkpoints[0]) in (tmp_path / "far" / "ir-metadata.yml").read_text()
 
 
 @pytest.fixture
@@ -479,11 +490,11 @@ def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callab
 def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write: Write) -> None:
     assert "viewfs://tests/data/none" in on_spark("bm25", "-i", "viewfs://tests/data/none")
     alone, fails = (folder(write, name, baseline=own) for name, own in (("first", BY_ITSELF), ("f", FAILS)))
-    given = ["-i", "spot-check/passages"]
-    assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *given)
-    assert "iterates over the documents on one machine" in on_spark(alone, *given)
-    assert "--cpus has no effect on the runner spark" in on_spark("bm25", *given, "--cpus", "2")
-    assert "--keep-fields" in on_spark("bm25", *given, "--keep-fields", "x.parquet")
+    options = ["-i", "spot-check/passages"]
+    assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *options)
+    assert "iterates over the documents on one machine" in on_spark(alone, *options)
+    assert "--cpus has no effect on the runner spark" in on_spark("bm25", *options, "--cpus", "2")
+    assert "--keep-fields" in on_spark("bm25", *options, "--keep-fields", "x.parquet")
     rerank = write("rerank/rerank.jsonl", '{"qid": 1, "query": "a", "docno": "b", "text": "a"}')
     assert "documents in files" in on_spark("bm25", "-i", rerank.parent)
 

@@ -52,7 +52,8 @@ def test_another_dimension_is_not_the_test_file(
 
 def test_an_aborted_conversion_leaves_nothing(dataset: str, write: Write, tmp_path: Path) -> None:
     (corpus,) = (tmp_path / "data" / "corpora").glob("*/*")
-    complete, target = corpus.read_text(), tmp_path / "out" / "beir"
+    complete = corpus.read_text()
+    target = tmp_path / "out" / "beir"
     corpus.write_text(complete + "{\n")
     with pytest.raises(ToucheError, match="JSON"):
         write_beir(dataset, target)

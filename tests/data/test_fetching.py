@@ -75,7 +75,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def source(url: str = "", md5: str = MD5, path: str = "qrels/a.qrels", member: str = "") -> Source:
-    return Source(path, "a title", "https://example.org", "CC BY 4.0", url, md5, len(CONTENT), member)
+    return Source(
+        path=path,
+        title="a title",
+        page="https://example.org",
+        licence="CC BY 4.0",
+        url=url,
+        md5=md5,
+        size=len(CONTENT),
+        member=member,
+    )
 
 
 def zipped(**members: bytes) -> bytes:
@@ -90,7 +99,8 @@ def tarred(name: str, content: bytes) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         link = tarfile.TarInfo(f"links/{Path(name).name}")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        link.type = tarfile.SYMTYPE
+        link.linkname = "/etc/passwd"
         archive.addfile(link)
         member = tarfile.TarInfo(name)
         member.size = len(content)
@@ -242,26 +252,26 @@ def test_a_corpus_needs_a_licence_only_if_its_record_requires_an_agreement(tmp_p
 
 
 def test_files_of_beirs_v3_have_addresses_of_one_revision() -> None:
-    files = [each for each in official(["beir-webis-touche2020-v3"]) if each.by_hand]
-    assert [each.path.partition("/")[0] for each in files] == ["qrels", "corpora"]
-    for each in files:
-        assert re.fullmatch(re.escape(each.page) + "/resolve/[0-9a-f]{40}/.+", each.by_hand)
-        assert not (each.agreement or each.url)
+    files = [source for source in official(["beir-webis-touche2020-v3"]) if source.by_hand]
+    assert [source.path.partition("/")[0] for source in files] == ["qrels", "corpora"]
+    for source in files:
+        assert re.fullmatch(re.escape(source.page) + "/resolve/[0-9a-f]{40}/.+", source.by_hand)
+        assert not (source.agreement or source.url)
 
 
 def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
-    chosen = [each for each in KNOWN if each.startswith("touche")]
-    cards = [tasks.task(each) for each in chosen]
+    chosen = [name for name in KNOWN if name.startswith("touche")]
+    cards = [tasks.task(name) for name in chosen]
     named = {f"topics/{task.topics}" for task in cards}
     named |= {f"qrels/{judgments.file}" for task in cards for judgments in task.qrels.values()}
     named |= {f"corpora/{task.corpora['full'].directory}" for task in cards}
-    found = {"/".join(each.path.split("/")[:2]) for each in official(chosen)}
-    assert found == named
-    assert "qrels/touche-task2-2022-stance.qrels" in {each.path for each in official()}
-    for each in official(chosen):
-        if each.path not in ("corpora/clueweb12", "corpora/clueweb22-b") and "2023" not in each.path:
-            assert re.fullmatch("[0-9a-f]{32}", each.md5) and each.size > 1000
-            assert each.url.startswith(each.page) and each.licence == "CC BY 4.0"
+    folders = {"/".join(source.path.split("/")[:2]) for source in official(chosen)}
+    assert folders == named
+    assert "qrels/touche-task2-2022-stance.qrels" in {source.path for source in official()}
+    for source in official(chosen):
+        if source.path not in ("corpora/clueweb12", "corpora/clueweb22-b") and "2023" not in source.path:
+            assert re.fullmatch("[0-9a-f]{32}", source.md5) and source.size > 1000
+            assert source.url.startswith(source.page) and source.licence == "CC BY 4.0"
 
 
 def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
@@ -276,15 +286,15 @@ def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
 
 
 def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
-    assert [each.path for each in official(["touche-2022-task-2"])] == [
+    assert [source.path for source in official(["touche-2022-task-2"])] == [
         "topics/touche-2022-task-2.xml",
         "qrels/touche-task2-2022-relevance.qrels",
         "qrels/touche-task2-2022-quality.qrels",
         "qrels/touche-task2-2022-stance.qrels",
         "corpora/touche-2022-task-2/passages-version-002.jsonl.gz",
     ]
-    assert "corpora/clueweb12" in [each.path for each in official(["touche-2021-task-2"])]
-    assert {each.kind for each in official(["touche-2022-task-2/sample"])} == {"topics", "qrels"}
+    assert "corpora/clueweb12" in [source.path for source in official(["touche-2021-task-2"])]
+    assert {source.kind for source in official(["touche-2022-task-2/sample"])} == {"topics", "qrels"}
 
 
 @pytest.fixture

@@ -79,9 +79,9 @@ def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Pa
     assert (written / settings["baseline"]["link"]).resolve() == ROOT / "baselines" / "bm25"
     assert settings["evaluator"]["command"].endswith(" --measures nDCG@5 Judged@5")
     assert text.startswith("\n# Spot check: passages for comparative questions\n")
-    given = find(written / "inputs")
-    assert [topic.number for topic in given.topics] == ["11", "12", "13", "14"]
-    assert len(list(given.documents)) == 100
+    source = find(written / "inputs")
+    assert [topic.number for topic in source.topics] == ["11", "12", "13", "14"]
+    assert len(list(source.documents)) == 100
     original = (ROOT / "qrels" / "spot-check-passages-relevance.qrels").read_text()
     assert " -2\n" in original
     assert (written / "truths" / "qrels.txt").read_text() == original.replace(" -2\n", " 0\n")

@@ -52,9 +52,10 @@ def checked(premise: str, conclusion: str) -> str:
     """The id of a text, computed character by character as Java does."""
 
     def java(text: str) -> int:
-        raw, total = text.encode("utf-16-be"), 0
-        for place in range(0, len(raw), 2):
-            total = (31 * total + int.from_bytes(raw[place : place + 2], "big")) % 2**32
+        raw = text.encode("utf-16-be")
+        total = 0
+        for column in range(0, len(raw), 2):
+            total = (31 * total + int.from_bytes(raw[column : column + 2], "big")) % 2**32
         return total
 
     return f"S1-A{(31 * java(premise) + java(conclusion)) % 2**32:x}"
@@ -91,8 +92,8 @@ def data(write: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The card, topics and qrels of a task with three topics."""
     folder = write("data/tasks/own.toml", CARD).parents[1]
     write("data/topics/own.xml", f"<topics>{TOPICS}</topics>")
-    for name, place in (("relevance", 2), ("quality", 3)):
-        lines = [f"{row[0]} 0 {IDS[row[1]]} {row[place]}\n" for row in JUDGED]
+    for name, column in (("relevance", 2), ("quality", 3)):
+        lines = [f"{row[0]} 0 {IDS[row[1]]} {row[column]}\n" for row in JUDGED]
         write(f"data/qrels/own-{name}.qrels", "".join(lines))
     monkeypatch.setenv("TOUCHE_DATA", str(folder))
     return folder
@@ -144,7 +145,7 @@ def test_a_dataset_is_fetched_with_its_topics_and_judged_documents(
         ("1", "question 1"),
         ("3", "question 3"),
     ]
-    arguments = {each.id: each for each in source.documents}
+    arguments = {document.id: document for document in source.documents}
     assert arguments.keys() == set(IDS.values())
     assert arguments[IDS["third"]].conclusion == CONCLUSIONS["third"]
     assert not list((home / "downloads").iterdir())
@@ -225,7 +226,7 @@ def test_the_whole_corpus_needs_no_download_and_altered_texts_are_named(
     assert (code, out) == (0, "corpora/own-two-topics: fetched (3 judged documents from own)\n")
     assert f"the text of {IDS['second']} does not match the checksum in its id" in err
     assert Publisher.asked == [] and "0 of them to fetch" in err
-    assert {each.id for each in open_dataset(DATASET).documents} == set(IDS.values())
+    assert {document.id for document in open_dataset(DATASET).documents} == set(IDS.values())
 
 
 def test_verify_names_file_and_id_of_each_altered_text(

@@ -33,25 +33,25 @@ ADVISED = re.compile(r"touche data fetch( [\w/-]+)+(?=, or )")
 
 def fetched_by(text: str) -> list[str]:
     """Returns the files that the command in an advice fetches; none without a command."""
-    if not (found := ADVISED.search(text)):
+    if not (advice := ADVISED.search(text)):
         assert "data fetch" not in text
         return []
-    parsed = fetch_.make_context("fetch", shlex.split(found[0])[3:])
-    return [each.path for each in official(parsed.params["datasets"]) if each.url]
+    parsed = fetch_.make_context("fetch", shlex.split(advice[0])[3:])
+    return [path.path for path in official(parsed.params["datasets"]) if path.url]
 
 
 def test_a_file_is_fetched_as_advised_or_nothing_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    published = [each.path for each in official() if each.url]
+    published = [path.path for path in official() if path.url]
     for path in FILES:
         with pytest.raises(MissingDataError) as caught:
             places.locate(*path.split("/"))
         fetched = fetched_by(str(caught.value))
-        assert {each for each in published if f"{each}/".startswith(f"{path}/")} <= {*fetched}
+        assert {address for address in published if f"{address}/".startswith(f"{path}/")} <= {*fetched}
 
 
 def test_a_dataset_needs_no_corpus_whose_name_only_begins_like_that_of_its_own() -> None:
-    corpora = [each.name for each in official(["touche-2021-task-1"]) if each.kind == "corpora"]
+    corpora = [path.name for path in official(["touche-2021-task-1"]) if path.kind == "corpora"]
     assert {name.partition("/")[0] for name in corpora} == {"argsme-2020-04-01"}
 
 
@@ -72,7 +72,7 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
     monkeypatch.setattr(places, "clone", lambda: None)
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     published = {
-        each.path for each in official() if each.url and each.name.startswith(f"{corpus.directory}/")
+        path.path for path in official() if path.url and path.name.startswith(f"{corpus.directory}/")
     }
     folders = [root / "corpora" / corpus.directory for root in (tmp_path, places.home())]
     for folder in folders:
@@ -87,13 +87,15 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
 
 
 def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
-    asked = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1", "spot-check/pages"]
-    text = remedies.remedy_for(asked)
+    requested = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1", "spot-check/pages"]
+    text = remedies.remedy_for(requested)
     assert text.startswith("get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to")
     assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(text)
-    assert remedies.remedy_for(asked[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
-    assert remedies.remedy_for(asked[1:2]).startswith("its publisher requires an agreement; apply at ")
-    assert remedies.remedy_for(asked[3:]).startswith("images do not contain the toy collection")
+    assert (
+        remedies.remedy_for(requested[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
+    )
+    assert remedies.remedy_for(requested[1:2]).startswith("its publisher requires an agreement; apply at ")
+    assert remedies.remedy_for(requested[3:]).startswith("images do not contain the toy collection")
     assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
     by_hand = remedies.remedy_for(["beir-webis-touche2020-v3"])
     assert "/corpus.jsonl, save it as corpora/beir-webis-touche2020-v3/corpus.jsonl, and set" in by_hand
@@ -112,7 +114,7 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
 @pytest.mark.parametrize("runner", ["Python", "container"])
 def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    job = runs.Job("bm25", (), "touche-2022-task-2", tmp_path)
+    job = runs.Job(baseline="bm25", arguments=(), given="touche-2022-task-2", output=tmp_path)
     ask = {"Python": lambda: datasets.opened(job.given), "container": lambda: runs._mounts(job)}
     with pytest.raises(MissingDataError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
@@ -121,7 +123,8 @@ def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path:
         with pytest.raises(MissingDataError, match="is missing"):
             ask[runner]()
     (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
-    (topics := places.home() / "topics").mkdir()
+    topics = places.home() / "topics"
+    topics.mkdir()
     shutil.copy(ROOT / "topics" / "spot-check-passages.xml", topics / "touche-2022-task-2.xml")
     with pytest.raises(MissingDataError, match="is empty; get it with"):
         ask[runner]()

@@ -37,7 +37,9 @@ def processed(texts: Texts) -> str:
 
 
 def lines(id: str, text: str) -> Callable[[Texts], str]:
-    return lambda texts: "".join(f"{json.dumps({id: key, text: each[1]})}\n" for key, each in texts.items())
+    return lambda texts: "".join(
+        f"{json.dumps({id: key, text: texts_of_document[1]})}\n" for key, texts_of_document in texts.items()
+    )
 
 
 FORMATS = {
@@ -58,7 +60,7 @@ def test_whatever_is_written_is_read_back(
     path.write_text(FORMATS[read](texts), encoding="utf-8", newline="")
     sentences = () if read is read_args_processed_csv else None
     assert list(read(path)) == [
-        Argument(id, conclusion, (premise,), "PRO", sentences)
+        Argument(id=id, conclusion=conclusion, premises=(premise,), stance="PRO", sentences=sentences)
         if "arg" in read.__name__
         else Document(id, premise)
         for id, (conclusion, premise) in texts.items()

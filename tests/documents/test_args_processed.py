@@ -33,7 +33,9 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
     path = write("args_processed.csv", processed(("S1-A1", "It's", premises, "{}", sentences)))
     expected = (Sentence("S1-A1__CONC__1", "It's"), Sentence("S1-A1__PREMISE__1", ""))
     assert list(read_args_processed_csv(path)) == [
-        Argument("S1-A1", "It's", ('It\'s so. "Yes"',), "CON", expected)
+        Argument(
+            id="S1-A1", conclusion="It's", premises=('It\'s so. "Yes"',), stance="CON", sentences=expected
+        )
     ]
 
 
@@ -48,10 +50,8 @@ def test_the_limit_of_fields_in_other_csv_files_stays(write: Write) -> None:
 
 
 GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
-NO_LIST, NO_ID = (
-    "premises or sentences are not a list of records",
-    "sentence id .* occurs twice, or does not belong",
-)
+NO_LIST = "premises or sentences are not a list of records"
+NO_ID = "sentence id .* occurs twice, or does not belong"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ NO_LIST, NO_ID = (
     ],
 )
 def test_unusable_rows_are_named_with_their_line(write: Write, column: int, value: str, message: str) -> None:
-    bad = [value if place == column else cell for place, cell in enumerate(("S2-A2", *GOOD[1:]))]
+    bad = [value if position == column else cell for position, cell in enumerate(("S2-A2", *GOOD[1:]))]
     with pytest.raises(InputError, match=rf"args_processed\.csv:3: {message}"):
         list(read_args_processed_csv(write("args_processed.csv", processed(GOOD, tuple(bad)))))
 
@@ -95,7 +95,7 @@ def test_a_header_may_have_a_byte_order_mark_marks_and_a_line_break_and_be_all(
     monkeypatch.setattr(pieces, "SIZE", size)
     header = '\ufeff"id",conclusion,premises,sentences,"and\nmore, too"\n'
     (read,) = read_args_processed_csv(write("a.csv", f'{header}\n"S1-A1",c,[],[],\r\n'))
-    assert read == Argument("S1-A1", "c", (), "", ())
+    assert read == Argument(id="S1-A1", conclusion="c", premises=(), stance="", sentences=())
     assert not list(read_args_processed_csv(write("b.csv", header[:-1])))
     for content, message in (
         (f"{header}\nS1-A1,c\n", "4: no column 'premises'"),
@@ -111,7 +111,8 @@ def test_blank_lines_are_no_rows_and_cost_no_time(write: Write) -> None:
     """Gzipped, a million of them is 1 kB."""
     header = "id,conclusion,premises,sentences\n"
     path = write("a.csv", header + "\n" * 5_000_000 + "S1-A1,c,[],[]\n\n\nS2-A2\n")
-    read, started = read_args_processed_csv(path), time.process_time()
+    read = read_args_processed_csv(path)
+    started = time.process_time()
     assert next(read).id == "S1-A1"
     assert time.process_time() - started < 1  # of 0.1 s; parsed as rows they would take 3 s
     with pytest.raises(InputError, match=r"a\.csv:5000005: no column 'premises'"):
@@ -142,9 +143,9 @@ def test_every_literal_is_read_back(value: Any) -> None:
 @given(st.lists(PARTS, max_size=8).map("".join) | st.text("'\"\\[]{}, aNonexu0\n", max_size=12))
 def test_what_is_read_fast_is_what_python_reads(literal: str) -> None:
     with contextlib.suppress(orjson.JSONDecodeError):
-        found = orjson.loads(as_json(literal.encode()))
+        value = orjson.loads(as_json(literal.encode()))
         with warnings.catch_warnings(action="ignore"):
-            assert found == ast.literal_eval(literal)
+            assert value == ast.literal_eval(literal)
 
 
 @pytest.mark.parametrize("text", ["it's", 'it\'s "so"', "\\n\n\t\r", "caf\u00e9\x85\u200b", ""])

@@ -116,7 +116,7 @@ def test_several_lists_of_arguments_cost_no_time(write: Write) -> None:
         f'{{"arguments": [{A}],'.encode() + b'\n"arguments": [],' * 200_000 + f'"arguments": [{B}]}}'.encode()
     )
     started = time.process_time()
-    assert [each.id for each in read_argsme_json(write("a.json", raw))] == ["A", "B"]
+    assert [argument.id for argument in read_argsme_json(write("a.json", raw))] == ["A", "B"]
     assert time.process_time() - started < 20  # quadratic time would be minutes
 
 
@@ -127,7 +127,7 @@ def test_the_key_may_be_written_with_escapes(
 ) -> None:
     monkeypatch.setattr(pieces, "SIZE", size)
     for form in ("\\u%04x", "\\u%04X"):
-        key = "".join(form % ord(each) for each in "arguments"[:escaped]) + "arguments"[escaped:]
+        key = "".join(form % ord(letter) for letter in "arguments"[:escaped]) + "arguments"[escaped:]
         text = f'{{"other": 1, "{key}": [{A}], "\\u0061": [1], "arguments": {{"arguments": [1]}}}}'
         assert [read.id for read in read_argsme_json(write("a.json", text))] == ["A"]
 

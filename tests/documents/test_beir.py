@@ -70,7 +70,8 @@ def test_what_is_converted_is_read_as_the_same_documents(
 @pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
 def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, part: str) -> None:
     assert touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")[0] == 0
-    converted, original = find(tmp_path / "beir"), open_dataset(f"spot-check/{part}")
+    converted = find(tmp_path / "beir")
+    original = open_dataset(f"spot-check/{part}")
     assert converted.topics == original.topics
     assert list(converted.documents) == list(original.documents)
     judged = qrels_of(task(f"spot-check/{part}"), "relevance")
@@ -87,9 +88,12 @@ def test_a_data_set_is_an_input(write: Write) -> None:
     argument = '{"_id": "a", "title": "Cats", "text": "purr", "metadata": {"stance": "PRO"}}'
     write("in/corpus.jsonl.gz", f'{argument}\n{{"_id": "b", "text": "dogs"}}\n')
     folder = write("in/queries.jsonl", '{"_id": "1", "text": "Cats?", "metadata": {}}\n').parent
-    found = find(folder)
-    assert [(topic.number, topic.title) for topic in found.topics] == [("1", "Cats?")]
-    assert list(found.documents) == [Argument("a", "Cats", ("purr",), "PRO"), Document("b", "dogs")]
+    source = find(folder)
+    assert [(topic.number, topic.title) for topic in source.topics] == [("1", "Cats?")]
+    assert list(source.documents) == [
+        Argument(id="a", conclusion="Cats", premises=("purr",), stance="PRO"),
+        Document("b", "dogs"),
+    ]
 
 
 @pytest.mark.parametrize(

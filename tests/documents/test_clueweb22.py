@@ -14,7 +14,7 @@ def packed(*urls: str) -> bytes:
     """Lines of the collection: each is a gzip stream, and addresses end in a line break."""
     fields = {"Language": "en", "Clean-Text": "Cats\nCats hunt birds."}
     lines = [{"URL": url, "ClueWeb22-ID": f"{ID}{number}"} | fields for number, url in enumerate(urls)]
-    return b"".join(gzip.compress(json.dumps(each).encode() + b"\n", mtime=0) for each in lines)
+    return b"".join(gzip.compress(json.dumps(line).encode() + b"\n", mtime=0) for line in lines)
 
 
 def test_pages_have_a_text_an_address_and_a_language_and_nothing_else(write: Write) -> None:

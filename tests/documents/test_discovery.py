@@ -47,10 +47,10 @@ def test_topics_and_documents_are_found(
     write(f"topics.xml{suffix}", TOPICS)
     write(f"{name}{suffix}", content)
     write("metadata.json", "{}")
-    given = find(tmp_path)
-    assert given.topics == (Topic("1", "One?"),)
-    assert ids(given.documents) == ids(given.documents) == [expected]
-    assert given.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
+    source = find(tmp_path)
+    assert source.topics == (Topic("1", "One?"),)
+    assert ids(source.documents) == ids(source.documents) == [expected]
+    assert source.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
 
 
 def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
@@ -81,15 +81,15 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
     write("rerank.jsonl.gz", "\n".join(lines))
     write("documents.jsonl", DOCUMENTS)
     spam_ranks = write("spam-ranks.txt.gz", "10 a\n")
-    given = find(tmp_path)
-    assert given.documents.side_file(SPAM_RANKS) == spam_ranks
-    assert given.files == (tmp_path / "rerank.jsonl.gz", spam_ranks)
-    assert [(topic.number, topic.title, topic.candidates) for topic in given.topics] == [
+    source = find(tmp_path)
+    assert source.documents.side_file(SPAM_RANKS) == spam_ranks
+    assert source.files == (tmp_path / "rerank.jsonl.gz", spam_ranks)
+    assert [(topic.number, topic.title, topic.candidates) for topic in source.topics] == [
         ("1", "q1", frozenset("ab")),
         ("2", "q2", frozenset("bc")),
     ]
-    assert list(given.documents) == [Document(letter, letter * 3) for letter in "abc"]
-    assert given.took == "2 topics and their 4 candidates from rerank.jsonl.gz"
+    assert list(source.documents) == [Document(letter, letter * 3) for letter in "abc"]
+    assert source.took == "2 topics and their 4 candidates from rerank.jsonl.gz"
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(
     write("in/more-queries.jsonl", queries.replace("1", "2"))
     write("in/of-beir.jsonl", '{"_id": "3", "text": "Cats"}')
     write("in/broken.jsonl", "{")
-    given = find(tmp_path / "in")
-    assert ids(given.documents) == ["d0", "d1"] and [topic.number for topic in given.topics] == ["1"]
+    source = find(tmp_path / "in")
+    assert ids(source.documents) == ["d0", "d1"] and [topic.number for topic in source.topics] == ["1"]
     write("in/topics.xml", TOPICS)
     assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]  # queries.jsonl are no documents
     write("in/documents.jsonl", DOCUMENTS)
@@ -177,12 +177,12 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     }
     for name, id in names.items():
         write(f"in/{name}", record(id, HTML))
-    given = find(tmp_path / "in")
-    assert ids(given.documents) == ids(given.documents) == ["a", "b", "c", "d"]
+    source = find(tmp_path / "in")
+    assert ids(source.documents) == ids(source.documents) == ["a", "b", "c", "d"]
     archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
-    assert given.took == f"1 topics from topics.xml, web pages from {archives}"
-    assert [path.name for path in given.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
-    assert given.documents.side_file(SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
+    assert source.took == f"1 topics from topics.xml, web pages from {archives}"
+    assert [path.name for path in source.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
+    assert source.documents.side_file(SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
     assert not caplog.messages
 
 
@@ -214,9 +214,9 @@ def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path
     write("below/txt/en/en00/en0000/en0000-00.offset", "0")
     write("below/inlink/en/en00/en0000/en0000-00.json.gz", '{"ClueWeb22-ID": "a", "anchors": []}')
     write("below/notes/args-me.json", ARGUMENTS)
-    found = find_documents(tmp_path / "below")
-    assert str(found) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
-    assert list(found) == [Page(id, body="Cats", language="en") for id in "ab"]
+    documents = find_documents(tmp_path / "below")
+    assert str(documents) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
+    assert list(documents) == [Page(id, body="Cats", language="en") for id in "ab"]
     write("same/some.json", LINE % "c")
     write("same/args-me.json", ARGUMENTS)
     assert str(find_documents(tmp_path / "same")) == "web pages from some.json"
@@ -241,8 +241,8 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
         (tmp_path / link).symlink_to(target)
     write("in/.git/annex/c", record("c", HTML))
     (tmp_path / "in" / "a" / "c.warc").symlink_to("../.git/annex/c")
-    found = find_documents(tmp_path / "in")
-    assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
+    documents = find_documents(tmp_path / "in")
+    assert documents.paths == (tmp_path / "in" / "a" / "c.warc", page)
     (said,) = caplog.messages
     assert said.endswith(" and 7 more: skipped, because it cannot be read, or is a link that is not followed")
 
@@ -272,9 +272,9 @@ def test_folders_that_the_directory_itself_links_to_are_read_once(
     write("in/topics.xml", TOPICS)
     for link in ("ClueWeb12_00", "the same"):
         (tmp_path / "in" / link).symlink_to(tmp_path / "disk" / "ClueWeb12_00")
-    given = find(tmp_path / "in")
-    assert ids(given.documents) == ["clueweb12-0000tw-00-00000", "b"]
-    assert given.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
+    source = find(tmp_path / "in")
+    assert ids(source.documents) == ["clueweb12-0000tw-00-00000", "b"]
+    assert source.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
     (said,) = caplog.messages
     assert " and 1 more: skipped" in said
 

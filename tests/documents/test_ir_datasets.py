@@ -41,9 +41,9 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
 ) -> None:
     write("topics.xml", TOPICS)
     register("touche-test", docs_tsv=write("docs.tsv", "d1\tone text\nd2\tanother\n"))
-    given = find(tmp_path, corpus="touche-test")
-    assert list(given.documents) == [Document("d1", "one text"), Document("d2", "another")]
-    assert given.took == "1 topics from topics.xml, documents from touche-test (ir_datasets)"
+    source = find(tmp_path, corpus="touche-test")
+    assert list(source.documents) == [Document("d1", "one text"), Document("d2", "another")]
+    assert source.took == "1 topics from topics.xml, documents from touche-test (ir_datasets)"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
     def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
         return convert_record(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
 
-    page = RawPage("a", "http://a.example/b", b"<p>x", "iso-8859-1")
+    page = RawPage(id="a", url="http://a.example/b", content=b"<p>x", charset="iso-8859-1")
     html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=ISO-8859-1"
     assert found(html.encode()) == found(html) == found(html.replace("\r\n", "\n") + "\n") == page
     assert found(html.replace("html", "css").encode()) == Skipped("a", "not of text")
@@ -140,10 +140,8 @@ def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics
     write: Write, tmp_path: Path
 ) -> None:
     """In another process, because ir_datasets reads its home when it is imported."""
-    script, environment = (
-        write("script.py", SCRIPT),
-        os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")},
-    )
+    script = write("script.py", SCRIPT)
+    environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
     write("in/topics.xml", TOPICS)
     write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
 
@@ -156,7 +154,8 @@ def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics
         f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
         "get the corpus from its publisher, and link its folder there"
     )
-    corpus, id = "home/clueweb12/corpus", "clueweb12-0000tw-00-00000"
+    corpus = "home/clueweb12/corpus"
+    id = "clueweb12-0000tw-00-00000"
     write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
     write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
     write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
@@ -214,4 +213,6 @@ def test_a_query_of_touche_keeps_what_the_organizers_wrote(monkeypatch: pytest.M
     query = SimpleNamespace(**fields, narrative=None)
     dataset = SimpleNamespace(has_docs=lambda: True, has_queries=lambda: True, queries_iter=lambda: [query])
     monkeypatch.setitem(ir_datasets.registry._registered, "touche-test", dataset)
-    assert IrDataset("touche-test").topics() == [Topic("1", "A or B?", ("a", "b"), "One two.")]
+    assert IrDataset("touche-test").topics() == [
+        Topic(number="1", title="A or B?", objects=("a", "b"), description="One two.")
+    ]

@@ -148,4 +148,7 @@ def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
     original = {"query_id": "3", "title": "t", "description": "d", "narrative": "n", "objects": ["a", "b"]}
     lines = [{"qid": "3", "query": "t", "original_query": original}, {"qid": 4, "query": "no details"}]
     path = write("queries.jsonl.gz", "\n".join(map(json.dumps, lines)))
-    assert read_queries_jsonl(path) == [Topic("3", "t", ("a", "b"), "d", "n"), Topic("4", "no details")]
+    assert read_queries_jsonl(path) == [
+        Topic(number="3", title="t", objects=("a", "b"), description="d", narrative="n"),
+        Topic("4", "no details"),
+    ]

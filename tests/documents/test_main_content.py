@@ -11,7 +11,7 @@ PROSE = "We slept under the wool duvet for a winter."
 
 
 @pytest.mark.parametrize(
-    ("rendered", "kept"),
+    ("rendered", "expected"),
     [
         (PROSE + " It was warm.", PROSE + " It was warm."),
         ("It was warm. And so was I, for a whole winter.", ""),  # 46 characters
@@ -31,8 +31,8 @@ PROSE = "We slept under the wool duvet for a winter."
         ("", ""),
     ],
 )
-def test_the_sentences_that_are_main_content(rendered: str, kept: str) -> None:
-    assert main_content(rendered) == kept
+def test_the_sentences_that_are_main_content(rendered: str, expected: str) -> None:
+    assert main_content(rendered) == expected
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,9 @@ HTML = """<!DOCTYPE html>
 def raw(
     html: str | bytes, charset: str | None = None, url: str = "https://Beds.example/wool/?q=1#a"
 ) -> RawPage:
-    return RawPage("p", url, html if isinstance(html, bytes) else html.encode(), charset)
+    return RawPage(
+        id="p", url=url, content=html if isinstance(html, bytes) else html.encode(), charset=charset
+    )
 
 
 def test_a_page_is_taken_apart() -> None:
@@ -122,7 +124,8 @@ def test_a_page_is_taken_apart_as_in_2020() -> None:
     )
     html = HTML.replace("<head>", f"<head>{meta}").replace("like.", "like and, as it is, need at night.")
     html = html.replace("<h4>Too deep</h4>", "<h4>Too deep</h4><h2>Beds</h2><h1>Or <h3>not</h3></h1>")
-    page, then = parse(raw(html)), parse_as_in_2020(raw(html))
+    page = parse(raw(html))
+    then = parse_as_in_2020(raw(html))
     assert then.headings == "The verdictOrBedsnotPrice"
     assert then.title == page.title == "Wool or down?"
     assert (then.meta_keywords, page.meta_keywords) == ("wool, down", "no")
@@ -161,11 +164,11 @@ def test_pages_come_in_order_even_if_the_parser_dies(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(workers, "_BATCH", 4)
-    given: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(21)]
-    given[3] = Skipped("3", "cut off")
-    found = list(parsed(given, dies_of_7))
-    assert [page.id for page in found] == [str(n) for n in range(21) if n not in (3, 7, 8, 9)]
-    assert all(0 < float(page.title or 0) < 5.1 for page in found)
+    records: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(21)]
+    records[3] = Skipped("3", "cut off")
+    results = list(parsed(records, dies_of_7))
+    assert [page.id for page in results] == [str(n) for n in range(21) if n not in (3, 7, 8, 9)]
+    assert all(0 < float(page.title or 0) < 5.1 for page in results)
     assert caplog.messages == [
         "skipped 4 of 21 pages: 2 that crashed the parser, or took it too long, 1 cut off, "
         "1 that the parser failed on (RuntimeError); the first is 3"
@@ -219,8 +222,8 @@ def test_few_pages_are_under_way_at_a_time() -> None:
 
 def test_other_documents_are_passed_on() -> None:
     assert list(parsed([])) == []
-    found = list(parsed(["a", raw(HTML), "b", raw(HTML)]))
-    assert found[0::2] == ["a", "b"] and all(isinstance(page, Page) for page in found[1::2])
+    results = list(parsed(["a", raw(HTML), "b", raw(HTML)]))
+    assert results[0::2] == ["a", "b"] and all(isinstance(page, Page) for page in results[1::2])
 
 
 def test_a_folder_of_files(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_rows_are_documents_by_their_columns(tmp_path: Path) -> None:
         title=[None, None, "three"],
         score=[1.0, 2.0, 3.0],  # a column of others
     )
-    page = RawPage("8", "http://b/", b"<p>two", "utf-8")
+    page = RawPage(id="8", url="http://b/", content=b"<p>two", charset="utf-8")
     assert list(read_documents_parquet(path)) == [Document("7", "one"), page, Page("9", title="three")]
 
 
@@ -97,7 +97,7 @@ TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9
 def test_kept_pages_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, fields: list[dict[str, str | None]]
 ) -> None:
-    pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
+    pages = [Page(f"p{number}", **{"full_body": "f"} | values) for number, values in enumerate(fields)]
     path = tmp_path_factory.mktemp("kept") / "k.parquet"
     assert list(saving_pages([Document("d", "t"), *pages], writing.whole(path))) == [
         Document("d", "t"),
@@ -105,7 +105,7 @@ def test_kept_pages_come_back_as_they_were(
     ]
     back = list(read_documents_parquet(path))
     assert back == pages
-    assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
+    assert [page.rules for page in back if isinstance(page, Page)] == [page.rules for page in pages]
 
 
 def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> None:
@@ -116,15 +116,16 @@ def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> No
 
 
 def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:
-    given, side_file = tmp_path / "given", locate("corpora", "spot-check-pages") / "spam-ranks.txt"
-    given.mkdir()
-    (given / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
-    (given / side_file.name).write_bytes(side_file.read_bytes())
+    folder = tmp_path / "given"
+    side_file = locate("corpora", "spot-check-pages") / "spam-ranks.txt"
+    folder.mkdir()
+    (folder / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
+    (folder / side_file.name).write_bytes(side_file.read_bytes())
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
-    keeping = pages.documents.keeping_fields(str(given))
+    keeping = pages.documents.keeping_fields(str(folder))
     expected = ranked(ranker(pages.topics, keeping))
-    fields = find(given)
+    fields = find(folder)
     assert ranked(ranker(fields.topics, fields.documents)) == expected
     with pytest.raises(ToucheError, match=r"another parser .* \(parse_as_in_2020, not parse\)"):
         ranked(ranker(fields.topics, fields.documents, year="today"))

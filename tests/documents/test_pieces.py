@@ -24,12 +24,14 @@ from touche.errors import InputError
 from touche.io.opening import Held
 
 SIZES = st.integers(1, 99) | st.just(1 << 22)
-JSONL = b"".join(orjson.dumps({"docno": each, "text": "caf\u00e9"}) + b"\r\n\n" for each in "abcd")
+JSONL = b"".join(orjson.dumps({"docno": letter, "text": "caf\u00e9"}) + b"\r\n\n" for letter in "abcd")
 
 ARGUMENTS = json.dumps(
     {
         "x": ["arguments", {"arguments": [1]}],
-        "arguments": [{"id": each, "conclusion": '"\\', "premises": [{"text": "\u00e9"}]} for each in "abcd"],
+        "arguments": [
+            {"id": letter, "conclusion": '"\\', "premises": [{"text": "\u00e9"}]} for letter in "abcd"
+        ],
         "y": {"é": None},
     },
     ensure_ascii=False,
@@ -44,13 +46,13 @@ PROCESSED = b"id,conclusion,premises,sentences\r\n" + b"".join(
 
 def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
     """Returns the documents, and the error that ends the rest."""
-    found = []
+    records = []
     try:
-        for each in documents():
-            found.append(each)
+        for document in documents():
+            records.append(document)
     except InputError as error:
-        return found, str(error)
-    return found, ""
+        return records, str(error)
+    return records, ""
 
 
 def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
@@ -87,7 +89,7 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
     (tmp_path / "file").write_bytes(WHOLE[split])
 
     def read(among: set[str] | None) -> list[Any]:
-        return [each for piece in split(tmp_path / "file") for each in piece.documents(among=among)]
+        return [document for piece in split(tmp_path / "file") for document in piece.documents(among=among)]
 
     documents = read(None)
     assert read({document.id for document in documents[1::2]}) == documents[1::2] != []
@@ -118,19 +120,20 @@ def test_pieces_know_their_lines_and_hold_whole_records(
 ) -> None:
     monkeypatch.setattr(pieces, "SIZE", 100)
     path = write("a.jsonl", JSONL)
-    found = list(pieces_of_documents(path))
-    assert b"".join(each.raw for each in found) == JSONL and len(found) > 1
-    begins = [JSONL[: JSONL.index(each.raw)].count(b"\n") + 1 for each in found]
-    assert [each.line for each in found] == begins
-    assert all(each.raw.endswith(b"\n") for each in found)
+    pieces_read = list(pieces_of_documents(path))
+    assert b"".join(piece.raw for piece in pieces_read) == JSONL and len(pieces_read) > 1
+    begins = [JSONL[: JSONL.index(piece.raw)].count(b"\n") + 1 for piece in pieces_read]
+    assert [piece.line for piece in pieces_read] == begins
+    assert all(piece.raw.endswith(b"\n") for piece in pieces_read)
 
 
 @pytest.mark.parametrize(("size", "fits"), [((1 << 26) - 1, True), (1 << 26, False)])
 def test_a_record_of_64_mib_is_refused_and_a_shorter_one_read(write: Write, size: int, fits: bool) -> None:
-    start, end = b'{"docno": "d", "text": "', b'"}'
+    start = b'{"docno": "d", "text": "'
+    end = b'"}'
     long = start + b"x" * (size - len(start) - len(end)) + end
     path = write("a.jsonl", b'{"docno": "a", "text": ""}\n' + long + b"\n")
-    found, problem = outcome(lambda: read_documents_jsonl(path))
-    assert (len(found), "a.jsonl:2: a line of 64 MiB or more" in problem) == (
+    documents, problem = outcome(lambda: read_documents_jsonl(path))
+    assert (len(documents), "a.jsonl:2: a line of 64 MiB or more" in problem) == (
         (2, False) if fits else (1, True)
     )

@@ -21,7 +21,10 @@ def test_statistics_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, terms: dict[str, tuple[int, int]]
 ) -> None:
     path = tmp_path_factory.mktemp("statistics") / "new" / "s.json"
-    fields = {"premises": FieldStatistics("standard", 3, 9, terms), "è": FieldStatistics("plural", 0, 0, {})}
+    fields = {
+        "premises": FieldStatistics(analysis="standard", documents=3, tokens=9, terms=terms),
+        "è": FieldStatistics(analysis="plural", documents=0, tokens=0, terms={}),
+    }
     write_statistics(path, fields)
     assert read_statistics(path) == fields
 

@@ -20,12 +20,12 @@ def reads_nothing(topics: Any, documents: Any) -> Any:
 
 @baseline
 def iterates(topics: Any, documents: Any) -> Any:
-    yield from ((topic, [(each.id, 1.0) for each in documents]) for topic in topics)
+    yield from ((topic, [(document.id, 1.0) for document in documents]) for topic in topics)
 
 
 @baseline
 def iterates_and_scans(topics: Any, documents: Any) -> Any:
-    assert [each.id for each in documents] == ["d"]
+    assert [document.id for document in documents] == ["d"]
     yield from scan.rank(topics, documents, scan.bm25(1.2, 0.75), analysis="standard")
 
 
@@ -33,13 +33,14 @@ def iterates_and_scans(topics: Any, documents: Any) -> Any:
 def test_statistics_need_a_baseline_that_ranks_by_them(write: Write, tmp_path: Path, ranker: Any) -> None:
     write("in/queries.jsonl", '{"qid": 1, "query": "cats"}')
     write("in/documents.jsonl", '{"docno": "d", "text": "cats"}')
-    earlier, kept = write("out/run.txt", "earlier"), tmp_path / "kept.json"
+    earlier = write("out/run.txt", "earlier")
+    statistics = tmp_path / "kept.json"
     source = find(tmp_path / "in")
-    counted = replace(source, documents=source.documents.with_statistics(StatisticsFiles(output=kept)))
+    counted = replace(source, documents=source.documents.with_statistics(StatisticsFiles(output=statistics)))
     if ranker is iterates_and_scans:
         baselines.run(ranker, counted, tmp_path / "out", {})
-        assert kept.is_file() and earlier.read_text().startswith("1 Q0 d 1 ")
+        assert statistics.is_file() and earlier.read_text().startswith("1 Q0 d 1 ")
     else:
         with pytest.raises(ToucheError, match=r"rank with touche\.scan"):
             baselines.run(ranker, counted, tmp_path / "out", {})
-        assert earlier.read_text() == "earlier" and not kept.exists()
+        assert earlier.read_text() == "earlier" and not statistics.exists()

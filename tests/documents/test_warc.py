@@ -16,7 +16,7 @@ CUT = "cut off, or of a wrong length"
 
 
 def page(id: str, html: bytes = b"<p>words", charset: str | None = "utf-8") -> RawPage:
-    return RawPage(id, f"http://a.example/{id}", html, charset)
+    return RawPage(id=id, url=f"http://a.example/{id}", content=html, charset=charset)
 
 
 def encoded(id: str, header: bytes, content: bytes) -> bytes:
@@ -73,8 +73,8 @@ ARCHIVES: dict[str, tuple[list[bytes], list[RawPage | Skipped]]] = {
     "of ClueWeb09 by the standard": ([old("a", "\r\n"), old("b", "\r\n")], [page("a"), page("b")]),
     "of ClueWeb22": (
         [
-            record_of_clueweb22(id, each)
-            for id, each in (("a", OF_CLUEWEB22), ("b", HTTP), ("c", b"<p>caf\xe9"))
+            record_of_clueweb22(id, content)
+            for id, content in (("a", OF_CLUEWEB22), ("b", HTTP), ("c", b"<p>caf\xe9"))
         ],
         [page("a", OF_CLUEWEB22), page("b", charset=None), page("c", b"<p>caf\xe9", None)],
     ),
@@ -91,8 +91,8 @@ def test_pages_of_an_archive(write: Write, name: str, packed: bool, caplog: pyte
 
 
 def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> None:
-    (found,) = read_warc(write("a.warc", record("")))
-    assert found.id == "<urn:uuid:12345678-0000-0000-0000-000000000000>"
+    (page_read,) = read_warc(write("a.warc", record("")))
+    assert page_read.id == "<urn:uuid:12345678-0000-0000-0000-000000000000>"
 
 
 @pytest.mark.parametrize(
@@ -108,28 +108,30 @@ def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> No
 def test_what_is_wrong_with_an_archive_is_reported_on_a_line(
     write: Write, content: bytes, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pages = [each.id for each in read_warc(write("odd\n\x1b/a.warc", content)) if isinstance(each, RawPage)]
+    pages = [
+        result.id for result in read_warc(write("odd\n\x1b/a.warc", content)) if isinstance(result, RawPage)
+    ]
     assert pages == (["a", "b"] if b"junk" in content else [])
-    assert any(message in each for each in caplog.messages)
-    assert all(each.isprintable() and r"odd\n\x1b" in each for each in caplog.messages)
+    assert any(message in text for text in caplog.messages)
+    assert all(result.isprintable() and r"odd\n\x1b" in result for result in caplog.messages)
 
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end_reported(
     write: Write, packed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    records = [record(each, b"<p>words" * 40) for each in "abc"]
-    parts = [gzip.compress(each) if packed else each for each in records]
+    records = [record(result, b"<p>words" * 40) for result in "abc"]
+    parts = [gzip.compress(result) if packed else result for result in records]
     for cut in (*range(1, 40), *range(40, len(parts[-1]), 7)):
         caplog.clear()
         path = write("a.warc", b"".join(parts)[:-cut])
         first, second, *others = read_warc(path)
         assert [first.id, second.id] == ["a", "b"]
-        assert all(isinstance(each, RawPage) for each in (first, second))
-        if others != [RawPage("c", "http://a.example/c", b"<p>words" * 40, "utf-8")]:
-            assert not any(isinstance(each, RawPage) for each in others)
-        told = [text for text in caplog.messages if text.startswith(f"{path} is truncated after ")]
-        assert told or any(isinstance(each, Skipped) for each in others)
+        assert all(isinstance(result, RawPage) for result in (first, second))
+        if others != [RawPage(id="c", url="http://a.example/c", content=b"<p>words" * 40, charset="utf-8")]:
+            assert not any(isinstance(result, RawPage) for result in others)
+        warnings = [text for text in caplog.messages if text.startswith(f"{path} is truncated after ")]
+        assert warnings or any(isinstance(result, Skipped) for result in others)
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +148,8 @@ def test_nothing_is_said_of_an_archive_that_is_whole_however_it_is_packed(
     """Archives of ClueWeb09 and ClueWeb12 are one gzip stream each."""
     tens = [b"".join(large[start : start + 10]) for start in range(0, 40, 10)]
     parts = {"not": large, "each": large, "whole": [b"".join(large)], "by ten": tens}[packed]
-    path = write("a.warc", b"".join(each if packed == "not" else gzip.compress(each) for each in parts))
-    assert [each.id for each in read_warc(path)] == [f"p{number}" for number in range(40)]
+    path = write("a.warc", b"".join(result if packed == "not" else gzip.compress(result) for result in parts))
+    assert [result.id for result in read_warc(path)] == [f"p{number}" for number in range(40)]
     assert not caplog.messages
 
 
@@ -158,10 +160,11 @@ def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
     for cut in (1, 4, 9, 1000, 30_001, len(content) // 2):
         caplog.clear()
         path = write("a.warc", content[:-cut])
-        found = list(read_warc(path))
-        assert [each.id for each in found] == [f"p{number}" for number in range(len(found))]
+        results = list(read_warc(path))
+        assert [result.id for result in results] == [f"p{number}" for number in range(len(results))]
         assert (
-            any(isinstance(each, Skipped) for each in found) or f"{path} is truncated after " in caplog.text
+            any(isinstance(result, Skipped) for result in results)
+            or f"{path} is truncated after " in caplog.text
         )
 
 
@@ -171,20 +174,20 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
         old("d").replace(b"WARC-TREC-ID", b"no header\nWARC-TREC-ID").replace(b"a.example", b"a\xff.example")
     )
     content = old("a") + blank + old("c") + odd + b"junk\n" + old("e", length=200) + old("f") + old("g")
-    found = list(read_warc(write("00.warc", content)))
-    assert [each.id for each in found if isinstance(each, RawPage)] == ["a", "c", "d", "g"]
-    assert Skipped("e", "of a wrong length, with another page in it") in found
+    results = list(read_warc(write("00.warc", content)))
+    assert [result.id for result in results if isinstance(result, RawPage)] == ["a", "c", "d", "g"]
+    assert Skipped("e", "of a wrong length, with another page in it") in results
 
 
 def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytest.LogCaptureFixture) -> None:
     for length in (10, -5, 10**30, "abc", ""):
         content = record("a") + record("b", length=length) + record("c")  # type: ignore[arg-type]
-        found = list(read_warc(write("a.warc", content)))
-        assert found[0] == page("a")
-        assert [each for each in found[1:] if isinstance(each, RawPage)] in ([], [page("c")])
-        assert found[1] == Skipped("b", CUT) or caplog.messages
-    found = list(read_warc(write("a.warc", record("a", length=300) + record("b") + record("c"))))
-    assert found[0] == Skipped("a", "of a wrong length, with another page in it")
+        results = list(read_warc(write("a.warc", content)))
+        assert results[0] == page("a")
+        assert [result for result in results[1:] if isinstance(result, RawPage)] in ([], [page("c")])
+        assert results[1] == Skipped("b", CUT) or caplog.messages
+    results = list(read_warc(write("a.warc", record("a", length=300) + record("b") + record("c"))))
+    assert results[0] == Skipped("a", "of a wrong length, with another page in it")
 
 
 def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:

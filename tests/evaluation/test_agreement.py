@@ -51,18 +51,18 @@ def theirs(documents: Sequence[str]) -> dict[str, dict[str, float]]:
 def test_figures_by_hand(write: Write) -> None:
     a = run(write, "a", t1="abcdefg", t2="xy", t3="pq")
     b = run(write, "b", t1="bachijg", t2="z", t4="pq")
-    (found,) = overlaps([a, b])
-    assert (found.run_a, found.run_b, found.topics) == (str(a), str(b), 4)
-    assert found.overlap_5 == pytest.approx(3 / 5 / 4)
-    assert found.overlap_100 == pytest.approx(4 / 7 / 4)
+    (pair,) = overlaps([a, b])
+    assert (pair.run_a, pair.run_b, pair.topics) == (str(a), str(b), 4)
+    assert pair.overlap_5 == pytest.approx(3 / 5 / 4)
+    assert pair.overlap_100 == pytest.approx(4 / 7 / 4)
     # a, b, c, g are ordered b, a, c, g: one of six pairs is swapped.
-    assert found.tau == pytest.approx((5 - 1) / 6) == kendalltau([1, 2, 3, 4], [2, 1, 3, 4]).statistic
+    assert pair.tau == pytest.approx((5 - 1) / 6) == kendalltau([1, 2, 3, 4], [2, 1, 3, 4]).statistic
     # The rerun's order is 2 1 3 8 9 10 7: 4 of 21 pairs are swapped, 2 and 1, and 7 with three others.
-    assert found.tau_union == pytest.approx((17 - 4) / 21)
+    assert pair.tau_union == pytest.approx((17 - 4) / 21)
     shared = [0 / 1, 2 / 2, 3 / 3, 3 / 4, 3 / 5, 3 / 6, 4 / 7]
     weights = [0.95**depth for depth in range(7)]
     of_topic = sum(map(prod, zip(shared, weights, strict=True))) / sum(weights)
-    assert found.rbo == pytest.approx(of_topic / 4)  # the other topics have no common documents
+    assert pair.rbo == pytest.approx(of_topic / 4)  # the other topics have no common documents
 
 
 def test_short_lists_have_no_tau() -> None:
@@ -75,8 +75,8 @@ def test_tau_of_the_union_is_that_of_repro_eval_where_ids_are_in_the_order_of_th
 ) -> None:
     length = min(len(a), len(b))
     union = dict.fromkeys([*a[:length], *b[:length]])
-    names = {document: f"{place:02}" for place, document in enumerate(union)}
-    named_a, named_b = ([names[document] for document in each[:length]] for each in (a, b))
+    names = {document: f"{position:02}" for position, document in enumerate(union)}
+    named_a, named_b = ([names[document] for document in ranking[:length]] for ranking in (a, b))
     assert tau_union(a, b) == pytest.approx(KTU(theirs(named_a), theirs(named_b)), abs=1e-12)
 
 
@@ -94,9 +94,9 @@ def test_rank_biased_overlap_is_that_of_repro_eval_down_to_the_longer_list(
 @given(FOUR)
 def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...]) -> None:
     a, baseline_a, b, baseline_b = four
-    as_theirs = [{str(topic): {"m": score} for topic, score in enumerate(each)} for each in four]
+    as_theirs = [{str(topic): {"m": score} for topic, score in enumerate(values)} for values in four]
     of_a, of_baseline_a, of_b, of_baseline_b = as_theirs
-    means = [sum(each) / len(each) for each in four]
+    means = [sum(values) / len(values) for values in four]
     assert agreement.rmse(a, b) == pytest.approx(RMSE(of_a, of_b)["m"])
     differences = [x - y for x, y in zip(a, b, strict=True)]
     if len(set(differences)) > 1 or not any(differences):
@@ -116,10 +116,10 @@ def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...
 def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
     files = write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"), run(write, "b", t1="xab")
     a, b = (rankings(read_run(path)) for path in files)
-    found = overlap(a, b, ("original", "rerun"))
-    assert (found.run_a, found.run_b) == ("original", "rerun")
-    assert found.tau == pytest.approx(1)
-    assert found.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; in the other direction it is 1
+    agreement = overlap(a, b, ("original", "rerun"))
+    assert (agreement.run_a, agreement.run_b) == ("original", "rerun")
+    assert agreement.tau == pytest.approx(1)
+    assert agreement.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; in the other direction it is 1
     assert overlap(b, a, ("", "")).tau_union == pytest.approx(1)
 
 

@@ -23,10 +23,12 @@ def runs(write: Write) -> list[Path]:
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
     compared, _ = comparisons(evaluate(runs, SPOT), "trec_eval", randomisation=True)
     names = [("all", "two"), ("all", "three"), ("two", "three")]
-    assert [(each.run_a, each.run_b) for each in compared] == names
+    assert [(comparison.run_a, comparison.run_b) for comparison in compared] == names
     outcomes = [(2, 0, 2, 4), (1, 0, 3, 4), (1, 2, 1, 4)]
-    assert [(each.won, each.lost, each.tied, each.topics) for each in compared] == outcomes
-    assert [each.difference for each in compared] == pytest.approx([0.5, 0.25, -0.25])
+    assert [
+        (comparison.won, comparison.lost, comparison.tied, comparison.topics) for comparison in compared
+    ] == outcomes
+    assert [comparison.difference for comparison in compared] == pytest.approx([0.5, 0.25, -0.25])
     first = compared[0]
     assert (first.mean_a, first.mean_b, first.low, first.high) == pytest.approx((1, 0.5, 0, 1))
     assert (first.p_randomisation, first.p_randomisation_holm) == (0.5, 1.0)
@@ -43,29 +45,36 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
     (relevance, quality), _ = comparisons(evaluate([a, b], task), "trec_eval")
     second = 1 / log2(3)
     differences = {"relevance": [second - 1, 0, 1, 0], "quality": [1 - second, 0, second - 1, -1]}
-    for found, of_topics in zip((relevance, quality), differences.values(), strict=True):
-        assert (found.run_a, found.run_b, found.difference) == ("A", "B", pytest.approx(fmean(of_topics)))
-        assert (found.low, found.high) == pytest.approx(bootstrap_interval(of_topics))
-        assert found.effect_size == pytest.approx(fmean(of_topics) / stdev(of_topics))
-    assert [found.dimension for found in (relevance, quality)] == [*differences]
+    for comparison, of_topics in zip((relevance, quality), differences.values(), strict=True):
+        assert (comparison.run_a, comparison.run_b, comparison.difference) == (
+            "A",
+            "B",
+            pytest.approx(fmean(of_topics)),
+        )
+        assert (comparison.low, comparison.high) == pytest.approx(bootstrap_interval(of_topics))
+        assert comparison.effect_size == pytest.approx(fmean(of_topics) / stdev(of_topics))
+    assert [comparison.dimension for comparison in (relevance, quality)] == [*differences]
     assert (relevance.won, relevance.lost, relevance.tied) == (1, 1, 2)
 
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
-    (found, other), faults = comparisons(evaluate(runs, SPOT), "touche")
-    assert [(each.run_a, each.run_b) for each in (found, other)] == [("all", "two"), ("all", "three")]
+    (first, other), faults = comparisons(evaluate(runs, SPOT), "touche")
+    assert [(comparison.run_a, comparison.run_b) for comparison in (first, other)] == [
+        ("all", "two"),
+        ("all", "three"),
+    ]
     assert faults == [
         "two and three are not compared in relevance by touche: 1 topics are scored for both, "
         "but a test needs 2"
     ]
-    assert (found.topics, found.tied, found.p_t_test, found.effect_size) == (2, 2, 1.0, 0.0)
+    assert (first.topics, first.tied, first.p_t_test, first.effect_size) == (2, 2, 1.0, 0.0)
 
 
 def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) -> None:
-    found = topic_differences(evaluate(runs[1:], SPOT), "trec_eval")
+    differences = topic_differences(evaluate(runs[1:], SPOT), "trec_eval")
     expected = [("11", 1), ("13", -1), ("14", -1), ("12", 0)]
-    assert [(each.topic, round(each.difference)) for each in found] == expected
-    assert all(each.title.endswith("?") for each in found)
+    assert [(difference.topic, round(difference.difference)) for difference in differences] == expected
+    assert all(difference.title.endswith("?") for difference in differences)
 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
@@ -125,11 +134,15 @@ def test_significance_is_by_the_corrected_t_test_alone(
         write(f"{tag}.txt", run_of(*(f"{n} {'a' if int(n) <= upto else 'x'}" for n in numbers), tag=tag))
         for tag, upto in right.items()
     ]
-    found, _ = comparisons(evaluate(runs, task), "trec_eval")
-    assert [each.p_t_test for each in found] == pytest.approx([0.0025, 0.0002, 0.3506], abs=5e-5)
-    assert [each.p_t_test_holm for each in found] == pytest.approx([0.0051, 0.0006, 0.3506], abs=5e-5)
-    assert [each.significant for each in found] == [True, True, False]
-    assert {each.p_randomisation for each in found} == {None}
+    compared, _ = comparisons(evaluate(runs, task), "trec_eval")
+    assert [comparison.p_t_test for comparison in compared] == pytest.approx(
+        [0.0025, 0.0002, 0.3506], abs=5e-5
+    )
+    assert [comparison.p_t_test_holm for comparison in compared] == pytest.approx(
+        [0.0051, 0.0006, 0.3506], abs=5e-5
+    )
+    assert [comparison.significant for comparison in compared] == [True, True, False]
+    assert {comparison.p_randomisation for comparison in compared} == {None}
     command = "compare", *runs, "--qrels", write("relevance.qrels", "".join(f"{n} 0 a 1\n" for n in numbers))
     rows = touche(*command)[1].splitlines()[:4]
     assert "  p t  Holm t    won" in rows[0] and [" * " in row for row in rows] == [False, True, True, False]

@@ -19,14 +19,14 @@ def test_two_folds_come_to_what_is_computed_by_hand() -> None:
         "a": {"1": 1.0, "2": 0.0, "3": 0.75, "4": 0.0},
         "b": {"1": 0.5, "2": 0.25, "3": 0.0, "4": 0.5},
     }
-    found = cross_validated(candidates, list("1234"), "two-fold")
+    validation = cross_validated(candidates, list("1234"), "two-fold")
     # Topics 1 and 3 are scored with b, the best of 2 and 4; and these with a, the best of 1 and 3.
-    assert [(fold.choice, dict(fold.values)) for fold in found.folds] == [
+    assert [(fold.choice, dict(fold.values)) for fold in validation.folds] == [
         ("b", {"1": 0.5, "3": 0.0}),
         ("a", {"2": 0.0, "4": 0.0}),
     ]
-    assert [fold.mean for fold in found.folds] == [0.25, 0.0]
-    assert found.mean == 0.125 and found.interval[0] <= 0.125 <= found.interval[1]
+    assert [fold.mean for fold in validation.folds] == [0.25, 0.0]
+    assert validation.mean == 0.125 and validation.interval[0] <= 0.125 <= validation.interval[1]
 
 
 @pytest.mark.parametrize("method", FOLDS)
@@ -41,10 +41,10 @@ def test_tuning_that_overfits_shows_in_the_score(method: str) -> None:
 @pytest.mark.parametrize("method", FOLDS)
 @given(CANDIDATES, CANDIDATES)
 def test_a_tested_topic_has_no_say_in_the_choice(method, candidates, others) -> None:  # type: ignore[no-untyped-def]
-    found = cross_validated(candidates, TOPICS, method)
-    assert [topic for fold in found.folds for topic in fold.values] != []
-    assert sorted(found.values) == TOPICS
-    for place, fold in enumerate(found.folds):
+    validation = cross_validated(candidates, TOPICS, method)
+    assert [topic for fold in validation.folds for topic in fold.values] != []
+    assert sorted(validation.values) == TOPICS
+    for position, fold in enumerate(validation.folds):
         changed = {
             name: {
                 topic: others.get(name, {}).get(topic, 0.0) if topic in fold.values else value
@@ -52,7 +52,7 @@ def test_a_tested_topic_has_no_say_in_the_choice(method, candidates, others) -> 
             }
             for name, values in candidates.items()
         }
-        again = cross_validated(changed, TOPICS, method).folds[place]
+        again = cross_validated(changed, TOPICS, method).folds[position]
         assert again.choice == fold.choice
         assert dict(again.values) == {topic: changed[fold.choice][topic] for topic in fold.values}
 
@@ -65,10 +65,10 @@ def test_of_equal_candidates_the_first_is_chosen_and_a_better_one_is_not_missed(
 
 def test_a_topic_that_the_evaluator_leaves_out_counts_nowhere() -> None:
     candidates = {"a": {"1": 0.2, "3": 0.9}, "b": {"2": 0.4}}
-    found = cross_validated(candidates, list("123"), "leave-one-topic-out")
+    validation = cross_validated(candidates, list("123"), "leave-one-topic-out")
     # Topic 1 would be scored with a, which it has; topic 2 with a, which lacks it; topic 3 with b, likewise.
-    assert [fold.choice for fold in found.folds] == ["a", "a", "b"]
-    assert found.values == {"1": 0.2} and found.folds[1].mean is None
+    assert [fold.choice for fold in validation.folds] == ["a", "a", "b"]
+    assert validation.values == {"1": 0.2} and validation.folds[1].mean is None
     assert best({"none": {}, "a": {"1": 0.0}}, {"1"}) == "a"
 
 

@@ -63,10 +63,14 @@ def test_the_change_and_its_topics_by_hand() -> None:
 def test_the_changes_add_up_to_the_difference(
     qrels: Qrels, written: list[tuple[str, str, int, float]]
 ) -> None:
-    lines = [RunLine(topic, "Q0", id, rank, score, "t") for topic, id, rank, score in written]
+    lines = [
+        RunLine(topic=topic, stance="Q0", document=id, rank=rank, score=score, tag="t")
+        for topic, id, rank, score in written
+    ]
     try:
         ours, theirs = (
-            each(lines, qrels, MEASURE).mean or 0 for each in (evaluators.touche, evaluators.trec_eval)
+            evaluate(lines, qrels, MEASURE).mean or 0
+            for evaluate in (evaluators.touche, evaluators.trec_eval)
         )
     except ToucheError:
         return

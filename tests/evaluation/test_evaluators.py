@@ -23,7 +23,7 @@ def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None
     """Returns a run of one topic in the order of rank; scores fall from 100 by default."""
     scores = scores or [100.0 - rank for rank in range(len(documents))]
     return [
-        RunLine(topic, "Q0", document, rank, score, "t")
+        RunLine(topic=topic, stance="Q0", document=document, rank=rank, score=score, tag="t")
         for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1)
     ]
 
@@ -73,7 +73,7 @@ def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_t
     nothing = [
         evaluate(run(*"uvwxya"), QRELS, FIVE) for evaluate in (evaluators.trec_eval, evaluators.touche)
     ]
-    assert [(each.mean, each.judged) for each in nothing] == [(0, 0), (None, 0)]
+    assert [(evaluation.mean, evaluation.judged) for evaluation in nothing] == [(0, 0), (None, 0)]
 
 
 @pytest.mark.parametrize("evaluate", evaluators.EVALUATORS.values())
@@ -102,9 +102,10 @@ def ndcg_by_definition(labels: dict[str, int], scores: dict[str, float], cutoff:
     """nDCG@k from its definition, in the order of trec_eval, with numpy."""
     order = sorted(scores, key=lambda document: (np.float32(scores[document]), document), reverse=True)
     discounts = 1 / np.log2(np.arange(2, cutoff + 2))
-    gains, ideal = np.zeros(cutoff), np.zeros(cutoff)
-    for place, document in enumerate(order[:cutoff]):
-        gains[place] = max(0, labels.get(document, 0))
+    gains = np.zeros(cutoff)
+    ideal = np.zeros(cutoff)
+    for position, document in enumerate(order[:cutoff]):
+        gains[position] = max(0, labels.get(document, 0))
     best = sorted((label for label in labels.values() if label > 0), reverse=True)[:cutoff]
     ideal[: len(best)] = best
     return float(gains @ discounts / (ideal @ discounts)) if best else 0.0
@@ -117,7 +118,11 @@ CUTOFFS = st.sampled_from([1, 5, 10])
 def test_random_runs_score_by_the_definition(
     qrels: Qrels, scored: dict[str, dict[str, float]], cutoff: int
 ) -> None:
-    lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
+    lines = [
+        line
+        for topic, scores_of_topic in scored.items()
+        for line in run(*scores_of_topic, topic=topic, scores=[*scores_of_topic.values()])
+    ]
     if in_common(qrels, scored):
         assert evaluators.trec_eval(lines, qrels, measure_of(f"nDCG@{cutoff}")).per_topic == {
             topic: pytest.approx(ndcg_by_definition(labels, scored.get(topic, {}), cutoff))
@@ -150,8 +155,8 @@ DEEP = run("x", "b", "c", "a", "d")
     ],
 )
 def test_other_measures_by_hand(name: str, value: float, judged: float) -> None:
-    found = evaluators.trec_eval(DEEP, BY_HAND, measure_of(name))
-    assert (found.mean, found.judged) == (pytest.approx(value), pytest.approx(judged))
+    evaluation = evaluators.trec_eval(DEEP, BY_HAND, measure_of(name))
+    assert (evaluation.mean, evaluation.judged) == (pytest.approx(value), pytest.approx(judged))
 
 
 # trec_eval's own names; -M k, for RR@k, truncates a run to its first k results.
@@ -176,21 +181,29 @@ OF_TREC_EVAL = {
 def test_other_measures_are_those_of_trec_eval(
     qrels: Qrels, scored: dict[str, dict[str, float]], name: str, rel: int
 ) -> None:
-    lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
+    lines = [
+        line
+        for topic, scores_of_topic in scored.items()
+        for line in run(*scores_of_topic, topic=topic, scores=[*scores_of_topic.values()])
+    ]
     if not in_common(qrels, scored):
         return
     graded = name == "nDCG"
     measure = (
         name if graded else re.sub(r"^(\w+)(?:\((.*)\))?", rf"\1(\2,rel={rel})", name).replace("(,", "(")
     )
-    not_negative = {topic: {id: max(0, label) for id, label in each.items()} for topic, each in qrels.items()}
+    not_negative = {
+        topic: {id: max(0, label) for id, label in evaluation.items()} for topic, evaluation in qrels.items()
+    }
     evaluator = pytrec_eval.RelevanceEvaluator(
         not_negative, {OF_TREC_EVAL[name]}, relevance_level=1 if graded else rel
     )
-    values = {topic: next(iter(each.values())) for topic, each in evaluator.evaluate(scored).items()}
-    found = evaluators.trec_eval(lines, qrels, measure_of(measure)).per_topic
-    assert found == {topic: pytest.approx(values.get(topic, 0.0)) for topic in qrels}
-    assert all(0 <= value <= 1 for value in found.values())
+    values = {
+        topic: next(iter(evaluation.values())) for topic, evaluation in evaluator.evaluate(scored).items()
+    }
+    per_topic = evaluators.trec_eval(lines, qrels, measure_of(measure)).per_topic
+    assert per_topic == {topic: pytest.approx(values.get(topic, 0.0)) for topic in qrels}
+    assert all(0 <= value <= 1 for value in per_topic.values())
 
 
 @given(JUDGED, SCORED, st.integers(1, 12))
@@ -198,12 +211,19 @@ def test_other_measures_are_those_of_trec_eval(
 @pytest.mark.skipif(shutil.which("perl") is None, reason="needs Perl for gdeval")
 def test_err_is_that_of_gdeval(qrels: Qrels, scored: dict[str, dict[str, float]], cutoff: int) -> None:
     """ir_measures runs TREC's script gdeval, which refuses grades above 4 and prints five decimals."""
-    lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
-    graded = {topic: {id: min(4, label) for id, label in each.items()} for topic, each in qrels.items()}
+    lines = [
+        line
+        for topic, scores_of_topic in scored.items()
+        for line in run(*scores_of_topic, topic=topic, scores=[*scores_of_topic.values()])
+    ]
+    graded = {
+        topic: {id: min(4, label) for id, label in evaluation.items()} for topic, evaluation in qrels.items()
+    }
     measure = ir_measures.parse_measure(f"ERR@{cutoff}")
     if in_common(graded, scored):
         theirs = {
-            each.query_id: each.value for each in ir_measures.gdeval.iter_calc([measure], graded, scored)
+            evaluation.query_id: evaluation.value
+            for evaluation in ir_measures.gdeval.iter_calc([measure], graded, scored)
         }
         ours = evaluators.trec_eval(lines, graded, measure_of(f"ERR@{cutoff}")).per_topic
         assert ours == {topic: pytest.approx(theirs.get(topic, 0.0), abs=6e-6) for topic in qrels}

@@ -74,7 +74,7 @@ def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: 
 def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write) -> None:
     @package.baseline
     def mine(topics: Any, documents: Any, *, weight: float = 1.0) -> package.Rankings:
-        yield topics[0], [(each.id, weight * len(each.text)) for each in documents]
+        yield topics[0], [(document.id, weight * len(document.text)) for document in documents]
 
     write("in/queries.jsonl", '{"qid": "1", "query": "a"}\n{"qid": "2", "query": "b"}\n')
     documents = '{"docno": "d1", "text": "a"}\n{"docno": "d2", "text": "aa"}\n'

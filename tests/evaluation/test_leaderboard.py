@@ -12,9 +12,11 @@ def row(team: str, value: float, baseline: bool = False, tag: str = "") -> Publi
     return Published("t", "relevance", "nDCG@5", team, "", tag, value, *known)
 
 
-BEST, SECOND, OWN, LATER, LAST = (
-    row("A", 0.9), row("B", 0.7), row("O", 0.6, baseline=True), row("A", 0.5), row("C", 0.2)
-)  # fmt: skip
+BEST = row("A", 0.9)
+SECOND = row("B", 0.7)
+OWN = row("O", 0.6, baseline=True)
+LATER = row("A", 0.5)
+LAST = row("C", 0.2)
 ROWS = [BEST, SECOND, OWN, LATER, LAST]
 BASELINE = "the baseline O: 0.600"
 

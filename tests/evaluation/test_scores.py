@@ -31,8 +31,15 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
         assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
         assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
         assert (score.tag, score.qrels) == ("t", f"made-up-{run.dimension}.qrels")
-        assert [each.value for each in run.topic_scores["trec_eval"].values()] == pytest.approx(values)
-        assert [each.judged for each in run.topic_scores["trec_eval"].values()] == [1, 1, 1, 0.5]
+        assert [topic_score.value for topic_score in run.topic_scores["trec_eval"].values()] == pytest.approx(
+            values
+        )
+        assert [topic_score.judged for topic_score in run.topic_scores["trec_eval"].values()] == [
+            1,
+            1,
+            1,
+            0.5,
+        ]
 
 
 def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,16 +115,18 @@ def test_a_measure_or_judgments_that_there_are_not(
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
     (run,) = evaluate([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
-    topics = [(each.topic, each.judged) for each in run.topic_scores["trec_eval"].values()]
+    topics = [
+        (topic_score.topic, topic_score.judged) for topic_score in run.topic_scores["trec_eval"].values()
+    ]
     assert topics == [("2", 1), ("9", None), ("10", None)]
 
 
 def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> None:
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
-    found = evaluate(paths, SPOT)
-    assert [run.name for run in found] == [str(paths[0]), str(paths[1]), "b"]
+    evaluated = evaluate(paths, SPOT)
+    assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag 'a', so they have other names here"
-    assert warnings_of(found) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
+    assert warnings_of(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 
 def test_runs_that_cannot_be_evaluated(write: Write) -> None:
@@ -171,7 +180,10 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
 
 
 def test_a_pair_in_both_orders_counts_once() -> None:
-    lines = Run.of(RunLine("1", "Q0", document, 1, 1.0, "t") for document in ("y,x", "x,y", "b,a", "c,d"))
+    lines = Run.of(
+        RunLine(topic="1", stance="Q0", document=document, rank=1, score=1.0, tag="t")
+        for document in ("y,x", "x,y", "b,a", "c,d")
+    )
     turned = in_judged_order(lines, {"1": {"x,y": 2, "a,b": 1, "d,c": 0, "c,d": 1}, "2": {"b,a": 1}})
     assert [line.document for line in turned] == ["y,x", "x,y", "a,b", "c,d"]
 
@@ -195,8 +207,8 @@ def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> N
     opened: Counter[str] = Counter()
     hook = opening.opened
     monkeypatch.setattr(opening, "opened", lambda path: opened.update([path.name]) or hook(path))
-    found = evaluate(paths, task, any_order=True)
-    assert len(found) == 2 * 3 * 2 and notes_of(found) == []
-    comparisons([each for each in found if not each.any_order], "trec_eval")
-    named = [task.topics, *(each.file for each in task.qrels.values()), "t.txt", "u.txt"]
+    evaluated = evaluate(paths, task, any_order=True)
+    assert len(evaluated) == 2 * 3 * 2 and notes_of(evaluated) == []
+    comparisons([run_scores for run_scores in evaluated if not run_scores.any_order], "trec_eval")
+    named = [task.topics, *(run.file for run in task.qrels.values()), "t.txt", "u.txt"]
     assert opened == dict.fromkeys(named, 1)

@@ -22,9 +22,9 @@ def test_the_interval_of_two_topics_by_hand() -> None:
 def test_the_interval_is_the_percentile_bootstrap_of_scipy() -> None:
     scores = np.random.default_rng(1).random(50)
     expected = stats.bootstrap((scores,), np.mean, n_resamples=10_000, method="percentile", rng=2)
-    found = significance.bootstrap_interval(list(scores))
-    assert found == pytest.approx(tuple(expected.confidence_interval), abs=0.004)
-    assert found == significance.bootstrap_interval(list(scores))  # the same every time
+    interval = significance.bootstrap_interval(list(scores))
+    assert interval == pytest.approx(tuple(expected.confidence_interval), abs=0.004)
+    assert interval == significance.bootstrap_interval(list(scores))  # the same every time
 
 
 def test_the_t_test_by_hand() -> None:
@@ -96,7 +96,7 @@ def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
             for chosen in product((False, True), repeat=number)
             if chosen[index]
         ]
-        assert corrected == pytest.approx(max(min(1.0, len(each) * min(each)) for each in sets))
+        assert corrected == pytest.approx(max(min(1.0, len(p_values) * min(p_values)) for p_values in sets))
 
 
 def test_a_test_without_a_p_value_is_still_one_of_the_family() -> None:

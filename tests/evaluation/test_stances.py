@@ -34,7 +34,10 @@ LINES = st.lists(st.tuples(st.integers(1, 4), STANCES, st.sampled_from([*LABELS,
 
 def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
     """A run and its qrels, from lines with a topic, the judged and the detected stance."""
-    run = [RunLine(str(topic), said, f"d{n}", n + 1, 0.0, "tag") for n, (topic, _, said) in enumerate(lines)]
+    run = [
+        RunLine(topic=str(topic), stance=said, document=f"d{n}", rank=n + 1, score=0.0, tag="tag")
+        for n, (topic, _, said) in enumerate(lines)
+    ]
     judged: Qrels = {}
     for line, (_, stance, _) in zip(run, lines, strict=True):
         judged.setdefault(line.topic, {})[line.document] = LABELS.index(stance)
@@ -45,11 +48,15 @@ def test_by_hand() -> None:
     """FIRST is right once of two; both NO are among three predicted; the others are never right."""
     lines = [(1, "FIRST", "FIRST"), (1, "FIRST", "NO"), (1, "NO", "no"), (2, "NO", "NO"), (2, "SECOND", "Q0")]
     run, judged = made_up(lines)
-    run += [RunLine(topic, "NO", "unjudged", 6, 0.0, "tag") for topic in ("2", "3")]
+    run += [
+        RunLine(topic=topic, stance="NO", document="unjudged", rank=6, score=0.0, tag="tag")
+        for topic in ("2", "3")
+    ]
     evaluation = evaluate_stances(run, judged | {"3": {"other": 0}}, LABELS)
     assert evaluation.results == 5 and evaluation.topics == 2
     assert evaluation.mean == pytest.approx((2 / 3 + 0 + 0 + 4 / 5) / 4)
-    first, no = evaluation.by_class()["FIRST"], evaluation.by_class()["NO"]
+    first = evaluation.by_class()["FIRST"]
+    no = evaluation.by_class()["NO"]
     assert (first.precision, first.recall, first.documents) == (1, 1 / 2, 2)
     assert (no.precision, no.recall, no.documents) == (2 / 3, 1, 2)
     assert evaluation.totals[1] == [0, 0, 0, 0, 1]
@@ -58,7 +65,8 @@ def test_by_hand() -> None:
 @given(LINES)
 def test_scores_are_those_of_scikit_learn(lines: list[tuple[int, str, str]]) -> None:
     evaluation = evaluate_stances(*made_up(lines), LABELS)
-    judged, detected = [line[1] for line in lines], [line[2].upper() for line in lines]
+    judged = [line[1] for line in lines]
+    detected = [line[2].upper() for line in lines]
     expected = precision_recall_fscore_support(judged, detected, labels=LABELS, zero_division=0)
     classes = evaluation.by_class().values()
     columns = ("precision", "recall", "f1", "documents")
@@ -78,14 +86,17 @@ def test_the_interval_resamples_topics() -> None:
 
 
 def test_without_a_judged_stance_there_is_no_score() -> None:
-    unjudged = [RunLine("1", "NO", "other", 1, 0.0, "tag")]
+    unjudged = [RunLine(topic="1", stance="NO", document="other", rank=1, score=0.0, tag="tag")]
     evaluation = evaluate_stances(unjudged, {"1": {"d": 0}}, LABELS)
     assert (evaluation.mean, evaluation.interval, evaluation.results) == (None, (None, None), 0)
 
 
 def test_runs_are_compared_on_what_both_have() -> None:
     run, judged = made_up([(topic, stance, stance) for topic in (1, 2) for stance in LABELS])
-    wrong = [RunLine(line.topic, "Q0", line.document, 1, 0.0, "other") for line in reversed(run[1:])]
+    wrong = [
+        RunLine(topic=line.topic, stance="Q0", document=line.document, rank=1, score=0.0, tag="other")
+        for line in reversed(run[1:])
+    ]
     right, worse, interval = stance_difference(run, wrong, judged, LABELS)
     assert (right.results, right.mean, worse.mean) == (7, 1.0, 0.0)
     assert interval[0] > 0 and interval[1] == 1.0
@@ -213,13 +224,13 @@ def test_missing_judgments_of_stances_are_a_warning(
 def test_what_stances_do_not_have_is_refused(
     small: Path, write: Write, touche: Touche, tmp_path: Path, command: str, word: str
 ) -> None:
-    places = {
+    positions = {
         "RUN": write("run.txt", "1 PRO a 1 2 t\n1 CON b 2 1 t\n"),
         "OTHER": write("other.txt", "1 PRO a 1 2 u\n"),
         "STANCE": small / "qrels" / "s.qrels",
         "OUT": tmp_path / "out",
     }
-    words = [places.get(part, part.replace("_", " ")) for part in command.split()]
+    words = [positions.get(part, part.replace("_", " ")) for part in command.split()]
     code, _, err = touche(*words)
     assert code == 2 and word in err and "Traceback" not in err
 
@@ -230,7 +241,8 @@ def test_stances_alone_can_be_compared(runs: list[Path], touche: Touche) -> None
 
 
 def test_a_file_that_is_called_stance_may_have_grades(write: Write, touche: Touche) -> None:
-    run, qrels = write("run.txt", "1 Q0 a 1 1 t\n"), write("stance.qrels", "1 0 a 2\n")
+    run = write("run.txt", "1 Q0 a 1 1 t\n")
+    qrels = write("stance.qrels", "1 0 a 2\n")
     code, out, _ = touche("evaluate", run, "--qrels", qrels)
     assert code == 0 and "nDCG@5" in out
 

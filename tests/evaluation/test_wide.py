@@ -19,7 +19,9 @@ TASK = "spot-check/arguments"
 def runs() -> list[package.Run]:
     """A good run, the same with its documents in the opposite order, and one that ranks by chance."""
     good = package.run("bm25", TASK)
-    bad = package.run_of({t: {d: -s for d, s in of.items()} for t, of in good.as_dict().items()})
+    bad = package.run_of(
+        {t: {d: -s for d, s in scores_of_topic.items()} for t, scores_of_topic in good.as_dict().items()}
+    )
     return [good, bad.called("bad_run"), package.run("dph", TASK)]
 
 
@@ -80,7 +82,7 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
         "a_b|c&d<b> [e](f) `g`": (Cell(0.51249, True, ("†",)), Cell(None, False, ())),
         "e": (Cell(0.1, False, ()), Cell(1.0, True, ())),
     }
-    table = WideTable(("nDCG@5", "P(rel=2)_x"), rows, {}, "† better", ())
+    table = WideTable(columns=("nDCG@5", "P(rel=2)_x"), rows=rows, letters={}, note="† better", warnings=())
     assert table.markdown().splitlines() == [
         r"| run | nDCG@5 | P(rel=2)\_x |",
         "| --- | ---: | ---: |",
@@ -111,9 +113,9 @@ def test_the_commands_print_the_table(touche: Touche, runs: list[package.Run], t
     out = touche("evaluate", *paths, *scoring)[1].splitlines()
     assert out[0].split()[:2] == ["run", "nDCG@5"] and all(run.tag in "".join(out[1:4]) for run in runs)
     records = json.loads(touche("evaluate", *paths, *scoring, "--format", "json")[1])
-    assert [each["measure"] for each in records] == ["nDCG@5"] * 6 + ["AP"] * 3 + ["R@100"] * 3
+    assert [record["measure"] for record in records] == ["nDCG@5"] * 6 + ["AP"] * 3 + ["R@100"] * 3
     records = json.loads(touche("compare", *paths, *scoring, "--format", "json")[1])
-    assert [each["measure"] for each in records] == ["nDCG@5"] * 3 + ["AP"] * 3 + ["R@100"] * 3
+    assert [record["measure"] for record in records] == ["nDCG@5"] * 3 + ["AP"] * 3 + ["R@100"] * 3
     for options in (["--per-topic", "--format", "latex"], ["--format", "csv", "--reference", "bad_run"]):
         code, _, err = touche("evaluate", *paths, *scoring, *options)
         assert code == 2 and "one row for each run" in err

@@ -12,7 +12,7 @@ Mutation = Callable[[bytes, Random], bytes]
 _TOKEN = re.compile(rb"""[^\s"'<>{}\[\](),:=]+""")
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 _BAD_BYTES = (b"\xff", b"\xc3", b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82")
-_SIGNS = [bytes([each]) for each in b"\"'<>{}[]()\\,;:=&#%/-+\t\n\r\0\x1b\x7f"]
+_SIGNS = [bytes([sign]) for sign in b"\"'<>{}[]()\\,;:=&#%/-+\t\n\r\0\x1b\x7f"]
 _BLANKS = ("\r", "\v", "\f", "\x1c", "\x85", "\xa0", "\u2028", "\u3000", "\u200b", "\u202e")
 _NUMBERS = (
     "NaN nan Infinity -inf 1e999 -1e999 1e-999 1.0 1e3 0x10 1_0 007 -0 ınf ٣ １ ² 1,5 -9223372036854775809 "
@@ -45,10 +45,10 @@ def _inserted(content: bytes, piece: bytes, random: Random) -> bytes:
 
 
 def _replaced(content: bytes, piece: bytes, random: Random, what: re.Pattern[bytes] = _TOKEN) -> bytes:
-    found = list(what.finditer(content))
-    if not found:
+    tokens = list(what.finditer(content))
+    if not tokens:
         return content + piece
-    start, end = random.choice(found).span()
+    start, end = random.choice(tokens).span()
     return content[:start] + piece + content[end:]
 
 

@@ -60,7 +60,7 @@ def _page(path: Path) -> Page | None:
 
 
 def _pages(path: Path) -> list[Page]:
-    raw = (each for each in read_warc(path) if isinstance(each, RawPage))
+    raw = (page for page in read_warc(path) if isinstance(page, RawPage))
     return [page for page in map(_parsed, raw) if page]
 
 
@@ -75,17 +75,29 @@ def _parsed(page: RawPage) -> Page | None:
 def _fetched(member: str, path: Path) -> bool:
     """An archive in a mirror, with the right md5, so that it is opened."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
-    source = Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
+    source = Source(
+        path=f"topics/{member}",
+        title="",
+        page="",
+        licence="",
+        url=f"http://a.example/{path.name}",
+        md5=md5,
+        size=1,
+        member=member,
+    )
     with patch.object(fetching, "home", lambda: path.parent / "home"):
         return fetching.fetch(source, path.parent).word == "fetched"
 
 
 _PASSAGES = "spot-check/passages"
 _HTML = {"html/a.html": samples.HTML, "html/b.html": b"<p>Cats"}
-_BASELINE, _OTHER = {"baseline.py": samples.BASELINE}, {"other.txt": samples.RUN}
-_TOPICS, _DOCUMENTS = {"topics.xml": samples.TOPICS}, {"documents.jsonl": samples.DOCUMENTS}
+_BASELINE = {"baseline.py": samples.BASELINE}
+_OTHER = {"other.txt": samples.RUN}
+_TOPICS = {"topics.xml": samples.TOPICS}
+_DOCUMENTS = {"documents.jsonl": samples.DOCUMENTS}
 _TABLE = {"pages.csv": samples.PAGES}
-_PAIR, _SPOT = "IN/run.txt IN/other.txt", f"--task {_PASSAGES}"
+_PAIR = "IN/run.txt IN/other.txt"
+_SPOT = f"--task {_PASSAGES}"
 _BM25, _CHATNOIR = (f"run {name} -i IN -o OUT" for name in ("bm25", "chatnoir-bm25f"))
 _ARCHIVES = "ClueWeb09_English_1/en0000/00.warc", "ClueWeb09_English_1/en0001/00.warc"
 
@@ -100,7 +112,7 @@ READERS = {
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),
     "args_processed.csv": Target("args_processed.csv", samples.PROCESSED, _all(read_args_processed_csv)),
-    "pages.csv": Target("pages.csv", samples.PAGES, _all(read_pages_csv), _HTML),
+    "pages.csv": Target(file="pages.csv", content=samples.PAGES, read=_all(read_pages_csv), others=_HTML),
     "HTML": Target("a.html", samples.HTML, _page),
     "web archive": Target("pages.warc", samples.WARC, _pages),
     "web archive, ClueWeb09": Target("00.warc", samples.WARC_OF_CLUEWEB09, _pages),
@@ -115,7 +127,10 @@ READERS = {
     "qrels": Target("x.qrels", samples.QRELS, read_qrels),
     "task card": Target("cats-2026.toml", samples.CARD, read_card),
     "expected.toml": Target(
-        "expected.toml", samples.EXPECTED, lambda path: read_expected(f"{path.parent}"), _BASELINE
+        file="expected.toml",
+        content=samples.EXPECTED,
+        read=lambda path: read_expected(f"{path.parent}"),
+        others=_BASELINE,
     ),
     "baseline.py": Target(
         "baseline.py", samples.BASELINE, lambda path: loader.load(f"{path.parent}").options
@@ -126,34 +141,60 @@ READERS = {
 
 
 def _of_run(arguments: str) -> Target:
-    return Target("run.txt", samples.RUN, arguments, _OTHER)
+    return Target(file="run.txt", content=samples.RUN, read=arguments, others=_OTHER)
 
 
 COMMANDS = {
-    "run bm25, topics.xml": Target("topics.xml", samples.TOPICS, _BM25, _DOCUMENTS),
-    "run bm25, queries.jsonl": Target("queries.jsonl", samples.QUERIES, _BM25, _DOCUMENTS),
-    "run bm25, documents.jsonl": Target("documents.jsonl", samples.DOCUMENTS, _BM25, _TOPICS),
-    "run bm25, args-me.json": Target("args-me.json", samples.ARGUMENTS, _BM25, _TOPICS),
+    "run bm25, topics.xml": Target(file="topics.xml", content=samples.TOPICS, read=_BM25, others=_DOCUMENTS),
+    "run bm25, queries.jsonl": Target(
+        file="queries.jsonl", content=samples.QUERIES, read=_BM25, others=_DOCUMENTS
+    ),
+    "run bm25, documents.jsonl": Target(
+        file="documents.jsonl", content=samples.DOCUMENTS, read=_BM25, others=_TOPICS
+    ),
+    "run bm25, args-me.json": Target(
+        file="args-me.json", content=samples.ARGUMENTS, read=_BM25, others=_TOPICS
+    ),
     "run bm25, rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _BM25),
     "run dirichletlm-pairs": Target(
-        "args_processed.csv", samples.PROCESSED, "run dirichletlm-pairs -i IN -o OUT", _TOPICS
+        file="args_processed.csv",
+        content=samples.PROCESSED,
+        read="run dirichletlm-pairs -i IN -o OUT",
+        others=_TOPICS,
     ),
-    "run chatnoir-bm25f, HTML": Target("html/a.html", samples.HTML, _CHATNOIR, _TOPICS | _HTML | _TABLE),
+    "run chatnoir-bm25f, HTML": Target(
+        file="html/a.html", content=samples.HTML, read=_CHATNOIR, others=_TOPICS | _HTML | _TABLE
+    ),
     "run chatnoir-bm25f, archives below": Target(
-        _ARCHIVES[0], samples.WARC_OF_CLUEWEB09, _CHATNOIR, _TOPICS | {_ARCHIVES[1]: samples.WARC}
+        file=_ARCHIVES[0],
+        content=samples.WARC_OF_CLUEWEB09,
+        read=_CHATNOIR,
+        others=_TOPICS | {_ARCHIVES[1]: samples.WARC},
     ),
     "run chatnoir-bm25f, ClueWeb22's texts": Target(
-        "txt/en/en00/en0000/en0000-00.json", samples.TEXTS_OF_CLUEWEB22, _CHATNOIR, _TOPICS
+        file="txt/en/en00/en0000/en0000-00.json",
+        content=samples.TEXTS_OF_CLUEWEB22,
+        read=_CHATNOIR,
+        others=_TOPICS,
     ),
     "run chatnoir-bm25f, spam ranks": Target(
-        "spam-ranks.txt", samples.SPAM_RANKS, _CHATNOIR, _TOPICS | {"pages.warc": samples.WARC}
+        file="spam-ranks.txt",
+        content=samples.SPAM_RANKS,
+        read=_CHATNOIR,
+        others=_TOPICS | {"pages.warc": samples.WARC},
     ),
     "run, baseline.py": Target("baseline.py", samples.BASELINE, f"run IN -i {_PASSAGES} -o OUT"),
     "evaluate --qrels": Target(
-        "q.txt", samples.QRELS, "evaluate IN/other.txt --qrels IN/q.txt --measure P@3", _OTHER
+        file="q.txt",
+        content=samples.QRELS,
+        read="evaluate IN/other.txt --qrels IN/q.txt --measure P@3",
+        others=_OTHER,
     ),
     "lint, topics": Target(
-        "topics/spot-check-passages.xml", samples.TOPICS, f"lint IN/other.txt {_SPOT}", _OTHER
+        file="topics/spot-check-passages.xml",
+        content=samples.TOPICS,
+        read=f"lint IN/other.txt {_SPOT}",
+        others=_OTHER,
     ),
     "lint": _of_run(f"lint IN/run.txt {_SPOT}"),
     "evaluate": _of_run(f"evaluate IN/run.txt {_SPOT} --format json --per-topic"),
@@ -162,10 +203,10 @@ COMMANDS = {
     "overlap": _of_run(f"overlap {_PAIR}"),
     "report": _of_run(f"report {_PAIR} {_SPOT} -o OUT"),
     "regress": Target(
-        "expected.toml",
-        samples.EXPECTED,
-        f"regress IN --dataset {_PASSAGES} -o IN/r.json --format json",
-        _BASELINE,
+        file="expected.toml",
+        content=samples.EXPECTED,
+        read=f"regress IN --dataset {_PASSAGES} -o IN/r.json --format json",
+        others=_BASELINE,
     ),
     "tasks check": Target("cats-2026.toml", samples.CARD, "tasks check IN/cats-2026.toml"),
     "data fetch --from": Target(

@@ -129,8 +129,8 @@ def zip_of(name: str, content: bytes) -> bytes:
 def tar_of(name: str, content: bytes) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as packed:
-        for path, each in (("README", b"about"), (f"folder/{name}", content)):
-            about = tarfile.TarInfo(path)
-            about.size = len(each)
-            packed.addfile(about, io.BytesIO(each))
+        for path, raw in (("README", b"about"), (f"folder/{name}", content)):
+            member = tarfile.TarInfo(path)
+            member.size = len(raw)
+            packed.addfile(member, io.BytesIO(raw))
     return out.getvalue()

@@ -9,9 +9,9 @@ from random import Random
 
 import samples
 from inputs import MUTATIONS
-from outcomes import ROOT
 from readers import READERS
 
+from conftest import ROOT
 from touche.errors import ToucheError
 from touche.scan import kernel
 from touche.scan.counting import Vocabulary
@@ -34,7 +34,8 @@ def spoilt(content: bytes, random: Random) -> bytes:
 
 def read_file(name: str, random: Random) -> str:
     """Returns whether a corrupted file is read, or refused."""
-    (path := FOLDER / name).write_bytes(spoilt(READERS[name].content, random))
+    path = FOLDER / name
+    path.write_bytes(spoilt(READERS[name].content, random))
     try:
         READERS[name].read(path)  # type: ignore[operator]
     except ToucheError:
@@ -55,12 +56,14 @@ def count_texts(counters: list[kernel.Counter], random: Random) -> str:
 def main() -> None:
     """Reads all inputs, and prints the number of each outcome."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    title, outcomes = " ".join(words(TEXT.decode("utf-8", "replace"))), Counter[str]()
+    title = " ".join(words(TEXT.decode("utf-8", "replace")))
+    outcomes = Counter[str]()
     for number in range(INPUTS):
         if number % 1000 == 0:  # new ones, so that old ones are freed
             kinds = product(_ANALYSES, (False, True))
             counters = [Vocabulary.of([title], kind).counter(placed=placed) for kind, placed in kinds]
-        random, name = Random(number), (*FILES, "texts")[number % 3]
+        random = Random(number)
+        name = (*FILES, "texts")[number % 3]
         outcomes[count_texts(counters, random) if name == "texts" else read_file(name, random)] += 1
     print(", ".join(f"{ended}: {times}" for ended, times in sorted(outcomes.items())))
 

@@ -1,36 +1,22 @@
-"""A short form of ``make fuzz``: the same attack with fewer inputs, and a test that it finds failures."""
+"""Every reader on arbitrary bytes, and tests that the long attack sees failures."""
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from attack import Case, attack
 from hypothesis import given
 from hypothesis import strategies as st
-from outcomes import REPAIR, ending
-from readers import COMMANDS, READERS
+from outcomes import REPAIR, outcome_of_command, outcome_of_reader
+from readers import READERS
 
-from conftest import ROOT, Write
+from conftest import Write
 from texts import BYTES, damaged, is_read_or_refused
-
-ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
-
-
-@pytest.mark.nightly
-def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
-    command = [sys.executable, str(ROOT / "tests" / "fuzz" / "attack.py"), "--inputs", "150"]
-    command += ["--commands", str(len(COMMANDS)), "--signals", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("code", "words", "said", "run", "ended"),
+    ("code", "words", "output", "run", "outcome"),
     [
         (0, "run bm25", "", "", "result"),
         (0, "run bm25", "", "1 Q0 a 1 1.5 t\n1 Q0 b", "run.txt not whole"),
@@ -45,35 +31,18 @@ def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
     ],
 )
 def test_failures_are_seen(
-    code: int, words: str, said: str, run: str | None, ended: str, tmp_path: Path, write: Write
+    code: int, words: str, output: str, run: str | None, outcome: str, tmp_path: Path, write: Write
 ) -> None:
     if run is not None:
         write("run.txt", run)
-    assert ending(code, said, tmp_path / "run.txt", words.split()) == ended
+    assert outcome_of_command(code, output, tmp_path / "run.txt", words.split()) == outcome
 
 
-def _spin(path: Path) -> None:
-    while True:
-        pass
+def test_a_message_of_several_lines_is_seen(tmp_path: Path) -> None:
+    def warn(path: Path) -> None:
+        logging.getLogger("touche").warning("a page\nof two lines")
 
-
-@pytest.mark.parametrize(
-    ("read", "ended"),
-    [
-        (_spin, "longer than 1 s"),
-        (lambda _: os.kill(os.getpid(), 9), "died with -9"),
-        (lambda _: 1 / 0, "traceback"),
-    ],
-)
-def test_a_reader_that_hangs_dies_or_raises_is_seen(
-    read: Callable[[Path], None], ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("attack.SECONDS", 1)
-    monkeypatch.setattr("attack.KEPT", tmp_path / "kept")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setitem(READERS, "run", replace(READERS["run"], read=read))
-    assert [outcome.ended for outcome in attack([Case(1, "run")])] == [ended]
-    assert (tmp_path / "kept" / "run-1").is_dir()
+    assert outcome_of_reader(warn, tmp_path) == "message of several lines"
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in ("run, linted", "baseline.py")])
@@ -81,12 +50,13 @@ def test_a_reader_that_hangs_dies_or_raises_is_seen(
 def test_any_bytes_are_read_or_refused_with_one_line(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
-    reader, folder = READERS[name], tmp_path_factory.mktemp("fuzz")
+    reader = READERS[name]
+    folder = tmp_path_factory.mktemp("fuzz")
 
     def results(path: Path) -> Iterator[Any]:
         assert not isinstance(reader.read, str)
-        found = reader.read(path)
-        return iter(found if isinstance(found, list) else ())
+        records = reader.read(path)
+        return iter(records if isinstance(records, list) else ())
 
     raw = data.draw(BYTES | damaged(reader.content))
     assert is_read_or_refused(results, folder / reader.file, raw)

@@ -165,7 +165,8 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_users_folder_outside_of_the_private_one_is_never_removed(private: Path, tmp_path: Path) -> None:
-    (own := tmp_path / "touche-run-argsrank").mkdir()
+    own = tmp_path / "touche-run-argsrank"
+    own.mkdir()
     private.mkdir(parents=True)
     private.chmod(0o700)
     (private / "touche-run-abcdefgh").symlink_to(own)
@@ -208,7 +209,7 @@ OBSTACLES: dict[str, Callable[[Path, pytest.MonkeyPatch], Any]] = {
 
 @pytest.mark.parametrize(
     ("obstacle", "in_tmpdir"),
-    [*((each, False) for each in OBSTACLES), *((each, True) for each in list(OBSTACLES)[:4])],
+    [*((obstacle, False) for obstacle in OBSTACLES), *((obstacle, True) for obstacle in list(OBSTACLES)[:4])],
 )
 def test_without_a_safe_private_folder_nothing_is_cleaned_up(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str, in_tmpdir: bool
@@ -217,7 +218,8 @@ def test_without_a_safe_private_folder_nothing_is_cleaned_up(
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         private = tmp_path / f"touche-{os.geteuid()}"
     private.mkdir(mode=0o700, parents=True)
-    (other := private / "touche-run-a1b2c3_d").mkdir()
+    other = private / "touche-run-a1b2c3_d"
+    other.mkdir()
     OBSTACLES[obstacle](private, monkeypatch)
     with temporary_folder("touche-run-") as folder:
         assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
@@ -244,10 +246,11 @@ def test_one_warning_says_that_folders_cannot_be_locked(
 def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
     private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, removed = tempfile.mkdtemp, list[str]()
+    make = tempfile.mkdtemp
+    removed = list[str]()
 
-    def removed_at_once(**place: Any) -> str:
-        folder = make(**place)
+    def removed_at_once(**options: Any) -> str:
+        folder = make(**options)
         if not removed:
             removed.append(folder)
             Path(folder).rmdir()
@@ -261,7 +264,8 @@ def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
 def test_a_folder_that_is_removed_while_it_waits_for_its_lock_is_made_again(
     private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flock, removed = fcntl.flock, list[Path]()
+    flock = fcntl.flock
+    removed = list[Path]()
 
     def removed_meanwhile(file: int, how: int) -> None:
         flock(file, how)
@@ -332,10 +336,12 @@ with whole(Path("run.txt")):
 
 
 def test_hidden_files_of_killed_writers_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
-    run, about = tmp_path / "run.txt", tmp_path / "ir-metadata.yml"
+    run = tmp_path / "run.txt"
+    metadata = tmp_path / "ir-metadata.yml"
     command = [sys.executable, "-c", WAITING]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": tmp_path}
-    killed, living = subprocess.Popen(command, **pipes), subprocess.Popen(command, **pipes)
+    killed = subprocess.Popen(command, **pipes)
+    living = subprocess.Popen(command, **pipes)
     with killed, living:
         for process in (killed, living):
             process.stdout.readline()
@@ -346,8 +352,8 @@ def test_hidden_files_of_killed_writers_are_removed_and_those_of_living_ones_sta
         assert len([*tmp_path.iterdir()]) == 4
         with together(run):
             write_whole(run, "new")
-            write_whole(about, "new")
-        hidden = {path.name for path in tmp_path.iterdir()} - {run.name, about.name, ".run.txt.mine.part"}
+            write_whole(metadata, "new")
+        hidden = {path.name for path in tmp_path.iterdir()} - {run.name, metadata.name, ".run.txt.mine.part"}
         assert len(hidden) == 1
         living.communicate(b"x")
     assert living.returncode == 0 and run.read_text() == ""
@@ -379,7 +385,8 @@ def test_an_error_about_another_file_does_not_name_the_output(
 
 
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own, names = tmp_path / "own.txt", ["a" * 16, "b" * 16]
+    own = tmp_path / "own.txt"
+    names = ["a" * 16, "b" * 16]
     own.write_text("precious")
     monkeypatch.setattr("touche.io.writing.token_hex", lambda _: names[0])
     for part in (f".run.txt.{os.getpid()}.part", f".run.txt.{names[0]}.part"):
@@ -410,9 +417,9 @@ def test_a_private_file_stays_private(write: Write, tmp_path: Path, name: str) -
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of another group")
-@pytest.mark.parametrize(("may_change", "kept"), [(True, (1, 1, 0o664)), (False, (0, 0, 0o604))])
+@pytest.mark.parametrize(("may_change", "sizes"), [(True, (1, 1, 0o664)), (False, (0, 0, 0o604))])
 def test_a_file_keeps_its_owner_and_opens_to_no_other_group(
-    write: Write, monkeypatch: pytest.MonkeyPatch, may_change: bool, kept: tuple[int, int, int]
+    write: Write, monkeypatch: pytest.MonkeyPatch, may_change: bool, sizes: tuple[int, int, int]
 ) -> None:
     def refused(*_: int) -> None:
         raise PermissionError
@@ -423,13 +430,14 @@ def test_a_file_keeps_its_owner_and_opens_to_no_other_group(
         monkeypatch.setattr("os.fchown", refused)
     write_whole(path, "text")
     status = path.stat()
-    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == kept
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == sizes
 
 
 @pytest.mark.parametrize("target", ["elsewhere/run.txt", "elsewhere/new.txt"])
 def test_a_file_is_written_through_a_link(write: Write, tmp_path: Path, target: str) -> None:
     write("elsewhere/run.txt", "earlier")
-    (link := tmp_path / "run.txt").symlink_to(target)
+    link = tmp_path / "run.txt"
+    link.symlink_to(target)
     write_whole(link, "text")
     assert link.is_symlink() and (tmp_path / target).read_text() == "text"
     assert not [*tmp_path.rglob("*.part")]

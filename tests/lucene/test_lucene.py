@@ -146,7 +146,7 @@ def held() -> tuple[int, int]:
     """The number of mapped but deleted files, and of threads, of this process."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     threads = list(Path("/proc/self/task").iterdir())
-    return sum("touche-index" in each and "(deleted)" in each for each in maps), len(threads)
+    return sum("touche-index" in line and "(deleted)" in line for line in maps), len(threads)
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc, which only Linux has")

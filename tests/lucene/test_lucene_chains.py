@@ -38,11 +38,11 @@ def test_an_index_takes_a_chain_and_a_field_that_is_required() -> None:
     ]
     fields = {"premises": premises_of, "discussion": discussion_of}
     chain = lucene.Chain(("lowercase", "kStem"))
-    given = {"fields": fields, "analyzer": chain, "similarity": lucene.bm25(0.9, 0.4)}
-    with lucene.index(arguments, queries=["Cats"], **given) as index:
-        found = {id for id, _ in index.search("Cats", 10)}
+    settings = {"fields": fields, "analyzer": chain, "similarity": lucene.bm25(0.9, 0.4)}
+    with lucene.index(arguments, queries=["Cats"], **settings) as index:
+        ids = {id for id, _ in index.search("Cats", 10)}
         required = dict(index.search("Cats", 10, required="premises"))
-        assert (found, set(required)) == ({"a", "b", "c"}, {"a", "c"})
+        assert (ids, set(required)) == ({"a", "b", "c"}, {"a", "c"})
         assert required["c"] > required["a"] > 0 and required == {
             id: score for id, score in index.search("Cats", 10) if id != "b"
         }

@@ -57,12 +57,16 @@ def test_the_two_copies_of_the_arguments_are_the_same(official: Path) -> None:
     raw = list(read_argsme_json(corpora / "argsme-2020-04-01-sample" / "args-me.json.gz"))
     path = corpora / "argsme-2020-04-01-processed-sample" / "args_processed.csv.gz"
     processed = list(read_args_processed_csv(path))
-    one, other = ([(each.id, each.text, each.stance) for each in some] for some in (raw, processed))
+    one, other = (
+        [(argument.id, argument.text, argument.stance) for argument in some] for some in (raw, processed)
+    )
     assert len(raw) == 10_587 and one == other
-    assert sum(len(each.sentences) for each in processed) == 240_517
+    assert sum(len(argument.sentences) for argument in processed) == 240_517
 
 
-ARGUMENTS, PASSAGES, PAIRS = "touche-2020-task-1", "touche-2022-task-2", "touche-2022-task-1"
+ARGUMENTS = "touche-2020-task-1"
+PASSAGES = "touche-2022-task-2"
+PAIRS = "touche-2022-task-1"
 
 
 def run_baseline(command: str, task: str, output: Path, processors: set[int] | None = None) -> Path:
@@ -113,16 +117,16 @@ def test_baselines_score_what_is_expected_of_them(
         return Usage(1.0)
 
     expected = [
-        each
+        argument
         for name in baselines.names()
-        for each in read_expected(name)
-        if (each.dataset.endswith("/sample") or each.run)
-        and isinstance(each, ExpectedScore | ExpectedFormula)
-        and by_day(each) != night
+        for argument in read_expected(name)
+        if (argument.dataset.endswith("/sample") or argument.run)
+        and isinstance(argument, ExpectedScore | ExpectedFormula)
+        and by_day(argument) != night
     ]
     outcomes = list(regress(expected, copy, Limits(), print))
     assert len(outcomes) == len(expected) > 30
-    assert [each for each in outcomes if each.verdict != PASSED] == []
+    assert [argument for argument in outcomes if argument.verdict != PASSED] == []
 
 
 @pytest.mark.parametrize(

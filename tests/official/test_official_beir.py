@@ -16,7 +16,8 @@ def judged(official: Path, name: str) -> Qrels:
 def test_relevant_documents_of_v2_are_those_of_the_corrected_file_of_the_other_version(
     official: Path,
 ) -> None:
-    beir, corrected = judged(official, "beir-webis-touche2020-v2.qrels"), judged(official, CORRECTED)
+    beir = judged(official, "beir-webis-touche2020-v2.qrels")
+    corrected = judged(official, CORRECTED)
     for topic in beir.keys() | corrected.keys():
         v2, other = (
             Counter((id.split("-")[0].lstrip("S"), label) for id, label in qrels[topic].items() if label > 0)

@@ -8,33 +8,43 @@ from touche.identification import identify
 from touche.identification.answer import NOTHING
 
 STANDARD = "standard analysis (no stop words, no stemming)"
-TWENTY_ONE, TWENTY_TWO = "touche-2021-task-1", "touche-2022-task-2"
+TWENTY_ONE = "touche-2021-task-1"
+TWENTY_TWO = "touche-2022-task-2"
 
 pytestmark = pytest.mark.nightly  # minutes each
 
 
 def test_the_baseline_of_2021_is_dirichlet_and_a_maximum_is_not_told_from_one_field(official: Path) -> None:
     run = official / "runs" / TWENTY_ONE / "baseline-dirichlet-in-sample.tsv"
-    found = identify(run, f"{TWENTY_ONE}/sample")
-    model, parameter = found.first_line.split("; ")
+    identification = identify(run, f"{TWENTY_ONE}/sample")
+    model, parameter = identification.first_line.split("; ")
     assert model == f"LMDirichlet of premises, {STANDARD}, lengths in one byte" and parameter == "mu = 2000"
-    best = found.candidates[0]
+    best = identification.candidates[0]
     assert (best.documents, best.free_numbers) == (216, 19)
     assert round(best.shares[0] * 216) == 186 and best.median == 0
-    assert found.undecided["fields"][:2] == ("premises", "maximum of premises and conclusion")
-    assert "model" not in found.undecided and "lengths" not in found.undecided
-    assert found.numbers[0].value == pytest.approx(2000, abs=0.01)
+    assert identification.undecided["fields"][:2] == ("premises", "maximum of premises and conclusion")
+    assert "model" not in identification.undecided and "lengths" not in identification.undecided
+    assert identification.numbers[0].value == pytest.approx(2000, abs=0.01)
 
 
 def test_the_baseline_of_2022_is_bm25_with_the_settings_of_ours_and_tells_how_large_its_corpus_was(
     official: Path,
 ) -> None:
-    found = identify(official / "runs" / TWENTY_TWO / "puss-in-boots-1.run", f"{TWENTY_TWO}/sample")
-    assert found.first_line.startswith("BM25 of text, english analysis (Lucene's 33 English stop words, Por")
-    assert "lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults); avgdl is 108.5" in found.first_line
-    assert not found.undecided and found.candidates[0].documents == 1343 and found.decimals == 4
-    assert found.candidates[0].shares[0] > 0.97 and found.candidates[0].shares[1] > 0.99
-    collection = found.collections["text"]
+    identification = identify(official / "runs" / TWENTY_TWO / "puss-in-boots-1.run", f"{TWENTY_TWO}/sample")
+    assert identification.first_line.startswith(
+        "BM25 of text, english analysis (Lucene's 33 English stop words, Por"
+    )
+    assert (
+        "lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults); avgdl is 108.5"
+        in identification.first_line
+    )
+    assert (
+        not identification.undecided
+        and identification.candidates[0].documents == 1343
+        and identification.decimals == 4
+    )
+    assert identification.candidates[0].shares[0] > 0.97 and identification.candidates[0].shares[1] > 0.99
+    collection = identification.collections["text"]
     assert abs(collection.documents - 868_655) <= collection.within < 20
     assert collection.df["quicksort"] == 599
 
@@ -66,7 +76,7 @@ def test_bm25_of_beirs_touche_is_a_sum_over_title_and_text_whose_mean_lengths_ar
 def test_nothing_stands_out_where_the_search_does_not_know_what_made_a_run(
     official: Path, run: str, dataset: str
 ) -> None:
-    found = identify(official / "runs" / f"{run}.run", dataset)
-    assert found.first_line == NOTHING and not found.collections
-    assert any("outside of the search" in each for each in found.sentences())
-    assert found.candidates[0].shares[0] < 0.2
+    identification = identify(official / "runs" / f"{run}.run", dataset)
+    assert identification.first_line == NOTHING and not identification.collections
+    assert any("outside of the search" in sentence for sentence in identification.sentences())
+    assert identification.candidates[0].shares[0] < 0.2

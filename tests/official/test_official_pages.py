@@ -27,4 +27,6 @@ def test_what_a_page_says_about_official_data_works(
 ) -> None:
     shutil.copytree(after_demo, folder := tmp_path / "clone")
     tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
-    assert tried == [each for each in pages.commands(page) if pages.reason(each) in ("", pages.OFFICIAL)]
+    assert tried == [
+        command for command in pages.commands(page) if pages.reason(command) in ("", pages.OFFICIAL)
+    ]

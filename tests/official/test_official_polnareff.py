@@ -28,12 +28,20 @@ WITHIN = 1e-5 + 0.5e-6  # the files have six decimals
 def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
     """Returns the counts of texts that the models see, with the terms of the topic's title."""
     vocabulary = tuple(dict.fromkeys(term for title in titles for term in title))
-    tf, qtf = (np.array([[each[term] for term in vocabulary] for each in some]) for some in (texts, titles))
+    tf, qtf = (
+        np.array([[counts_of_text[term] for term in vocabulary] for counts_of_text in some])
+        for some in (texts, titles)
+    )
     cells = rows, terms = np.nonzero(tf * qtf)
     lengths = np.array([text.total() for text in texts], dtype=float)
-    return Counts(rows, terms, 1.0 * tf[cells], 1.0 * qtf[cells], lengths, vocabulary).of(
-        np.arange(len(texts))
-    )
+    return Counts(
+        rows=rows,
+        terms=terms,
+        tf=1.0 * tf[cells],
+        qtf=1.0 * qtf[cells],
+        lengths=lengths,
+        vocabulary=vocabulary,
+    ).of(np.arange(len(texts)))
 
 
 def own() -> dict[str, Any]:
@@ -43,23 +51,39 @@ def own() -> dict[str, Any]:
 
 def posed(official: Path, run: str, topics: list[str]) -> Problem:
     """Returns the scores of an official run for these topics, to be reproduced with the baseline's fields."""
-    analyzer, ignored = analyzer_named(own()["ANALYSIS"]), lucene.stop_words("lucene")
+    analyzer = analyzer_named(own()["ANALYSIS"])
+    ignored = lucene.stop_words("lucene")
     corpus = official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz"
-    documents = {each.id: each for each in read_argsme_json(corpus)}
+    documents = {counts_of_text.id: counts_of_text for counts_of_text in read_argsme_json(corpus)}
     titles = {
-        each.number: Counter(term for term in tokens(analyzer, each.title) if term not in ignored)
-        for each in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
+        counts_of_text.number: Counter(
+            term for term in tokens(analyzer, counts_of_text.title) if term not in ignored
+        )
+        for counts_of_text in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
     }
     path = official / "runs" / "touche-2021-task-1" / f"jean-pierre-polnareff-{run}.run"
-    scores = [each for each in read_scores(path) if each.topic in topics and each.document in documents]
-    asked = [titles[each.topic] for each in scores]
+    scores = [
+        counts_of_text
+        for counts_of_text in read_scores(path)
+        if counts_of_text.topic in topics and counts_of_text.document in documents
+    ]
+    queries = [titles[counts_of_text.topic] for counts_of_text in scores]
     counts = tuple(
-        counted([Counter(tokens(analyzer, text_of(documents[each.document]))) for each in scores], asked)
+        counted(
+            [
+                Counter(tokens(analyzer, text_of(documents[counts_of_text.document])))
+                for counts_of_text in scores
+            ],
+            queries,
+        )
         for text_of in own()["FIELDS"].values()
     )
-    fields, weight = tuple(own()["FIELDS"]), own()["BOOSTS"]["everything"]
-    hypothesis = Hypothesis(LM_DIRICHLET, NAMED["standard"], fields, SUM, weight=weight)
-    return Problem(hypothesis, counts, np.array([each.score for each in scores]))
+    fields = tuple(own()["FIELDS"])
+    weight = own()["BOOSTS"]["everything"]
+    hypothesis = Hypothesis(
+        model=LM_DIRICHLET, analysis=NAMED["standard"], fields=fields, combination=SUM, weight=weight
+    )
+    return Problem(hypothesis, counts, np.array([counts_of_text.score for counts_of_text in scores]))
 
 
 @pytest.mark.nightly
@@ -72,20 +96,28 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
     errors = np.abs(problem.residuals(numbers))
     assert len(errors) == 1129 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
-    (mu,) = (each.value for each in shared_numbers(Fit.of(problem, numbers)) if each.name == "mu")
+    (mu,) = (
+        counts_of_text.value
+        for counts_of_text in shared_numbers(Fit.of(problem, numbers))
+        if counts_of_text.name == "mu"
+    )
     assert mu == pytest.approx(own()["MU"], abs=0.001)
 
 
 def saturations(problem: Problem) -> np.ndarray:
     """Returns qtf tf / (tf + k1 (1 - b + b dl / avgdl)) by score, term and field: BM25 without idf."""
-    k1, b, found = own()["K1"], own()["B"], []
+    k1 = own()["K1"]
+    b = own()["B"]
+    numbers_found = []
     for counts, avgdl in zip(problem.counts, (223.956, 242.687), strict=True):
         of_field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
-        lengths = np.array([length_in_one_byte(int(each)) for each in counts.lengths])[counts.rows]
+        lengths = np.array([length_in_one_byte(int(counts_of_text)) for counts_of_text in counts.lengths])[
+            counts.rows
+        ]
         norm = k1 * (1 - b + b * lengths / avgdl)
         of_field[counts.rows, counts.terms] = counts.qtf * counts.tf / (counts.tf + norm)
-        found.append(of_field)
-    return np.hstack(found)
+        numbers_found.append(of_field)
+    return np.hstack(numbers_found)
 
 
 def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -102,6 +134,8 @@ def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
 def test_the_official_run_by_bm25_is_explained_by_the_baseline(official: Path) -> None:
     """Weights of terms are fitted for each topic; k1, b and the mean lengths are shared."""
     problems = [posed(official, "bm25", [topic]) for topic in TOPICS]
-    errors = np.concatenate([weighed(saturations(each), each.scores) for each in problems])
+    errors = np.concatenate(
+        [weighed(saturations(counts_of_text), counts_of_text.scores) for counts_of_text in problems]
+    )
     assert len(errors) == 956 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.789, abs=0.005)

@@ -30,7 +30,8 @@ def texts_of(corpora: Path) -> Iterator[str]:
 @pytest.mark.nightly
 def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
     ours = {name: cache(analysis_named(name).term) for name in ("standard", "english", "plural")}
-    lucenes, read = {name: analyzer_named(name) for name in ours}, 0
+    lucenes = {name: analyzer_named(name) for name in ours}
+    read = 0
     for text in texts_of(official / "corpora"):
         of_text = words(text)
         for name, term in ours.items():

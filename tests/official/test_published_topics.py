@@ -29,7 +29,8 @@ pytestmark = pytest.mark.xdist_group("official")
 
 Rankings = Mapping[str, list[tuple[str, float]]]
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
-ARGUMENTS, PASSAGES = "touche-2021-task-1/ten-topics", "touche-2022-task-2/twenty-topics"
+ARGUMENTS = "touche-2021-task-1/ten-topics"
+PASSAGES = "touche-2022-task-2/twenty-topics"
 STATISTICS = {
     ARGUMENTS: "dirichletlm/statistics/argsme-2020-04-01.json",
     PASSAGES: "bm25/statistics/touche-2022-task-2.json",
@@ -50,7 +51,7 @@ def reproduced_values(dataset: str, rankings: Rankings) -> tuple[int, int]:
     """How many published values of topics these rankings have, and of how many."""
     task = tasks.task(dataset)
     lines = [
-        RunLine(topic, "Q0", id, rank, score, "t")
+        RunLine(topic=topic, stance="Q0", document=id, rank=rank, score=score, tag="t")
         for topic, hits in rankings.items()
         for rank, (id, score) in enumerate(hits, 1)
     ]
@@ -108,29 +109,32 @@ def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_pa
     wanted = {term for topic in topics for term in scan.terms(topic.title, "english")}
     assert wanted - terms.keys() == {"am", "disadvantag", "plan", "vs"}
     source = open_dataset(PASSAGES)
-    counts = Counter(term for each in source.documents for term in {*scan.terms(each.text, "english")})
+    counts = Counter(
+        term for document in source.documents for term in {*scan.terms(document.text, "english")}
+    )
     terms |= {term: (counts[term], None) for term in wanted - terms.keys()}
     statistics = tmp_path / "all.json"
     statistics.write_text(json.dumps(shipped))
     documents = source.documents.with_statistics(StatisticsFiles(known=statistics))
-    found = {
+    values = {
         topic.number: hits for topic, hits in scan.rank(topics, documents, scan.bm25(0.9, 0.4), **ENGLISH)
     }
-    assert reproduced_scores(official, PASSAGES, found) == (1431, 1431)
+    assert reproduced_scores(official, PASSAGES, values) == (1431, 1431)
 
 
 def test_the_first_five_are_the_official_ones_in_their_order(official: Path) -> None:
     """Whether all passages are ranked or only the judged ones, of which the fetched dataset consists."""
     rankings = ranked(PASSAGES, scan.bm25(0.9, 0.4), **ENGLISH)
-    task, run = tasks.task(PASSAGES), official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
+    task = tasks.task(PASSAGES)
+    run = official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
     first: dict[str, list[str]] = {}
     for line in read_run(run):
         first.setdefault(line.topic, []).append(line.document)
     judged = qrels_of(task, "relevance")
     for topic in task.only_topics:
-        found = [id for id, _ in rankings[topic]]
-        assert found[:5] == first[topic][:5]
-        assert [id for id in found if id in judged[topic]][:5] == first[topic][:5]
+        ids = [id for id, _ in rankings[topic]]
+        assert ids[:5] == first[topic][:5]
+        assert [id for id in ids if id in judged[topic]][:5] == first[topic][:5]
 
 
 def unbounded(mu: float) -> scan.Formula:
@@ -160,7 +164,8 @@ def test_any_other_dirichletlm_fails(official: Path, tmp_path: Path, model: Any,
     if how.get("analysis") == "english":
         statistics = stemmed_statistics(tmp_path / "english.json")
     rankings = ranked(ARGUMENTS, model, statistics, **DIRICHLET | how)
-    values, scores = reproduced_values(ARGUMENTS, rankings), reproduced_scores(official, ARGUMENTS, rankings)
+    values = reproduced_values(ARGUMENTS, rankings)
+    scores = reproduced_scores(official, ARGUMENTS, rankings)
     assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
 
 
@@ -198,7 +203,8 @@ def test_any_other_bm25_fails(
 ) -> None:
     statistics = make(tmp_path / "other.json") if make else None
     rankings = ranked(PASSAGES, model, statistics, **ENGLISH)
-    values, scores = reproduced_values(PASSAGES, rankings), reproduced_scores(official, PASSAGES, rankings)
+    values = reproduced_values(PASSAGES, rankings)
+    scores = reproduced_scores(official, PASSAGES, rankings)
     assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
 
 
@@ -213,8 +219,8 @@ def test_five_values_without_an_evaluator(official: Path, touche: Touche, tmp_pa
         grade = {id: max(0, int(label)) for number, _, id, label in judged if number == topic}
         first = [id for number, _, id, rank, *_ in run if number == topic and int(rank) <= 5]
         ideal = sorted(grade.values(), reverse=True)[:5]
-        gain = sum(grade[id] / log2(place + 2) for place, id in enumerate(first))
-        best = sum(label / log2(place + 2) for place, label in enumerate(ideal))
+        gain = sum(grade[id] / log2(position + 2) for position, id in enumerate(first))
+        best = sum(label / log2(position + 2) for position, label in enumerate(ideal))
         assert round(gain / best, 3) == value
 
 

@@ -59,8 +59,8 @@ def boosted(query: Any, boost: float) -> Any:
 def phrase(field: str, terms: Sequence[str], slop: int) -> Any:
     """A PhraseQuery."""
     builder = java("org.apache.lucene.search.PhraseQuery").Builder()
-    for each in terms:
-        builder.add(java("org.apache.lucene.index.Term")(field, bytes_ref(each)))
+    for term in terms:
+        builder.add(java("org.apache.lucene.index.Term")(field, bytes_ref(term)))
     return builder.setSlop(slop).build()
 
 
@@ -69,24 +69,25 @@ def searcher(texts: Sequence[Mapping[str, str]], analyzer: Any) -> Any:
     config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer)
     config.setSimilarity(lucene.bm25(1.2, 0.75))
     directory = java("org.apache.lucene.store.ByteBuffersDirectory")()
-    writer, store = java("org.apache.lucene.index.IndexWriter")(directory, config), _field("Field").Store.NO
-    for each in texts:
+    writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
+    store = _field("Field").Store.NO
+    for text_of_page in texts:
         document = _field("Document")()
-        for name, text in each.items():
+        for name, text in text_of_page.items():
             document.add(_field("TextField")(name, string(text), store))
         writer.addDocument(document)
     writer.close()
-    found = java("org.apache.lucene.search.IndexSearcher")(
+    searcher = java("org.apache.lucene.search.IndexSearcher")(
         java("org.apache.lucene.index.DirectoryReader").open(directory)
     )
-    found.setSimilarity(lucene.bm25(1.2, 0.75))
-    return found
+    searcher.setSimilarity(lucene.bm25(1.2, 0.75))
+    return searcher
 
 
-def scores(found: Any, query: Any) -> dict[int, float]:
+def scores(searcher: Any, query: Any) -> dict[int, float]:
     """Returns the scores of all matching texts by their numbers; optionally with a filter."""
     everything = java("org.apache.lucene.search.MatchAllDocsQuery")()
-    hits = found.search(boolean(MUST=[query], FILTER=[everything]), 1 << 20).scoreDocs
+    hits = searcher.search(boolean(MUST=[query], FILTER=[everything]), 1 << 20).scoreDocs
     return {int(hit.doc): float(hit.score) for hit in hits}
 
 
@@ -104,7 +105,8 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
         | {name: "x" if has(page) else "" for name, has in fields.LABELS.items()}
         for page in pages
     ]
-    index, rankings = searcher(texts, per_field(collecting.analyses)), []
+    index = searcher(texts, per_field(collecting.analyses))
+    rankings = []
     for search in collecting.searches:
         again = scores(index, query_of(search.second))
         ranking = [
@@ -160,10 +162,10 @@ def record(query: Any) -> Any:
 
 
 def _record_of_clauses(query: Any) -> Any:
-    found: dict[str, list[Any]] = {"MUST": [], "SHOULD": [], "MUST_NOT": [], "FILTER": []}
+    clauses: dict[str, list[Any]] = {"MUST": [], "SHOULD": [], "MUST_NOT": [], "FILTER": []}
     for clause in query.clauses():
-        found[str(clause.getOccur().name())].append(record(clause.getQuery()))
-    must, should, without, filters = found.values()
+        clauses[str(clause.getOccur().name())].append(record(clause.getQuery()))
+    must, should, without, filters = clauses.values()
     if must or filters:
         return queries.all_of(must, filters, without, should)
     alone = queries.any_of(should, max(1, int(query.getMinimumNumberShouldMatch())))

@@ -23,12 +23,14 @@ class Collection:
         documents: Mapping[str, Counter[str]],
         stored_length: Callable[[int], float] = length_in_one_byte,
     ) -> None:
-        self.documents, self.stored_length = documents, stored_length
+        self.documents = documents
+        self.stored_length = stored_length
         self.df = Counter(term for terms in documents.values() for term in terms)
         self.ttf = Counter[str]()
         for terms in documents.values():
             self.ttf.update(terms)
-        self.tokens, self.n = self.ttf.total(), sum(1 for terms in documents.values() if terms)
+        self.tokens = self.ttf.total()
+        self.n = sum(1 for terms in documents.values() if terms)
 
     def dirichlet(self, query: Sequence[str], document: str, mu: float) -> float:
         terms = self.documents[document]
@@ -75,8 +77,11 @@ class Collection:
     def by_chance(self, query: Sequence[str], document: str, formula: Callable[..., float]) -> float:
         """Sums up a divergence from randomness, with exact lengths."""
         terms = self.documents[document]
-        of = {term: Term(self.df[term], self.ttf[term], self.n, self.tokens) for term in query}
-        return sum(formula(terms[term], terms.total(), of[term]) for term in query if term in terms)
+        statistics = {
+            term: Term(df=self.df[term], ttf=self.ttf[term], documents=self.n, tokens=self.tokens)
+            for term in query
+        }
+        return sum(formula(terms[term], terms.total(), statistics[term]) for term in query if term in terms)
 
 
 def dph(tf: float, length: float, term: Term) -> float:
@@ -95,6 +100,7 @@ def dlh(tf: float, length: float, term: Term) -> float:
 
 def pl2(tf: float, length: float, term: Term, c: float = 1) -> float:
     """In Terrier's notation."""
-    tfn, f = tf * log2(1 + c * term.tokens / term.documents / length), term.ttf / term.documents
+    tfn = tf * log2(1 + c * term.tokens / term.documents / length)
+    f = term.ttf / term.documents
     gain = tfn * log2(1 / f) + f * log2(e) + 0.5 * log2(2 * pi * tfn) + tfn * (log2(tfn) - log2(e))
     return gain / (tfn + 1)

@@ -12,7 +12,8 @@ def by_lucene(
     topics: Sequence[Topic], documents: Iterable[Any], similarity: Any, analysis: str, **options: Any
 ) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
     """Yields each topic with Lucene's hits for its title."""
-    fields, depth = options.pop("fields", None), options.pop("depth", 1000)
+    fields = options.pop("fields", None)
+    depth = options.pop("depth", 1000)
     queries = [topic.title for topic in topics]
     with lucene.index(
         documents, queries=queries, analyzer=analysis, similarity=similarity, fields=fields
@@ -27,7 +28,8 @@ def baseline_by_lucene(
     """Ranks with Lucene as ``dirichletlm``, ``bm25`` or ``tfidf`` with Lucene's formula."""
     if name == "dirichletlm":
         fields = {"premises": premises_of, "conclusion": conclusion_of}
-        model, how = lucene.dirichlet(options.get("mu", 2000)), {"fields": fields, "best_field": True}
+        model = lucene.dirichlet(options.get("mu", 2000))
+        how = {"fields": fields, "best_field": True}
         return list(by_lucene(topics, documents, model, "standard", depth=depth, **how))
     bm25 = lucene.bm25(**{"k1": 0.9, "b": 0.4} | options) if name == "bm25" else None
     return list(by_lucene(topics, documents, bm25 or lucene.classic(), "english", depth=depth))

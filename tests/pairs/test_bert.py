@@ -68,15 +68,17 @@ def test_batches_are_of_similar_length_and_the_same_in_any_order(
     """Equal lengths are ordered by text, because the last bits of a state depend on its batch."""
     words = ("cats", "dogs", "sleep", "all", "day", "bark")
     texts = [f"{word} {other}" for word in words for other in words] + ["cats", "cats sleep all day", *words]
-    model, batches = Bert(tiny, 12), list[list[list[int]]]()
+    model = Bert(tiny, 12)
+    batches = list[list[list[int]]]()
     run = model._run
     monkeypatch.setattr(
-        model, "_run", lambda some: batches.append([each[0].tolist() for each in some]) or run(some)
+        model, "_run", lambda some: batches.append([batch[0].tolist() for batch in some]) or run(some)
     )
     monkeypatch.setattr(bert, "processors", lambda: 1)
     for _ in model.states(texts):
         pass
-    forward, lengths = batches[:], [len(ids) for batch in batches for ids in batch]
+    forward = batches[:]
+    lengths = [len(ids) for batch in batches for ids in batch]
     batches.clear()
     for _ in model.states(texts[::-1]):
         pass
@@ -84,11 +86,12 @@ def test_batches_are_of_similar_length_and_the_same_in_any_order(
 
 
 def sentence(id: str, text: str) -> ScoredSentence:
-    return ScoredSentence(id, text, "a", "PRO", 0, 1.0)
+    return ScoredSentence(id=id, text=text, argument="a", stance="PRO", index=0, score=1.0)
 
 
 def test_the_next_sentence_is_told_by_the_first_token_of_both(tiny: Path) -> None:
-    first, second = "cats sleep all day", "dogs bark"
+    first = "cats sleep all day"
+    second = "dogs bark"
     pair = Pair(sentence("a__CONC__1", first), sentence("a__PREMISE__1", second), 1.0)
     w = weights()
     first = by_hand([2, 4, 5, 6, 7, 3, 8, 9, 3], [0] * 6 + [1] * 3)[0]
@@ -103,21 +106,21 @@ def test_the_names_of_older_models_are_known(tiny: Path) -> None:
     expected = dict(Bert(tiny, 12).states(["dogs bark"]))[0]
     old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
     renamed = {name: re.sub(r"LayerNorm\.\w+$", lambda end: old[end[0]], name) for name in weights()}
-    save_file({f"bert.{renamed[name]}": each for name, each in weights().items()}, tiny / "model.safetensors")
+    save_file(
+        {f"bert.{renamed[name]}": weight for name, weight in weights().items()}, tiny / "model.safetensors"
+    )
     assert (dict(Bert(tiny, 12).states(["dogs bark"]))[0] == expected).all()
 
 
 def test_embeddings_are_those_of_the_reference_implementation() -> None:
     """The expected values were computed with torch 2.15 and transformers 5.23."""
-    hunted, cages = (
-        "Zoos keep animals from being hunted.",
-        "Animals suffer in zoos, as their cages are small.",
-    )
-    found = embeddings.embed([hunted, cages, "Should we abolish zoos?"])
+    hunted = "Zoos keep animals from being hunted."
+    cages = "Animals suffer in zoos, as their cages are small."
+    vectors = embeddings.embed([hunted, cages, "Should we abolish zoos?"])
     expected = [[0.04552, 0.055507, 0.08256], [0.124237, 0.105767, 0.029135], [0.029916, 0.100636, 0.060505]]
-    assert found[:, :3] == pytest.approx(np.array(expected), abs=1e-5)
+    assert vectors[:, :3] == pytest.approx(np.array(expected), abs=1e-5)
     cosines = [[1, 0.722874, 0.652036], [0.722874, 1, 0.588785], [0.652036, 0.588785, 1]]
-    assert found @ found.T == pytest.approx(np.array(cosines), abs=1e-5)
+    assert vectors @ vectors.T == pytest.approx(np.array(cosines), abs=1e-5)
 
 
 def test_the_number_of_processors_does_not_change_a_bit(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +128,7 @@ def test_the_number_of_processors_does_not_change_a_bit(tiny: Path, monkeypatch:
     several = dict(Bert(tiny, 12).states(texts))
     monkeypatch.setattr(bert, "processors", lambda: 1)
     one = dict(Bert(tiny, 12).states(texts))
-    assert all((several[place] == one[place]).all() for place in range(60))
+    assert all((several[position] == one[position]).all() for position in range(60))
 
 
 def with_config(**values: object) -> bytes:
@@ -134,8 +137,8 @@ def with_config(**values: object) -> bytes:
 
 def with_weights(**values: Any) -> bytes:
     """The weights of the small model, some changed or removed."""
-    changed = {name: values.get(name.split(".")[-2], each) for name, each in weights().items()}
-    return bytes(safetensors_of({name: each for name, each in changed.items() if each is not None}))
+    changed = {name: values.get(name.split(".")[-2], weight) for name, weight in weights().items()}
+    return bytes(safetensors_of({name: weight for name, weight in changed.items() if weight is not None}))
 
 
 NARROW = np.zeros((8, 4), np.float32)

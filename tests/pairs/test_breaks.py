@@ -40,19 +40,20 @@ def of_java(text: str) -> list[str]:
 @example(".\u0300$")
 @settings(max_examples=2000, deadline=None)
 def test_sentences_are_those_of_java(text: str) -> None:
-    found = list(pieces(text))
-    assert found == of_java(text) and "".join(found) == text
+    sentences = list(pieces(text))
+    assert sentences == of_java(text) and "".join(sentences) == text
 
 
 def ways() -> dict[str, str]:
     """Returns the shortest sequence of signs to each state from the first."""
-    found, ahead = {"text": ""}, ["text"]
+    texts_found = {"text": ""}
+    ahead = ["text"]
     for state in ahead:
         for sign, to in breaks._STEPS[state].items():
-            if to not in found:
-                found[to] = found[state] + sign
+            if to not in texts_found:
+                texts_found[to] = texts_found[state] + sign
                 ahead.append(to)
-    return found
+    return texts_found
 
 
 @pytest.mark.slow

@@ -10,14 +10,17 @@ from touche.pairs.ranking import Pair, ScoredSentence, by_dirichletlm
 
 
 def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSentence:
-    return ScoredSentence(f"{argument}__PREMISE__1", text, argument, stance, 1, 1.0)
+    return ScoredSentence(
+        id=f"{argument}__PREMISE__1", text=text, argument=argument, stance=stance, index=1, score=1.0
+    )
 
 
 def test_lexical_coherence_is_a_cosine_of_stems() -> None:
     """Two sentences share one stem, whose df is two; the other stems have a df of one."""
-    ((found,),) = coherence.of_stems([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
-    shared, own = log(1 + 2 / 2), log(1 + 2 / 1)
-    assert found == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
+    ((score,),) = coherence.of_stems([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
+    shared = log(1 + 2 / 2)
+    own = log(1 + 2 / 1)
+    assert score == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
 
 
 @pytest.mark.parametrize("measure", [coherence.of_stems, coherence.of_embeddings])
@@ -30,12 +33,12 @@ def test_what_only_repeats_does_not_read_on(measure: object) -> None:
 
 
 def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> None:
-    given = datasets.open_dataset("spot-check/pairs")
+    source = datasets.open_dataset("spot-check/pairs")
     baseline = baselines.load("sentence-coherence")
-    topics = given.topics[:1]
+    topics = source.topics[:1]
     options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}
-    ((_, hits),) = baseline(topics, given.documents, **options)
-    ((_, candidates),) = by_dirichletlm(topics, given.documents, 2000.0, 200)
+    ((_, hits),) = baseline(topics, source.documents, **options)
+    ((_, candidates),) = by_dirichletlm(topics, source.documents, 2000.0, 200)
     (coherences,) = coherence.of_stems([candidates])
     best = max(pair.score for pair in candidates)
     expected = {

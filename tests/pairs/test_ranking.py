@@ -15,14 +15,15 @@ from touche.pairs.ranking import ScoredSentence, best_pairs, pair_of
 from touche.trec.topics import Topic
 
 
-def sentence(argument: str, place: int, score: float, text: str = "", stance: str = "PRO") -> ScoredSentence:
-    part = "CONC__1" if place == 0 else f"PREMISE__{place}"
+def sentence(argument: str, number: int, score: float, text: str = "", stance: str = "PRO") -> ScoredSentence:
+    part = "CONC__1" if number == 0 else f"PREMISE__{number}"
     id = f"{argument}__{part}"
-    return ScoredSentence(id, text or id, argument, stance, place, score)
+    return ScoredSentence(id=id, text=text or id, argument=argument, stance=stance, index=number, score=score)
 
 
 def test_within_an_argument_the_text_orders_a_pair_and_otherwise_the_score() -> None:
-    conclusion, second = sentence("a", 0, 1.0), sentence("a", 2, 9.0)
+    conclusion = sentence("a", 0, 1.0)
+    second = sentence("a", 2, 9.0)
     assert pair_of(second, conclusion, 0).id == "a__CONC__1,a__PREMISE__2"
     assert pair_of(sentence("a", 1, 1.0), sentence("b", 3, 2.0), 0).id == "b__PREMISE__3,a__PREMISE__1"
     assert pair_of(sentence("b", 1, 2.0), sentence("a", 1, 2.0), 0).id == "a__PREMISE__1,b__PREMISE__1"
@@ -33,11 +34,12 @@ def test_a_stance_is_that_of_both_arguments_or_none() -> None:
         sentence(id, 1, 1, stance=stance) for id, stance in zip("abc", ("PRO", "CON", "none"), strict=True)
     )
     both = ((pro, pro), (con, con), (pro, con), (none, none), (pro, none))
-    assert [pair_of(*each, 0).stance for each in both] == ["PRO", "CON", "Q0", "Q0", "Q0"]
+    assert [pair_of(*both_sentences, 0).stance for both_sentences in both] == ["PRO", "CON", "Q0", "Q0", "Q0"]
 
 
 def test_opposite_stances_contradict_and_so_does_a_conclusion_its_counter_premise() -> None:
-    conclusion, against = sentence("a", 0, 1, stance="CON"), sentence("a", 1, 1, stance="CON")
+    conclusion = sentence("a", 0, 1, stance="CON")
+    against = sentence("a", 1, 1, stance="CON")
     assert pair_of(conclusion, against, 0).contradicts_itself
     assert not pair_of(against, sentence("b", 1, 1, stance="CON"), 0).contradicts_itself
     assert not pair_of(sentence("b", 0, 1), sentence("c", 1, 1), 0).contradicts_itself
@@ -46,7 +48,7 @@ def test_opposite_stances_contradict_and_so_does_a_conclusion_its_counter_premis
 
 
 def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() -> None:
-    found = best_pairs(
+    pairs_found = best_pairs(
         [
             sentence("a", 0, 5.0, "Ban  cars"),
             sentence("b", 0, 4.0, "ban cars"),
@@ -58,7 +60,7 @@ def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() ->
         ],
         10,
     )
-    assert [(pair.id, pair.score) for pair in found] == [
+    assert [(pair.id, pair.score) for pair in pairs_found] == [
         ("b__CONC__1,b__PREMISE__1", 4.0),
         ("a__CONC__1,c__PREMISE__1", 3.0),
         ("b__PREMISE__1,c__PREMISE__1", 2.0),
@@ -79,7 +81,7 @@ TOPICS = [Topic("1", "cats")]
 
 def argument(id: str, *texts: str, stance: str = "PRO") -> Argument:
     sentences = tuple(Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1))
-    return Argument(id, "", (" ".join(texts),), stance, sentences)
+    return Argument(id=id, conclusion="", premises=(" ".join(texts),), stance=stance, sentences=sentences)
 
 
 def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument() -> None:
@@ -89,10 +91,13 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
         argument("b", "cats", "the cats"),
         argument("c", "x", "y z"),
     ]
-    topics, mu = [Topic("1", "cats, cats and the mice")], 3.0
+    topics = [Topic("1", "cats, cats and the mice")]
+    mu = 3.0
     query = ["cats", "cats", "the"]
-    arguments = Collection({each.id: Counter(each.text.split()) for each in documents})
-    sentences = [one for each in documents[:2] for one in each.sentences or ()]
+    arguments = Collection(
+        {sentence_of_one.id: Counter(sentence_of_one.text.split()) for sentence_of_one in documents}
+    )
+    sentences = [one for sentence_of_one in documents[:2] for one in sentence_of_one.sentences or ()]
     expected = {}
     for one in sentences:
         # The collection's words, and the sentence as one more document that does not change them.
@@ -103,7 +108,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
     ((topic, ranked),) = pairs.by_dirichletlm(topics, documents, mu, 100)
     assert topic == topics[0] and len(ranked) == 6
     for pair in ranked:
-        both = [expected[each] for each in pair.id.split(",")]
+        both = [expected[sentence_id] for sentence_id in pair.id.split(",")]
         assert pair.score == pytest.approx(sum(both) / 2, abs=1e-5)
     assert [pair.score for pair in ranked] == sorted((pair.score for pair in ranked), reverse=True)
 
@@ -138,7 +143,7 @@ def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
 
 def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:
     sentences = (Sentence("a__PREMISE__1", "x"), Sentence("a__CONC__1", "y"))
-    one = Argument("a", "y", ("x",), "PRO", sentences)
+    one = Argument(id="a", conclusion="y", premises=("x",), stance="PRO", sentences=sentences)
     assert pairs.of_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
@@ -146,7 +151,10 @@ def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
     one = argument("S1-A1", "cats", "dogs", "mice", stance="CON")
-    sentences = [{"sent_id": each.id, "sent_text": each.text} for each in one.sentences or ()]
+    sentences = [
+        {"sent_id": sentence_of_one.id, "sent_text": sentence_of_one.text}
+        for sentence_of_one in one.sentences or ()
+    ]
     premises = [{"text": one.premises[0], "stance": one.stance, "annotations": []}]
     write("in/queries.jsonl", '{"qid": "1", "query": "cats"}\n')
     head = "id,conclusion,premises,context,sentences"

@@ -22,8 +22,8 @@ def test_a_conclusion_of_one_word_and_an_empty_premise_are_no_sentences() -> Non
 
 
 def test_what_is_split_stays_as_it_is_and_what_is_no_argument_is_refused() -> None:
-    given = Argument("S1-A1", "a b", ("c. d.",), sentences=(Sentence("S1-A1__CONC__1", "a b"),))
-    assert list(arguments_in_sentences([given])) == [given]
+    argument = Argument("S1-A1", "a b", ("c. d.",), sentences=(Sentence("S1-A1__CONC__1", "a b"),))
+    assert list(arguments_in_sentences([argument])) == [argument]
     with pytest.raises(
         ToucheError, match=r"document .d. is not an argument, so it has no sentences to pair; pass args_p"
     ):

@@ -27,14 +27,15 @@ EXAMPLES = [
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path, tmp_path: Path) -> None:
     shutil.copytree(after_demo, folder := tmp_path / "clone")
-    assert follow(page, folder) == [each for each in commands(page) if not reason(each)]
+    assert follow(page, folder) == [command for command in commands(page) if not reason(command)]
 
 
 @pytest.mark.nightly  # makes an environment
 @pytest.mark.timeout(3600)
 def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None:
     """The extra dev is missing in its environment, and so is pytest-timeout."""
-    folder, ours = workspace(tmp_path / "a clone"), os.environ.items()
+    folder = workspace(tmp_path / "a clone")
+    ours = os.environ.items()
     environment = {name: value for name, value in ours if not name.startswith(("PYTEST", "TOUCHE"))}
     subprocess.run(["make", "demo", f"PYTHON={sys.executable}"], cwd=folder, env=environment, check=True)
     programs = folder / ".venv" / "bin"
@@ -47,31 +48,32 @@ def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None
     ):  # adds scores
         page = ROOT / "docs" / f"{name}.md"
         assert follow(page, folder, programs=programs) == [
-            each for each in commands(page) if not reason(each)
+            command for command in commands(page) if not reason(command)
         ]
 
 
 def test_there_is_something_to_try_of_every_command_and_each_reason_has_a_command() -> None:
-    everything = [each for page in PAGES for each in commands(page)]
-    assert {each.split()[1] for each in everything if each.startswith("touche ")} == {*FIRST, *MORE}
-    assert {reason(each) for each in everything} == {"", *ELSEWHERE.values()} and len(EXAMPLES) == 3
+    everything = [command for page in PAGES for command in commands(page)]
+    assert {command.split()[1] for command in everything if command.startswith("touche ")} == {*FIRST, *MORE}
+    assert {reason(command) for command in everything} == {"", *ELSEWHERE.values()} and len(EXAMPLES) == 3
     for name in (
         "docs/tutorial/first-run.md",
         "docs/tutorial/write-a-baseline.md",
         "docs/how-to/evaluate.md",
         "docs/how-to/large-collections.md",
     ):
-        assert sum(not reason(each) for each in commands(ROOT / name)) >= 10
+        assert sum(not reason(command) for command in commands(ROOT / name)) >= 10
 
 
 def test_commands_are_told_from_what_they_print(tmp_path: Path) -> None:
-    (page := tmp_path / "page.md").write_text(
+    page = tmp_path / "page.md"
+    page.write_text(
         "    touche run a \\\n        --b c   # remark\n\n    touche-bm25 0.7\n\n    touche: an error\n"
         "```sh\nprogram -a\n\n```\n    NAME=x .venv/bin/pytest\n```toml\ntouche = 1\n```\n- touche run\n"
         "```console\n$ another program\ntouche: what it prints\n$ ls\n```\n"
     )
-    found = ["touche run a --b c", "program -a", "NAME=x .venv/bin/pytest", "another program", "ls"]
-    assert commands(page) == found
+    expected = ["touche run a --b c", "program -a", "NAME=x .venv/bin/pytest", "another program", "ls"]
+    assert commands(page) == expected
 
 
 def test_a_page_is_followed_and_what_fails_or_prints_something_else_is_named(tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_the_example_baselines_run(tmp_path: Path, page: str, example: str) -> N
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "baseline.py").write_text(example, encoding="utf-8")
     baseline = baselines.load(str(tmp_path / "mine"))
-    options = {name: each.default for name, each in baseline.options.items()}
+    options = {name: command.default for name, command in baseline.options.items()}
     dataset, begin = (
         ("spot-check/pairs", "1 ") if "pairs" in example else ("spot-check/passages", "11 Q0 spot")
     )

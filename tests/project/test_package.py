@@ -89,14 +89,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def metadata(wheel: Path) -> tuple[list[str], str]:
     """The addresses and the page in a wheel's metadata."""
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        (name,) = (value for value in archive.namelist() if value.endswith(".dist-info/METADATA"))
         message = message_from_bytes(archive.read(name))
     return message.get_all("Project-URL", []), message.get_payload(decode=True).decode()
 
 
 def told(command: str, folder: Path, *python: str | Path, **variables: str) -> tuple[int, str]:
     """Returns the exit code of a touche command in a folder, and its output."""
-    ours = {name: each for name, each in os.environ.items() if name not in ("PYTHONPATH", "TOUCHE_DATA")}
+    ours = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "TOUCHE_DATA")}
     environment = ours | {"HOME": str(folder), "COLUMNS": "125"} | variables
     done = subprocess.run(
         [*python, "-m", "touche", *command.split()],
@@ -155,7 +155,7 @@ def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wh
         "Homepage, https://touche.webis.de", f"Source, {REPOSITORY}", f"Issues, {REPOSITORY}/issues"
     ]  # fmt: skip
     targets = re.findall(r"\]\(([^)]*)\)", page)
-    assert len(targets) > 10 and all(re.match("https://|#", each) for each in targets)
+    assert len(targets) > 10 and all(re.match("https://|#", value) for value in targets)
     assert (
         "pip install touche-baselines\n" in page
         and "from a clone, with" not in page
@@ -269,7 +269,8 @@ def test_the_sdist_becomes_a_package_that_works_in_an_empty_environment(tmp_path
     wheel = built(tmp_path / "wheel", "wheel", tmp_path / sdist.name.removesuffix(".tar.gz"))
     assert f"Source, {REPOSITORY}" in metadata(wheel)[0]
     venv.create(tmp_path / "venv", with_pip=True)
-    python, folder = tmp_path / "venv" / "bin" / "python", tmp_path / "empty"
+    python = tmp_path / "venv" / "bin" / "python"
+    folder = tmp_path / "empty"
     command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel]
     subprocess.run(command, check=True)
     folder.mkdir()

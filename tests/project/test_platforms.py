@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from platform import machine
 
@@ -20,56 +19,23 @@ from conftest import ROOT
 pytestmark = pytest.mark.nightly
 
 MACOS = [("macos-x86_64", 0x1000007, "x86_64"), ("macos-arm64", 0x100000C, "arm64")]  # and the CPU type
-SYMTAB, LOAD_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0x2, 0xC, 0x1D, 0x32  # load commands of Mach-O
 ARM = ("bm25", "dirichletlm", "dph")
 NO_AVX = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"  # NumPy 2.4's names
-
-
-def load_commands(library: bytes) -> Iterator[tuple[int, bytes]]:
-    """The load commands of a Mach-O file of 64 bits: kind and content."""
-    place = 32
-    for _ in range(struct.unpack_from("<I", library, 16)[0]):
-        kind, size = struct.unpack_from("<2I", library, place)
-        yield kind, library[place : place + size]
-        place += size
-
-
-def exports(library: bytes, symtab: bytes) -> set[str]:
-    """The names that a Mach-O file defines for others."""
-    symbols, count, names = struct.unpack_from("<3I", symtab, 8)
-    entries = [struct.unpack_from("<IB", library, symbols + 16 * number) for number in range(count)]
-    defined = (library[names + name :].split(b"\0", 1)[0].decode() for name, kind in entries if kind == 0xF)
-    return {name.removeprefix("_") for name in defined}
-
-
-def functions(source: str) -> set[str]:
-    """The functions of a C file that are not static, and the digest of the file."""
-    return {*re.findall(r"^(?!static)[a-z][\w ]*[ *](\w+)\([^;{]*\)\s*{", source, re.MULTILINE), "source"}
 
 
 @pytest.mark.parametrize(("platform", "processor", "tag"), MACOS)
 def test_libraries_for_macos_need_its_system_library_alone(
     tmp_path: Path, platform: str, processor: int, tag: str
 ) -> None:
+    """The workflow of a release runs them on macOS."""
     wheel = built(tmp_path, "wheel", WHEEL_FOR=platform)
     assert wheel.name.endswith(f"-py3-none-macosx_11_0_{tag}.whl")
-    archive = zipfile.ZipFile(wheel)
-    names = [name for name in archive.namelist() if name.endswith(".so")]
-    assert len(names) == 3
-    for name in names:
-        library = archive.read(name)
-        commands = list(load_commands(library))
-        assert struct.unpack_from("<4I", library)[::3] == (0xFEEDFACF, 6)  # 64 bits, a dynamic library
-        assert struct.unpack_from("<I", library, 4) == (processor,)
-        (version,) = (content for kind, content in commands if kind == BUILD_VERSION)
-        assert struct.unpack_from("<2I", version, 8) == (1, 11 << 16)  # macOS 11.0
-        (loaded,) = (content for kind, content in commands if kind == LOAD_DYLIB)
-        assert loaded[24:].rstrip(b"\0") == b"/usr/lib/libSystem.B.dylib"
-        # macOS on ARM kills programs without a signature.
-        assert any(kind == CODE_SIGNATURE for kind, _ in commands) == (tag == "arm64")
-        (symtab,) = (content for kind, content in commands if kind == SYMTAB)
-        source = (ROOT / "src" / name).with_suffix(".c").read_text()
-        assert exports(library, symtab) >= functions(source) > {"source"}
+    with zipfile.ZipFile(wheel) as archive:
+        libraries = [archive.read(name) for name in archive.namelist() if name.endswith(".so")]
+    assert len(libraries) == 3
+    for library in libraries:
+        assert struct.unpack_from("<2I", library) == (0xFEEDFACF, processor)  # Mach-O of 64 bits
+        assert {*re.findall(rb"[\w./]+\.dylib", library)} == {b"/usr/lib/libSystem.B.dylib"}
 
 
 def run(folder: Path, baseline: str, dataset: str, *python: str | Path, **variables: str) -> bytes:

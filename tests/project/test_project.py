@@ -18,7 +18,7 @@ from touche.tasks import datasets
 
 def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
     for path in (ROOT / "baselines").glob("*/*.py"):
-        neighbours = {each.stem for each in path.parent.glob("*.py")}
+        neighbours = {module.stem for module in path.parent.glob("*.py")}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
@@ -51,9 +51,9 @@ def test_workflows_and_issue_forms_are_valid_and_fetch_all_that_needs_no_agreeme
         checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{kind}"]
         subprocess.run([*checker, *files], check=True)
     (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
-    published = {each: official([each]) for each in datasets() if "/" not in each}
+    published = {dataset: official([dataset]) for dataset in datasets() if "/" not in dataset}
     open_tasks = {
-        name for name, sources in published.items() if sources and all(each.url for each in sources)
+        name for name, sources in published.items() if sources and all(source.url for source in sources)
     }
     assert set(listed.split()) == open_tasks
 
@@ -64,8 +64,8 @@ def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_vers
     for path in [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("src/**/.github/workflows/*.yml")]:
         for action, pin in re.findall(r"uses: ([\w-]+/[\w-]+)\S*@(.*)", path.read_text()):
             pins.setdefault(action, set()).add(pin)
-    assert len(pins) > 6 and all(len(each) == 1 for each in pins.values()), pins
-    assert all(re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for (each,) in pins.values()), pins
+    assert len(pins) > 6 and all(len(versions) == 1 for versions in pins.values()), pins
+    assert all(re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", version) for (version,) in pins.values()), pins
     release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
 
     def before(job: str) -> set[str]:
@@ -81,7 +81,9 @@ def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_vers
 def test_versions_and_titles_agree_and_versions_are_pinned_in_one_place_each() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    version, title, author = project["version"], citation["title"], citation["authors"][0]["name"]
+    version = project["version"]
+    title = citation["title"]
+    author = citation["authors"][0]["name"]
     assert citation["version"] == version and f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
     cited = " ".join((ROOT / "README.md").read_text().replace("\n> ", " ").split())
     assert f"{author}: {title}. Version {version}" in cited

@@ -23,7 +23,11 @@ LIBRARY = griffe.load("touche", search_paths=[ROOT / "src"], resolve_aliases=Tru
 def test_the_page_of_the_python_api_has_everything_that_is_offered() -> None:
     for package in OFFERED:
         on_page = [name.rpartition(".")[2] for name in NAMES if name.rpartition(".")[0] == package]
-        modules = [each.rpartition(".")[2] for each in OFFERED[1:]] if package == "touche" else []
+        modules = (
+            [name_of_package.rpartition(".")[2] for name_of_package in OFFERED[1:]]
+            if package == "touche"
+            else []
+        )
         names = vars(importlib.import_module(package))
         public = [name for name in names if name[0] != "_" and not ismodule(names[name])]
         assert sorted(on_page + modules) == sorted(names.get("__all__", public))
@@ -33,22 +37,25 @@ def test_the_page_of_the_python_api_has_everything_that_is_offered() -> None:
 def test_every_parameter_and_every_field_is_documented(name: str) -> None:
     entry = LIBRARY[name.removeprefix("touche.")]
     members = entry.members.values() if entry.is_class else ()
-    for each in [entry, *(member for member in members if member.is_function and member.name[0] != "_")]:
-        docstring = each.docstring.value if each.docstring else ""
+    for definition in [
+        entry,
+        *(member for member in members if member.is_function and member.name[0] != "_"),
+    ]:
+        docstring = definition.docstring.value if definition.docstring else ""
         documented = re.findall(r"^    (\w+(?:, \w+)*): ", docstring, flags=re.MULTILINE)
-        missing = _names(each) - {name for names in documented for name in names.split(", ")}
-        assert docstring and (not missing or "attributes as in" in docstring), (each.path, missing)
+        missing = _names(definition) - {name for names in documented for name in names.split(", ")}
+        assert docstring and (not missing or "attributes as in" in docstring), (definition.path, missing)
 
 
 def _names(entry: griffe.Object | griffe.Alias) -> set[str]:
     """The parameters of a function, or the fields of a record."""
     if entry.is_function:
-        return {each.name.lstrip("*") for each in entry.parameters} - {"self", "cls"}
+        return {parameter.name.lstrip("*") for parameter in entry.parameters} - {"self", "cls"}
     fields = entry.members.values() if entry.is_class else ()
     return {
-        each.name
-        for each in fields
-        if each.is_attribute and each.name[0] != "_" and "property" not in each.labels
+        field.name
+        for field in fields
+        if field.is_attribute and field.name[0] != "_" and "property" not in field.labels
     }
 
 
@@ -67,5 +74,5 @@ def test_editors_and_help_know_the_same_names_as_the_library() -> None:
 def test_importing_the_library_imports_nothing_of_it() -> None:
     """The command minds signals before it imports what takes time."""
     code = "import sys, touche; print(*(each for each in sys.modules if each[:5] in ('touch', 'numpy')))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["touche"]
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["touche"]

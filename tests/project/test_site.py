@@ -20,8 +20,8 @@ LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(h
 @pytest.fixture(scope="session")
 def site(after_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(after_demo, folder := tmp_path_factory.mktemp("built") / "clone")
-    told = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
-    assert [line for line in told.splitlines() if "mkdocs build" not in line] == []
+    output = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
+    assert [line for line in output.splitlines() if "mkdocs build" not in line] == []
     return folder / "build" / "site"
 
 
@@ -90,7 +90,7 @@ def test_the_search_index_has_words_and_no_tags(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text())
     sections = {section["location"]: section["text"] for section in index["docs"]}
     assert "organizers' script" in sections["explanation/scores.html#two-evaluators"]
-    assert not [place for place, text in sections.items() if re.search("</?(p|li|code)>", text)]
+    assert not [address for address, text in sections.items() if re.search("</?(p|li|code)>", text)]
 
 
 def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, chromium: Browser) -> None:

@@ -9,16 +9,17 @@ from touche.trec.runs import RunLine
 
 
 def line(topic: str, pair: str, score: float) -> RunLine:
-    return RunLine(topic, "Q0", pair, 1, score, "tag")
+    return RunLine(topic=topic, stance="Q0", document=pair, rank=1, score=score, tag="tag")
 
 
 def argument(id: str, *texts: str) -> Argument:
     sentences = [Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1)]
-    return Argument(id, "", (), "PRO", tuple(sentences))
+    return Argument(id=id, conclusion="", premises=(), stance="PRO", sentences=tuple(sentences))
 
 
 DOCUMENTS = [argument("a__b", "Cats sleep.", "CATS sleep."), argument("c", "Taxes rise.", "A cat is asleep.")]
-SAME, OTHER = "a__b__PREMISE__1,a__b__PREMISE__2", "a__b__PREMISE__1,c__PREMISE__2"
+SAME = "a__b__PREMISE__1,a__b__PREMISE__2"
+OTHER = "a__b__PREMISE__1,c__PREMISE__2"
 RUN = [line("1", SAME, 1.0), *(line("1", OTHER, 2.0 + n) for n in range(5)), line("2", OTHER, 1.0)]
 
 

@@ -20,7 +20,7 @@ PLAIN = ({"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}, "p
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "variables", [each for each, _ in (*KERNELS, PLAIN)], ids=[name for _, name in (*KERNELS, PLAIN)]
+    "variables", [kernel for kernel, _ in (*KERNELS, PLAIN)], ids=[name for _, name in (*KERNELS, PLAIN)]
 )
 def test_no_verdict_depends_on_the_processor(variables: dict[str, str], tmp_path: Path) -> None:
     tests = [

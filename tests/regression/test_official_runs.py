@@ -59,7 +59,7 @@ Make = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Make:
+def make_baseline(tmp_path_factory: pytest.TempPathFactory) -> Make:
     """Runs a baseline on the toy collection, once with each change of its program."""
     known: dict[tuple[str, ...], Path] = {}
 
@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Make:
             text = program.read_text()
             assert not change or change[0] in text
             program.write_text(text.replace(*change) if change else text)
-            job = Job(str(folder / baseline), (), DATASET, folder / "out")
+            job = Job(baseline=str(folder / baseline), arguments=(), given=DATASET, output=folder / "out")
             run_locally(job, Limits(), lambda line: None)
             known[baseline, *change] = folder / "out" / "run.txt"
         return known[baseline, *change]
@@ -92,8 +92,8 @@ def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) ->
         shutil.copy(run, job.output)
         return Usage(1.0)
 
-    (found,) = regress(read_expected("dirichletlm"), copy, Limits(), print)
-    return found
+    (agreement,) = regress(read_expected("dirichletlm"), copy, Limits(), print)
+    return agreement
 
 
 OTHER = ("bm25", "k1: float = 0.9", "k1: float = 1.2")
@@ -103,18 +103,18 @@ NEAR = ("bm25", "k1: float = 0.9", "k1: float = 0.9005")
 SUM = ("dirichletlm", ", best_field=True", "")
 
 
-def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: Make) -> None:
-    found = outcome(clone, MAXIMUM, made("dirichletlm"), made("dirichletlm"))
-    assert (found.verdict, found.got) == (PASSED, 1.0)
-    assert found.remark.endswith("tau 1.000; 100.0% of the rerun's own scores")
-    (relevance,) = found.agreements
+def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, make_baseline: Make) -> None:
+    agreement = outcome(clone, MAXIMUM, make_baseline("dirichletlm"), make_baseline("dirichletlm"))
+    assert (agreement.verdict, agreement.got) == (PASSED, 1.0)
+    assert agreement.remark.endswith("tau 1.000; 100.0% of the rerun's own scores")
+    (relevance,) = agreement.agreements
     assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
     assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
 
 
 @pytest.mark.slow
-def test_known_mean_lengths_of_either_collection_determine_k1_and_b(clone: Path, made: Make) -> None:
-    run = made("bm25", "multifield: bool = False", "multifield: bool = True")
+def test_known_mean_lengths_of_either_collection_determine_k1_and_b(clone: Path, make_baseline: Make) -> None:
+    run = make_baseline("bm25", "multifield: bool = False", "multifield: bool = True")
     passed = outcome(clone, TWO_FIELDS, run, run)
     assert (passed.verdict, passed.got) == (PASSED, 1.0)
     for whose, name in (("official", "the official run"), ("rerun", "the rerun")):
@@ -136,28 +136,37 @@ def test_known_mean_lengths_of_either_collection_determine_k1_and_b(clone: Path,
 )
 @pytest.mark.slow
 def test_another_formula_or_parameter_is_seen_in_the_scores(
-    clone: Path, made: Make, entry: str, mine: tuple[str, ...], theirs: tuple[str, ...], problem: str
+    clone: Path, make_baseline: Make, entry: str, mine: tuple[str, ...], theirs: tuple[str, ...], problem: str
 ) -> None:
-    found = outcome(clone, entry, made(*mine), made(*theirs))
-    assert found.verdict == "failed" and problem in found.remark and not found.agreements
+    agreement = outcome(clone, entry, make_baseline(*mine), make_baseline(*theirs))
+    assert agreement.verdict == "failed" and problem in agreement.remark and not agreement.agreements
 
 
 @pytest.mark.slow
 def test_official_scores_that_the_formula_does_not_meet_lower_the_share_and_raise_the_median(
-    clone: Path, made: Make, monkeypatch: pytest.MonkeyPatch
+    clone: Path, make_baseline: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = moved(made("bm25"), 2)
-    found = outcome(clone, ONE_FIELD, made("bm25"), theirs)
-    assert found.verdict == "too low" and found.got == pytest.approx(0.9, abs=0.01)
+    theirs = moved(make_baseline("bm25"), 2)
+    agreement = outcome(clone, ONE_FIELD, make_baseline("bm25"), theirs)
+    assert agreement.verdict == "too low" and agreement.got == pytest.approx(0.9, abs=0.01)
     monkeypatch.setattr(Fit, "median", 0.00002)
-    found = outcome(clone, ONE_FIELD, made("bm25"), theirs)
-    assert found.verdict == "failed" and found.remark.startswith("the median error is 2e-05, above 1e-05 (")
+    agreement = outcome(clone, ONE_FIELD, make_baseline("bm25"), theirs)
+    assert agreement.verdict == "failed" and agreement.remark.startswith(
+        "the median error is 2e-05, above 1e-05 ("
+    )
 
 
 def moved(run: Path, of_twenty: int) -> list[RunLine]:
     """Returns the lines of a run; some of each twenty have another score."""
     return [
-        RunLine(line.topic, "Q0", line.document, 0, line.score + (n % 20 < of_twenty) * (3 + n % 7), "t")
+        RunLine(
+            topic=line.topic,
+            stance="Q0",
+            document=line.document,
+            rank=0,
+            score=line.score + (n % 20 < of_twenty) * (3 + n % 7),
+            tag="t",
+        )
         for n, line in enumerate(read_run(run))
     ]
 
@@ -170,19 +179,19 @@ def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest
     write("corpora/touche-2022-task-2-sample/passages.jsonl", passages)
     path = write("runs/official.tsv", "1 elsewhere 9\n1 a 8\n1 b 7\n2 c 6\n2 elsewhere 5\n")
     rerun = [
-        RunLine(topic, "Q0", document, 1, -rank, "t")
+        RunLine(topic=topic, stance="Q0", document=document, rank=1, score=-rank, tag="t")
         for topic in "12"
         for rank, document in enumerate("abcd")
     ]
     monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
-    (found,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
-    assert not isinstance(found, ScoredOverlap)
-    assert (found.topics, found.overlap_5) == (2, 0.5), "a b beside a b, c beside a"
+    (agreement,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
+    assert not isinstance(agreement, ScoredOverlap)
+    assert (agreement.topics, agreement.overlap_5) == (2, 0.5), "a b beside a b, c beside a"
     write("qrels/touche-task2-2022-relevance.qrels", "1 0 b 1\n2 0 c 1\n3 0 a 1\n")
-    (found,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
-    assert isinstance(found, ScoredOverlap)
+    (agreement,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
+    assert isinstance(agreement, ScoredOverlap)
     second = 1 / log2(3)
-    assert (found.mean_a, found.mean_b) == pytest.approx(((second + 1) / 2, second / 2))
+    assert (agreement.mean_a, agreement.mean_b) == pytest.approx(((second + 1) / 2, second / 2))
 
 
 def test_a_score_of_an_official_run_needs_no_corpus(touche: Touche, clone: Path, write: Write) -> None:

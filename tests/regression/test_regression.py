@@ -263,7 +263,7 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     assert (three.verdict, three.got) == ("failed", None) and str(broken) in three.remark
     assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2", "dirichletlm"]
     topics.unlink()
-    assert [each.verdict for each in outcomes(rank)] == 3 * ["missing"] and len(started) == 3
+    assert [outcome.verdict for outcome in outcomes(rank)] == 3 * ["missing"] and len(started) == 3
 
 
 def test_a_message_with_control_characters_is_valid_junit(
@@ -292,7 +292,8 @@ LINES = "1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n2 Q0 a 1 1.0 t\n"
     [(" t\n", " u\n", True), ("2.0", "3.0", True), ("Q0 b", "Q0 c", False), ("2 Q0", "3 Q0", False)],
 )
 def test_a_digest_is_of_topics_ranks_and_documents(write: Write, old: str, new: str, same: bool) -> None:
-    first, second = write("a.txt", LINES), write("run.txt", LINES.replace(old, new))
+    first = write("a.txt", LINES)
+    second = write("run.txt", LINES.replace(old, new))
     (script,) = re.findall("``(awk .*)``", digest_of.__doc__ or "")
     printed = subprocess.run(script, shell=True, cwd=second.parent, capture_output=True, text=True).stdout
     assert (digest_of(read_run(first)) == printed) == same and printed == digest_of(read_run(second))
@@ -317,9 +318,9 @@ def test_whatever_a_run_breaks_with_is_its_outcome_and_the_others_go_on(clone: P
         return ranks(job, limits, log)
 
     expect(clone, ENTRY.format(value=0) + "options = { mu = 1 }\n" + ENTRY.format(value=0) + ELSEWHERE)
-    found = outcomes(runner)
-    assert [each.verdict for each in found] == ["failed", "too high", "missing"]
-    assert found[0].remark == "ZeroDivisionError: division by zero"
+    results = outcomes(runner)
+    assert [result.verdict for result in results] == ["failed", "too high", "missing"]
+    assert results[0].remark == "ZeroDivisionError: division by zero"
 
 
 def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
@@ -356,7 +357,8 @@ def test_a_killed_regression_ends_its_run_and_the_next_one_tidies_up(clone: Path
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as killed:
         begun = next(line for line in killed.stderr or () if line.startswith("  begun"))
         killed.kill()
-    status, deadline = Path("/proc", begun.split()[1], "status"), time.monotonic() + 30
+    status = Path("/proc", begun.split()[1], "status")
+    deadline = time.monotonic() + 30
     assert list(temporary.glob("touche-*"))
     while status.exists() and "(zombie)" not in status.read_text():  # a signal takes a while to arrive
         assert time.monotonic() < deadline

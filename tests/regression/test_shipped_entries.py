@@ -39,13 +39,14 @@ def test_every_baseline_is_pinned_on_all_samples() -> None:
 
 def test_every_published_score_is_of_one_row_of_its_task() -> None:
     """Every row of the organizers' baselines until 2022 can be rerun; for 2023 there is no corpus."""
-    scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
-    for each in scores:
-        (row,) = (row for row in rows if is_of(each, row))
+    scores = published_scores()
+    rows = [row for task in tasks.all_tasks().values() for row in task.published]
+    for published in scores:
+        (row,) = (row for row in rows if is_of(published, row))
         # We chose evaluator and qrels if the source does not state them.
-        assert row.evaluator in (each.evaluator, None) and row.qrels in (each.qrels, None)
-    asked = [row for row in rows if row.baseline and "2023" not in row.task]
-    assert len(asked) == 15 and all(rerun_of(row, scores) for row in asked)
+        assert row.evaluator in (published.evaluator, None) and row.qrels in (published.qrels, None)
+    required = [row for row in rows if row.baseline and "2023" not in row.task]
+    assert len(required) == 15 and all(rerun_of(row, scores) for row in required)
     (best,) = (row for row in rows if row.tag == "ElrondKRun" and row.dimension == "relevance")
     score = rerun_of(best, scores)
     assert score and command_of(score) == "touche run elrond -i touche-2021-task-1 -o out"
@@ -59,10 +60,11 @@ def parsed(score: ExpectedScore) -> Mapping[str, Any]:
 
 
 def test_every_command_that_is_told_is_one_of_touche_run() -> None:
-    scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
+    scores = published_scores()
+    rows = [row for task in tasks.all_tasks().values() for row in task.published]
     for score in scores:
         assert score.options.items() <= parsed(score).items()
-    told = [(row.tag, score) for row in rows if (score := rerun_of(row, scores))]
-    of_mu = {tag: parsed(score)["mu"] for tag, score in told if "mu-" in tag}
+    reruns = [(row.tag, score) for row in rows if (score := rerun_of(row, scores))]
+    of_mu = {tag: parsed(score)["mu"] for tag, score in reruns if "mu-" in tag}
     assert {f"mu-{mu}-" for mu in of_mu.values()} == {"mu-1500.0-", "mu-1800.0-", "mu-2000.0-"}
     assert all(f"mu-{mu}-" in tag for tag, mu in of_mu.items())

@@ -28,7 +28,9 @@ class Reports:
     """Makes tasks, parts of reports and pages in the folder of a test."""
 
     def __init__(self, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.folder, self.write, self.monkeypatch = folder, write, monkeypatch
+        self.folder = folder
+        self.write = write
+        self.monkeypatch = monkeypatch
 
     def task(self, *rows: Published, topics: str = "1234", quality: str = "", **changes: Any) -> Task:
         """Makes the task with these published results, whose relevant document is always a."""

@@ -26,7 +26,7 @@ def browse(chromium: Browser) -> Iterator[Browse]:
     known = ["data:,"]
 
     def opened(path: Path, scripts: bool = True) -> Tab:
-        known.extend(each.as_uri() for each in path.parent.glob("*.html"))
+        known.extend(neighbour.as_uri() for neighbour in path.parent.glob("*.html"))
         size = {"width": 1200, "height": 900}
         page = chromium.new_page(viewport=size, java_script_enabled=scripts)
         page.on("console", lambda message: heard.append(message.text))
@@ -50,7 +50,9 @@ def tab(path: Path, browse: Browse) -> Tab:
 
 
 def captions(tab: Tab) -> list[str]:
-    return [each.inner_text() for each in tab.locator("table.board caption").all() if each.is_visible()]
+    return [
+        caption.inner_text() for caption in tab.locator("table.board caption").all() if caption.is_visible()
+    ]
 
 
 def topics(tab: Tab, at: int = 0) -> list[str]:
@@ -85,7 +87,8 @@ def test_tables_are_sorted_by_their_heads_and_all_heat_maps_alike(tab: Tab) -> N
 
 
 def test_a_topic_opens_by_link_by_a_cell_and_by_keyboard(tab: Tab) -> None:
-    heat, details = tab.locator("table.heat").first, tab.locator("details[open]")
+    heat = tab.locator("table.heat").first
+    details = tab.locator("details[open]")
     link = heat.get_by_role("link", name="2", exact=True)
     link.click()
     tab.locator("#topic-2 summary").click()  # closed again by hand, and opened by the same link
@@ -103,7 +106,8 @@ def test_a_topic_opens_by_link_by_a_cell_and_by_keyboard(tab: Tab) -> None:
 
 
 def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
-    heat, bar = tab.locator("table.heat").first, tab.locator("td.bar:visible").first
+    heat = tab.locator("table.heat").first
+    bar = tab.locator("td.bar:visible").first
     second = heat.locator("tbody tr").first.locator("td").nth(1)
     width = "cell => parseFloat(getComputedStyle(cell, '::after').width) / cell.clientWidth"
     of_board = "cell => getComputedStyle(cell, '::before').width"
@@ -158,10 +162,10 @@ def test_on_a_phone_the_figures_of_many_runs_are_there_without_a_mouse(
         )
         tab.set_viewport_size({"width": 390, "height": 800})
         heat = tab.locator("table.heat:visible")
-        for mode, figures in {"scores": ["1.000", ".631"], "differences": ["+.000", "+.000"]}.items():
+        for mode, expected_cells in {"scores": ["1.000", ".631"], "differences": ["+.000", "+.000"]}.items():
             tab.locator(f"[value={mode}]").check()
             cells = [heat.locator("tbody tr").nth(row).locator("td").first for row in range(2)]
-            assert [cell.inner_text() for cell in cells] == figures
+            assert [cell.inner_text() for cell in cells] == expected_cells
             colours = (
                 "cell => [getComputedStyle(cell).color, getComputedStyle(cell.firstElementChild).fontSize]"
             )
@@ -244,7 +248,7 @@ def test_the_gallery_has_every_task_and_the_available_runs(
     assert (code, out) == (0, f"{tmp_path}/out/index.html\n")
     tab = browse(tmp_path / "out" / "index.html")
     links = tab.locator(".field h2 a").all_inner_texts()
-    assert sorted(links) == [each for each in tasks.ids() if tasks.task(each).published]
+    assert sorted(links) == [task for task in tasks.ids() if tasks.task(task).published]
     assert links[-1].startswith("beir") and links[0].startswith("touche")
     field = tab.locator(".field").filter(has=tab.get_by_role("link", name=task.id))
     assert field.locator("h3").all_inner_texts()[0].split() == ["relevance", "nDCG@5,", "26", "runs"]

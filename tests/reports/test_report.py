@@ -35,19 +35,20 @@ ALL = ("1 a", "2 a", "3 a", "4 a")
 
 def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport) -> None:
     boards = {
-        view.id: [(place.name, place.kind, pytest.approx(place.value)) for place in view.board]
-        for view in part.views
+        view.id: [(row.name, row.kind, pytest.approx(row.value)) for row in view.board] for view in part.views
     }
-    first, second = ("first", "given", 3 / 4), ("second", "given", (2 * SECOND + 1) / 4)
-    zorro, boots = ("Zorro", "published", 0.95), ("Boots", "baseline", 0.75)
+    first = ("first", "given", 3 / 4)
+    second = ("second", "given", (2 * SECOND + 1) / 4)
+    zorro = ("Zorro", "published", 0.95)
+    boots = ("Boots", "baseline", 0.75)
     assert boards["relevance-trec_eval"] == [zorro, first, boots, second]
     assert boards["relevance-touche"] == [zorro, first, second]
     assert [name for name, _, _ in boards["quality-touche"]] == ["second", "first", "Other"]
     assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
     assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
-    place = part.views[0].board[0]
-    assert (place.low, place.high, place.judged, place.source) == (0.9, 1.0, None, "table 1")
-    assert [place.judged for place in part.views[0].board if place.kind == "given"] == [7 / 8, 7 / 8]
+    first_row = part.views[0].board[0]
+    assert (first_row.low, first_row.high, first_row.judged, first_row.source) == (0.9, 1.0, None, "table 1")
+    assert [row.judged for row in part.views[0].board if row.kind == "given"] == [7 / 8, 7 / 8]
 
 
 def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
@@ -55,15 +56,20 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     assert [view.spread(topic) for topic in view.topics] == pytest.approx([1 - SECOND, 1 - SECOND, 0, 0])
     (compared,) = view.comparisons
     assert (compared.run_a, compared.won, compared.lost, compared.tied) == ("first", 2, 0, 2)
-    places = [(each.document, [(p.run, p.rank, p.score) for p in each.places]) for each in part.topics["2"]]
-    assert places == [
+    appearances = [
+        (topic.document, [(p.run, p.rank, p.score) for p in topic.places]) for topic in part.topics["2"]
+    ]
+    assert appearances == [
         ("a", [("first", 1, -1.0), ("second", 2, -2.0)]),
         ("b", [("first", 2, -2.0), ("second", 1, -1.0)]),
     ]
-    labels = [(each.document, each.labels) for each in part.topics["4"]]
+    labels = [(topic.document, topic.labels) for topic in part.topics["4"]]
     assert labels == [("b", {"relevance": 0, "quality": 1}), ("x", {"relevance": None, "quality": None})]
     assert "corpora/nowhere" in part.missing_texts
-    means = {str(depth.measure): [each.mean for each in depth.evaluations.values()] for depth in view.depths}
+    means = {
+        str(depth.measure): [evaluation.mean for evaluation in depth.evaluations.values()]
+        for depth in view.depths
+    }
     assert means["nDCG@1"] == pytest.approx([3 / 4, 1 / 4])
     assert means["nDCG@3"] == pytest.approx([3 / 4, (2 * SECOND + 1) / 4])
     assert "first in relevance (trec_eval), relevance (touche); second in quality (touche)" in part.winners
@@ -76,7 +82,7 @@ def test_places_are_those_of_the_printed_digits(reports: Reports) -> None:
     value = (1 + 1 + 1 + SECOND + SECOND) / 5
     reports.task(*(published(name, round(value, 3)) for name in "AB"), published("C", 0.1), topics="12345")
     view = reports.part(run_of("1 a", "2 a", "3 a", "4 b a", "5 b a")).views[0]
-    assert [place.number for place in view.board] == [1, 1, 1, 3]  # those of published runs among these
+    assert [row.number for row in view.board] == [1, 1, 1, 3]  # those of published runs among these
 
 
 def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: Reports) -> None:
@@ -84,7 +90,7 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: R
     reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.9, tag="cat", baseline=True))
     runs = run_of(*ALL, tag='"Mask-2021"'), run_of(*ALL[:3], "4 b a", tag="cat")
     part = reports.part(*runs)
-    board = [(place.number, place.name, place.team) for place in part.views[0].board]
+    board = [(row.number, row.name, row.team) for row in part.views[0].board]
     assert board == [(1, '"Mask-2021"', "Zorro"), (2, "cat", ""), (2, "Boots", "")]
     assert part.reference == "cat"  # the task's baseline by its tag, even if it is not the best
     assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
@@ -97,12 +103,12 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
     unjudged = run_of("1 x a", *ALL[1:], tag="mask")  # 1.0 by touche
     reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.95, tag="cat"))
     boards = {view.evaluator: view.board for view in reports.part(unjudged).views}
-    names = {evaluator: [(place.name, place.team) for place in board] for evaluator, board in boards.items()}
+    names = {evaluator: [(row.name, row.team) for row in board] for evaluator, board in boards.items()}
     assert names == {
         "touche": [("mask", "Zorro"), ("Boots", "")],
         "trec_eval": [("Boots", ""), ("mask", "Zorro")],
     }
-    assert [place.number for place in boards["trec_eval"]] == [
+    assert [row.number for row in boards["trec_eval"]] == [
         2,
         2,
     ]  # with Zorro above Boots, and Boots above the run
@@ -112,19 +118,21 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
 def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
     """The table of stances may print another tag; value and N are enough if only one row has them."""
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    given = Place("run", "given", 0.1584, None, None, tag="BM25-Baseline", results=5)
+    run_row = Place(
+        name="run", kind="given", value=0.1584, low=None, high=None, tag="BM25-Baseline", results=5
+    )
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),
     ]
-    assert [(place.name, place.team) for place in _board([given], rows, _twins([given], rows))] == [
+    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run_row], rows))] == [
         ("run", "Boots"),
         ("Zorro", ""),
     ]
     twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    assert [
-        place.team for place in _board([given], twice, _twins([given], twice)) if place.name == "run"
-    ] == [""]
+    assert [row.team for row in _board([run_row], twice, _twins([run_row], twice)) if row.name == "run"] == [
+        ""
+    ]
 
 
 def test_ranks_are_those_of_touche_tasks(
@@ -134,7 +142,7 @@ def test_ranks_are_those_of_touche_tasks(
     task = reports.task(
         published("Zorro", 0.4424, tag="a"), published("Boots", 0.4421, tag="b"), published("C", 0.4)
     )
-    ranks = [(place.name, place.number) for place in reports.part(run_of(*ALL)).views[0].board[1:]]
+    ranks = [(row.name, row.number) for row in reports.part(run_of(*ALL)).views[0].board[1:]]
     monkeypatch.setattr(tasks, "task", lambda _: task)
     # Expected scores belong to other tasks.
     monkeypatch.setattr(import_module("touche.api.listing"), "published_scores", list)
@@ -187,7 +195,7 @@ def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
     part = reports.part(run_of(*ALL[:3], "4 b"))
     view = part.views[0]
     expected = [(1, "Zorro"), (16, "t"), (31, "Boots (cat)"), (32, "Boots (api)")]
-    assert [(place.number, place.name) for place in view.listed] == expected
+    assert [(row.number, row.name) for row in view.listed] == expected
     html = reports.page(part).read_text()
     assert len(view.board) == 33 and html.count('class="published other"') == 2 * 29
     assert f"* {note}" in html and "0.400 to 0.600*" in html and "0.200 to 1.000<" in html
@@ -212,7 +220,7 @@ def test_what_is_unjudged_or_missing_is_marked(reports: Reports) -> None:
     reports.task()
     runs = {"whole": ALL, "holes": ("1 a x", *ALL[1:]), "missing": ALL[:3]}
     board = reports.part(*(run_of(*lists, tag=tag) for tag, lists in runs.items())).views[0].board
-    marked = {place.name: place.doubtful for place in board}
+    marked = {row.name: row.doubtful for row in board}
     assert marked == {"whole": False, "holes": True, "missing": True}
 
 
@@ -220,9 +228,9 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
     reports.task()
     part = reports.part("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n" + run_of("2 a b"))
     shown = [
-        (topic, each.document, [(place.rank, place.other) for place in each.places])
+        (topic, document.document, [(appearance.rank, appearance.other) for appearance in document.places])
         for topic, documents in part.topics.items()
-        for each in documents
+        for document in documents
     ]
     assert shown == [
         ("1", "b", [(1, 2)]),
@@ -237,12 +245,13 @@ def test_runs_without_common_topics_do_not_cost_the_report(reports: Reports) -> 
     part = reports.part(*(run_of(f"{n} a b", tag=f"t{n}") for n in (1, 2)))
     assert any(text.startswith("t1 and t2 are not compared in relevance by touche") for text in part.warnings)
     assert {view.evaluator: len(view.comparisons) for view in part.views} == {"trec_eval": 1, "touche": 0}
-    intervals = [place.low for view in part.views for place in view.board if view.evaluator == "touche"]
+    intervals = [row.low for view in part.views for row in view.board if view.evaluator == "touche"]
     assert intervals == [None, None]  # of one topic each
 
 
 def test_a_part_of_the_corpus_is_said_to_be_one(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    task, sample = reports.task(published("Zorro", 0.9)), Corpus("sample")
+    task = reports.task(published("Zorro", 0.9))
+    sample = Corpus("sample")
     monkeypatch.setattr(tasks, "datasets", lambda: {"made-up/sample": (task, sample)})
     monkeypatch.setattr(tasks, "dataset", lambda _: (task, sample))
     assert "whole corpus" in reports.part(run_of(*ALL), dataset="made-up/sample").warnings[0]
@@ -253,7 +262,8 @@ def test_texts_of_documents_and_of_sentences() -> None:
     sentences = (Sentence("A__CONC__1", "Cats."), Sentence("A__PREMISE__1", "They purr."))
     argument = Argument("A", "Cats.", ("They purr.",), sentences=sentences)
     collection = [argument, Document("d", "dogs"), WebPage("e", title="Eels", body="swim")]
-    premise, conclusion = ("premise", "They purr."), ("conclusion", "Cats.")
+    premise = ("premise", "They purr.")
+    conclusion = ("conclusion", "Cats.")
     assert texts_of({"d", "e", "A", "z", "A__PREMISE__1", "A__CONC__1"}, collection) == {
         "A": [conclusion, premise],
         "A__CONC__1": [conclusion],
@@ -305,7 +315,7 @@ def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(
     values = [0.9, 0.88, 0.87, 0.86, 0.86, 0.861, 0.8, 0.02]
     reports.task(*(published(f"T{n}", value) for n, value in enumerate(values)))
     strip = reports.part(run_of("1 x", "2 x", "3 x", "4 x")).views[0].strip
-    assert strip.bounds == (0.8, 0.9) and [place.name for place in strip.below] == ["T7"]
+    assert strip.bounds == (0.8, 0.9) and [row.name for row in strip.below] == ["T7"]
     points = {point.place.name: (point.x, point.level) for point in strip.points}
     assert (points["T0"], points["T7"], points["T6"]) == ((100, 0), (0, 0), (0, 1))
     assert sorted(points[name][1] for name in ("T3", "T4", "T5")) == [0, 1, 2]
@@ -319,18 +329,18 @@ def test_the_scale_of_a_leaderboard_leaves_out_what_is_far_below(reports: Report
     rows = [published(f"T{n}", 0.7 + n / 100, low=0.6, high=0.9) for n in range(9)]
     reports.task(*rows, published("Zero", 0.0, low=0.0, high=0.05))
     view = reports.part(run_of(*ALL)).views[0]
-    assert view.bounds == (0.6, 1.0) and "Zero" in [place.name for place in view.board]
+    assert view.bounds == (0.6, 1.0) and "Zero" in [row.name for row in view.board]
 
 
 @pytest.mark.usefixtures("plain")
 def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    (entry,) = (each for each in published_scores() if each.value == 0.469)
+    (entry,) = (score for score in published_scores() if score.value == 0.469)
     row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
     reports.task(row, published("Zorro", 0.5, tag="BM25"))
     monkeypatch.setattr(import_module("touche.reports.content"), "published_scores", lambda: [entry])
     part = reports.part(run_of(*ALL))
-    (place,) = next(view for view in part.views if view.evaluator == "touche").reruns
-    assert (place.name, place.rerun.baseline, place.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
+    (rerun,) = next(view for view in part.views if view.evaluator == "touche").reruns
+    assert (rerun.name, rerun.rerun.baseline, rerun.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
     html = reports.page(part).read_text()
     assert "touche run bm25 -i touche-2022-task-2 -o out</code>" in html and part.reruns == ["bm25"]
 
@@ -338,8 +348,8 @@ def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch
 def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:
     r"""Matplotlib takes what stands between two for a formula, and \foo for an error in it."""
     rows = [
-        plots.Interval(name=rf"$\foo${place.name}", kind=place.kind, mean=place.value or 0.0)
-        for place in part.views[0].listed
+        plots.Interval(name=rf"$\foo${row.name}", kind=row.kind, mean=row.value or 0.0)
+        for row in part.views[0].listed
     ]
     plots.save(plots.plot_intervals(rows, r"$\bar$"), tmp_path / "plot")
     svg = (tmp_path / "plot.svg").read_text()
@@ -441,7 +451,8 @@ def test_text_can_be_read_on_every_ground() -> None:
         }
         mixed = zip(colours["blue"], colours["paper"], strict=True)
         colours["heat"] = tuple(round(0.65 * blue + 0.35 * paper) for blue, paper in mixed)  # the strongest
-        texts, grounds = ("ink", "quiet", "accent", "good", "bad"), ("paper", "band", "given")
+        texts = ("ink", "quiet", "accent", "good", "bad")
+        grounds = ("paper", "band", "given")
         pairs = [(text, ground) for text in texts for ground in grounds]
         for text, ground in [*pairs, ("ink", "marked"), ("ink", "heat")]:
             dark, light = sorted(luminance(*colours[name]) for name in (text, ground))

@@ -36,34 +36,38 @@ DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
 def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]
 ) -> None:
-    analysis, vocabulary = analysis_named(name), Vocabulary.of(queries, name)
+    analysis = analysis_named(name)
+    vocabulary = Vocabulary.of(queries, name)
     terms = list(vocabulary.places)
     assert set(terms) == {term for query in queries for term in analysis.terms(query)}
     part = Counting(vocabulary, ONE_FIELD)([Document(f"d{n}", text) for n, text in enumerate(texts)])
     (field,) = part.fields
-    kept = [n for n, text in enumerate(texts) if {*terms} & {*analysis.terms(text)}]
-    assert part.documents == len(texts) and part.ids == [f"d{n}" for n in kept]
+    numbers = [n for n, text in enumerate(texts) if {*terms} & {*analysis.terms(text)}]
+    assert part.documents == len(texts) and part.ids == [f"d{n}" for n in numbers]
     lengths = [len(analysis.terms(text)) for text in texts]
-    assert field.lengths.tolist() == [lengths[n] for n in kept]
+    assert field.lengths.tolist() == [lengths[n] for n in numbers]
     assert part.statistics[0].tokens == sum(lengths)
     postings = {
-        (kept[text], term): count
-        for place, term in enumerate(terms)
-        for text, count in zip(*map(list, field.of(place)), strict=True)
+        (numbers[text], term): count
+        for position, term in enumerate(terms)
+        for text, count in zip(*map(list, field.of(position)), strict=True)
     }
     frequencies = {n: Counter(analysis.terms(text)) for n, text in enumerate(texts)}
     assert postings == {
-        (n, term): tf for n, found in frequencies.items() for term, tf in found.items() if term in terms
+        (n, term): tf
+        for n, frequencies_of_text in frequencies.items()
+        for term, tf in frequencies_of_text.items()
+        if term in terms
     }
 
 
 def test_statistics_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_MERGED", 1000)
     documents = [Document(str(n), text) for n, text in enumerate(["a b a", "", "c"] * 700)]
-    (found,) = Collection.of([Topic("1", "a b")], documents, "standard").statistics
-    assert (found.documents, found.tokens) == (1400, 2800)
-    assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])
-    term = found.term(0)
+    (statistics,) = Collection.of([Topic("1", "a b")], documents, "standard").statistics
+    assert (statistics.documents, statistics.tokens) == (1400, 2800)
+    assert (statistics.df.tolist(), statistics.ttf.tolist()) == ([700, 700], [1400, 700])
+    term = statistics.term(0)
     assert (term.df, term.ttf, term.mean_length, term.probability) == (700, 1400, 2.0, 1401 / 2801)
 
 

@@ -39,9 +39,9 @@ def test_places_count_words_that_are_dropped_but_not_those_that_are_ignored(text
         strict=True,
     )
     assert list(occurrences) == sorted(
-        (PLACED[word], number, place)
+        (PLACED[word], number, position)
         for number, words in enumerate(texts)
-        for place, word in enumerate(word for word in words if word != "®")
+        for position, word in enumerate(word for word in words if word != "®")
         if PLACED.get(word, COUNTED) >= 0
     )
     counted = [sum(word not in ("the", "®") for word in words) for words in texts]
@@ -52,24 +52,24 @@ def test_places_count_words_that_are_dropped_but_not_those_that_are_ignored(text
 def test_what_was_read_of_some_texts_is_what_is_read_of_them_alone(
     texts: list[list[str]], data: st.DataObject
 ) -> None:
-    kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
-    some = placed(texts).only(np.array(kept, dtype=bool))
-    alone = placed([words for words, keep in zip(texts, kept, strict=True) if keep])
+    is_kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
+    some = placed(texts).only(np.array(is_kept, dtype=bool))
+    alone = placed([words for words, keep in zip(texts, is_kept, strict=True) if keep])
     for name in ("lengths", "begins", "texts", "tf", "places"):
         assert getattr(some, name).tolist() == getattr(alone, name).tolist()
 
 
 def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> None:
-    asked = []
+    calls = []
 
     def meaning(word: bytes) -> int:
-        asked.append(word.decode())
+        calls.append(word.decode())
         return DROPPED if word == b"the" else COUNTED
 
     counter = Counter(1, beginning_with(["cat", "the\0"]), meaning)
     first = counter.read(["the cat Cat category dog café theme".encode()] * 2)
     again = counter.read([b"the cats"])
-    assert asked == ["the", "cat", "Cat", "category", "café", "theme", "cats"]
+    assert calls == ["the", "cat", "Cat", "category", "café", "theme", "cats"]
     assert [*first.lengths, *again.lengths] == [6, 6, 1]
 
 
@@ -77,18 +77,18 @@ def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> Non
 def test_no_word_that_begins_so_is_passed_over(beginning: str) -> None:
     word = beginning.replace("\0", "")
     longer = [] if "\0" in beginning else [word + end for end in ("", "x", "xyz", "'s", "9")]
-    for each in [word, word.upper(), *longer]:
-        found = read([each.encode()], {each.encode(): 0}, beginning_with([beginning]))
-        assert found.tf.tolist() == [1]
+    for variant in [word, word.upper(), *longer]:
+        counts = read([variant.encode()], {variant.encode(): 0}, beginning_with([beginning]))
+        assert counts.tf.tolist() == [1]
 
 
 def test_very_many_words_are_told_apart() -> None:
     words = [b"w%d" % number for number in range(50_000)]
-    found = read([b" ".join(words), b" ".join(reversed(words))], {word: n for n, word in enumerate(words)})
-    assert found.lengths.tolist() == [50_000] * 2
-    assert found.tf.tolist() == [1] * 100_000
-    assert found.begins.tolist() == list(range(0, 100_001, 2))
-    assert found.texts.tolist() == [0, 1] * 50_000
+    counts = read([b" ".join(words), b" ".join(reversed(words))], {word: n for n, word in enumerate(words)})
+    assert counts.lengths.tolist() == [50_000] * 2
+    assert counts.tf.tolist() == [1] * 100_000
+    assert counts.begins.tolist() == list(range(0, 100_001, 2))
+    assert counts.texts.tolist() == [0, 1] * 50_000
 
 
 @given(BYTES)
@@ -115,8 +115,8 @@ def test_a_fault_in_the_analysis_comes_out_and_leaves_nothing_behind() -> None:
     counter = Counter(1, EVERY, meaning)
     with pytest.raises(KeyboardInterrupt):
         counter.read([b"cat dog", b"cat cat bad cat"])
-    found = counter.read([b"cat", b"dog cat"])
-    assert (found.lengths.tolist(), found.texts.tolist(), found.tf.tolist()) == ([1, 2], [0, 1], [1, 1])
+    counts = counter.read([b"cat", b"dog cat"])
+    assert (counts.lengths.tolist(), counts.texts.tolist(), counts.tf.tolist()) == ([1, 2], [0, 1], [1, 1])
 
 
 @pytest.fixture
@@ -145,13 +145,14 @@ def numbered_words(count: int, size: int) -> list[bytes]:
 
 @pytest.mark.nightly
 def test_however_many_words_there_are_few_are_remembered() -> None:
-    asked = []
+    calls = []
 
     def meaning(word: bytes) -> int:
-        asked.append(word)
+        calls.append(word)
         return 0 if word == b"w7" else COUNTED
 
     counter = Counter(1, EVERY, meaning)
-    first, again = counter.read(numbered_words(1_200_000, 10_000)), counter.read([b"w7 w1199999"])
+    first = counter.read(numbered_words(1_200_000, 10_000))
+    again = counter.read([b"w7 w1199999"])
     assert first.tf.sum() == again.tf.sum() == 1
-    assert len(asked) == 1_200_001 and asked[-1] == b"w7"  # what was forgotten is asked for again
+    assert len(calls) == 1_200_001 and calls[-1] == b"w7"  # what was forgotten is asked for again

@@ -17,8 +17,8 @@ from touche.scan.statistics_files import KnownStatistics
 from touche.trec.topics import Topic
 
 
-def numbered(documents: list[Document], known: Path | None, kept: Path | None = None) -> Documents:
-    return Documents.of(documents).with_statistics(StatisticsFiles(known, kept))
+def numbered(documents: list[Document], known: Path | None, saved: Path | None = None) -> Documents:
+    return Documents.of(documents).with_statistics(StatisticsFiles(known, saved))
 
 
 TOPICS = [Topic("1", "a b"), Topic("2", "c c d")]
@@ -37,7 +37,8 @@ TOPICS = [Topic("1", "a b"), Topic("2", "c c d")]
 def test_what_is_known_has_to_be_of_these_terms_fields_analyses_and_documents(
     tmp_path: Path, documents: str, options: dict[str, Any], problem: str
 ) -> None:
-    path, topics = tmp_path / "s.json", TOPICS[: 2 if "d" in documents else 1]
+    path = tmp_path / "s.json"
+    topics = TOPICS[: 2 if "d" in documents else 1]
     list(rank(TOPICS[:1], numbered([Document("d", "a b")], None, path), dph, analysis="standard"))
     with pytest.raises(InputError, match=problem):
         known = numbered([Document("d", documents)], path)
@@ -108,10 +109,10 @@ def test_the_whole_collection_is_compared_and_ranked_by_its_own_numbers(
     caplog.set_level("INFO", "touche")
     files = StatisticsFiles(known=path, is_whole=True)
     collection = Documents.of(documents).with_statistics(files)
-    (found,) = rank(TOPICS[:1], collection, dph, analysis="standard", fields=FIELDS)
+    (ranking,) = rank(TOPICS[:1], collection, dph, analysis="standard", fields=FIELDS)
     assert said in caplog.text
     (own,) = rank(TOPICS[:1], documents, dph, analysis="standard", fields=FIELDS)
-    assert found == own
+    assert ranking == own
 
 
 @pytest.mark.parametrize(("count", "is_equal"), [(231_240, True), (231_210, True), (231_260, False)])
@@ -120,7 +121,7 @@ def test_large_frequencies_are_compared_as_exactly_as_scores_tell(
 ) -> None:
     """Of 231,233, a hundredth of a percent is 23."""
     known = {"text": KnownStatistics(analysis="standard", tokens=900_000, terms={"a": (None, 231_233)})}
-    own = Statistics(3, 900_000, np.array([1]), np.array([count]))
+    own = Statistics(documents=3, tokens=900_000, df=np.array([1]), ttf=np.array([count]))
     caplog.set_level("INFO", "touche")
     _compare("f.json", known, {"text": Vocabulary("standard", {"a": 0})}, {"text": own})
     assert ("are not those" not in caplog.text) == is_equal and caplog.text
@@ -128,7 +129,7 @@ def test_large_frequencies_are_compared_as_exactly_as_scores_tell(
 
 def test_nothing_is_said_if_nothing_can_be_compared(caplog: pytest.LogCaptureFixture) -> None:
     known = {"text": KnownStatistics(analysis="standard", tokens=9, terms={"a": (None, 3)})}
-    own = Statistics(3, 9, np.array([1]), np.array([3]))
+    own = Statistics(documents=3, tokens=9, df=np.array([1]), ttf=np.array([3]))
     caplog.set_level("INFO", "touche")
     _compare("f.json", known, {"text": Vocabulary("english", {"a": 0})}, {"text": own})
     _compare("f.json", known, {"title": Vocabulary("standard", {"a": 0})}, {"title": own})
@@ -152,11 +153,14 @@ def vocabularies(*fields: str) -> dict[str, Vocabulary]:
 
 
 def counted(documents: int) -> Statistics:
-    return Statistics(documents, documents, np.array([documents, 0]), np.array([documents, 0]))
+    return Statistics(
+        documents=documents, tokens=documents, df=np.array([documents, 0]), ttf=np.array([documents, 0])
+    )
 
 
 def test_estimates_may_be_lower_than_counts_and_an_unknown_field_has_its_own(write: Write) -> None:
-    files, own = StatisticsFiles(write("fit.json", FIT)), [counted(2), counted(2)]
+    files = StatisticsFiles(write("fit.json", FIT))
+    own = [counted(2), counted(2)]
     text, title = known_or_counted(files, vocabularies("text", "title"), own)
     assert (text.documents, text.tokens, text.df.tolist()) == (2, 8, [1, 2])
     assert title is own[1]

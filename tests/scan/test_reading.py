@@ -33,8 +33,8 @@ LINES = [{"docno": f"d{n}", "text": TEXTS[n % len(TEXTS)] * (n % 5)} for n in ra
 
 
 def model(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    found: scan.Array = tf / (tf + length / term.mean_length) / term.df
-    return found
+    scores: scan.Array = tf / (tf + length / term.mean_length) / term.df
+    return scores
 
 
 def length_of(document: AnyDocument) -> str:
@@ -172,16 +172,16 @@ def test_pages_that_are_still_to_be_parsed_are_parsed(write: Write, tmp_path: Pa
 def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> None:
     vocabulary = Vocabulary.of(["cats dogs a"], "english")
 
-    def part(each: list[str], first: int) -> Part:
-        documents = [Document(f"d{n}", text) for n, text in enumerate(each, first)]
+    def part(part_texts: list[str], first: int) -> Part:
+        documents = [Document(f"d{n}", text) for n, text in enumerate(part_texts, first)]
         return Counting(vocabulary, ONE_FIELD, placed=True)(documents)
 
     begins = [sum(map(len, texts[:n])) for n in range(len(texts))]
-    found = joined([part(each, begin) for each, begin in zip(texts, begins, strict=True)])
-    expected = part([text for each in texts for text in each], 0)
-    assert (found.documents, found.ids) == (expected.documents, expected.ids)
+    whole = joined([part(part_texts, begin) for part_texts, begin in zip(texts, begins, strict=True)])
+    expected = part([text for part_texts in texts for text in part_texts], 0)
+    assert (whole.documents, whole.ids) == (expected.documents, expected.ids)
     for ours, theirs in zip(
-        [*found.statistics, *found.fields], [*expected.statistics, *expected.fields], strict=True
+        [*whole.statistics, *whole.fields], [*expected.statistics, *expected.fields], strict=True
     ):
         for name, value in vars(ours).items():
             assert np.array_equal(value, getattr(theirs, name)), name

@@ -16,8 +16,8 @@ Numbers = Callable[[float, float, Term], float]
 
 
 def value(model: models.Formula, tf: float, length: float, term: Term) -> float:
-    (found,) = model(np.array([float(tf)]), np.array([float(length)]), term)
-    return float(found)
+    (score,) = model(np.array([float(tf)]), np.array([float(length)]), term)
+    return float(score)
 
 
 def test_terriers_models_by_hand() -> None:
@@ -45,7 +45,9 @@ def test_a_text_of_one_term_only_has_a_score() -> None:
 
 
 TERMS = st.builds(
-    lambda df, more, documents, tokens: Term(df, df + more, df + documents, df + more + documents + tokens),
+    lambda df, more, documents, tokens: Term(
+        df=df, ttf=df + more, documents=df + documents, tokens=df + more + documents + tokens
+    ),
     *[st.integers(1, 10_000)] * 4,
 )
 

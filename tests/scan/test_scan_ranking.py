@@ -84,7 +84,8 @@ def test_means_and_numbers_of_documents_are_of_those_that_have_the_field_as_in_l
         Argument("f", "Cats!", ()),
         Argument("g", "friends", ("friends friends dogs",)),
     ]
-    topics, (formula, similarity) = [Topic("1", "cats and dogs"), Topic("2", "the friends")], MODELS[model]
+    topics = [Topic("1", "cats and dogs"), Topic("2", "the friends")]
+    (formula, similarity) = MODELS[model]
     for analysis, documents, tokens in (("english", (4, 3), (5, 8)), ("standard", (5, 3), (7, 11))):
         ours = list(scan.rank(topics, arguments, formula, analysis=analysis, fields=FIELDS))
         assert ours == list(by_lucene(topics, arguments, similarity(), analysis, fields=FIELDS))
@@ -121,13 +122,13 @@ def test_however_parts_lie_together_the_best_are_the_same(size: int) -> None:
 
 def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
     topics, documents = spot_check("arguments")
-    ids = [each.id for each in documents]
-    asked = [
+    ids = [document.id for document in documents]
+    searched = [
         Topic(topic.number, topic.title, candidates=frozenset([*ids[n::7], "stranger"]))
         for n, topic in enumerate(topics)
     ]
-    ours = list(scan.rank(asked, documents, scan.bm25(0.9, 0.4), analysis="english", depth=5))
-    assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
+    ours = list(scan.rank(searched, documents, scan.bm25(0.9, 0.4), analysis="english", depth=5))
+    assert ours == list(by_lucene(searched, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
     assert any(hits for _, hits in ours)
 
 
@@ -163,14 +164,12 @@ def test_candidates_without_a_term_are_just_below_the_lowest_score_if_it_is_not_
 
 
 def test_lucene_keeps_the_same_candidates() -> None:
-    documents, topic = (
-        texts("cats", "dogs", "cats", "fish"),
-        Topic("1", "cats", candidates=UNRELATED | {"d0"}),
-    )
+    documents = texts("cats", "dogs", "cats", "fish")
+    topic = Topic("1", "cats", candidates=UNRELATED | {"d0"})
     for title in ("cats", "nothing"):
-        asked = [replace(topic, title=title)]
-        ours = list(scan.rank(asked, documents, scan.bm25(0.9, 0.4), analysis="english"))
-        assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english"))
+        searched = [replace(topic, title=title)]
+        ours = list(scan.rank(searched, documents, scan.bm25(0.9, 0.4), analysis="english"))
+        assert ours == list(by_lucene(searched, documents, lucene.bm25(0.9, 0.4), "english"))
         assert {id for id, _ in ours[0][1]} == (UNRELATED | {"d0"}) - {"elsewhere"}
 
 
@@ -202,7 +201,10 @@ def test_a_document_with_a_term_is_found_even_if_it_scores_nothing() -> None:
 
 
 def test_the_best_field_is_one_that_has_a_term_even_if_it_scores_less_than_nothing() -> None:
-    fields = {"first": lambda each: each.text.split("/")[0], "second": lambda each: each.text.split("/")[1]}
+    fields = {
+        "first": lambda document: document.text.split("/")[0],
+        "second": lambda document: document.text.split("/")[1],
+    }
     hits = ranked(
         "cat cow",
         texts("cat/dog", "cat cat/cat", "dog/cow cat", "dog/dog"),

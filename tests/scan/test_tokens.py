@@ -44,27 +44,34 @@ def lucenes() -> dict[str, Any]:
 
 
 def test_the_table_is_what_the_script_makes() -> None:
-    made = SCRIPT["table"]()
-    assert made.keys() == table().keys()
-    for name, array in made.items():
-        kept = table()[name]
-        assert np.array_equal(kept[:, : array.shape[1]] if name == "steps" else kept, array), name
+    tables = SCRIPT["table"]()
+    assert tables.keys() == table().keys()
+    for name, array in tables.items():
+        stored = table()[name]
+        assert np.array_equal(stored[:, : array.shape[1]] if name == "steps" else stored, array), name
 
 
 def test_the_automaton_ends_words_where_that_of_lucene_does() -> None:
     """For any row of characters: both automata are walked at once, until no pair of states is new."""
     lucene = {name: SCRIPT["_of_lucene"](f"ZZ_{name}") for name in ("TRANS", "ROWMAP", "ATTRIBUTE", "ACTION")}
-    blocks, top = SCRIPT["_of_lucene"]("ZZ_CMAP_BLOCKS"), SCRIPT["_of_lucene"]("ZZ_CMAP_TOP")
+    blocks = SCRIPT["_of_lucene"]("ZZ_CMAP_BLOCKS")
+    top = SCRIPT["_of_lucene"]("ZZ_CMAP_TOP")
     points = [ord(sign) for sign in SIGNS]
     columns = [int(blocks[top[point >> 8] | point & 255]) for point in points]
-    nothing, no_word = -1, 1  # a state; an action
-    final, last = 1, 8  # bits of an attribute: ends, nothing follows
-    known, ahead = {(0, 1)}, [(0, 1)]
+    # a state; an action
+    nothing = -1
+    no_word = 1
+    # bits of an attribute: ends, nothing follows
+    final = 1
+    last = 8
+    known = {(0, 1)}
+    ahead = [(0, 1)]
     while ahead:
         theirs, ours = ahead.pop()
         for number, column in enumerate(columns):
             next_of_theirs = int(lucene["TRANS"][lucene["ROWMAP"][theirs] + column])
-            attribute, ends = int(lucene["ATTRIBUTE"][next_of_theirs]), False
+            attribute = int(lucene["ATTRIBUTE"][next_of_theirs])
+            ends = False
             if next_of_theirs != nothing:
                 ends = bool(attribute & final) and lucene["ACTION"][next_of_theirs] != no_word
                 next_of_theirs = next_of_theirs if ends or not attribute & last else nothing
@@ -111,8 +118,8 @@ def test_all_texts_of_the_spot_checks_have_the_terms_of_lucene(lucenes: dict[str
 @given(TEXTS)
 @example("Lego® Star Wars™ ⓐ 3️⃣ 🇩🇪 👩‍🚀 x²")
 def test_words_without_a_letter_or_digit_are_omitted(name: str, text: str) -> None:
-    kept = [term for term in analysis_named(name).terms(text) if re.search(r"[^\W_]", term)]
-    assert analysis_named(f"{name}-alnum").terms(text) == kept
+    terms = [term for term in analysis_named(name).terms(text) if re.search(r"[^\W_]", term)]
+    assert analysis_named(f"{name}-alnum").terms(text) == terms
 
 
 def test_half_a_pair_of_surrogates_is_no_word() -> None:

@@ -19,7 +19,8 @@ import numpy as np
 from touche.lucene.java import java
 
 TABLE = Path(__file__).parents[2] / "src" / "touche" / "scan" / "words.npz"
-CODE_POINTS, BLOCK = 0x110000, 256
+CODE_POINTS = 0x110000
+BLOCK = 256
 
 # Each class by one of its characters; Lucene tells no others apart.
 CLASSES = {
@@ -156,11 +157,10 @@ def words() -> Expression:
 def _text() -> Expression:
     """Letters and digits, where WB5 to WB13b see no boundary."""
     joined = many(of("joins words"))
-    digit, letter = of("digit", "numeric"), of("letter", "hebrew", "hangul", "emoji letter")
-    within_number, within_word = (
-        ("in numbers", "in both", "single quote"),
-        ("in letters", "in both", "single quote"),
-    )
+    digit = of("digit", "numeric")
+    letter = of("letter", "hebrew", "hangul", "emoji letter")
+    within_number = ("in numbers", "in both", "single quote")
+    within_word = ("in letters", "in both", "single quote")
     number = row(digit, many(row(either(joined, of(*within_number)), digit)))
     word = row(letter, many(row(either(joined, of(*within_word)), letter)))
     hebrew = row(of("hebrew"), either(of("single quote"), row(of("double quote"), of("hebrew"))))
@@ -171,7 +171,8 @@ def _text() -> Expression:
 
 def _emoji() -> Expression:
     """emoji_zwj_sequence and emoji_tag_sequence of UTS 51."""
-    joiners, picture = many(one("joiner")), shown("pictograph", "emoji letter")
+    joiners = many(one("joiner"))
+    picture = shown("pictograph", "emoji letter")
     element = either(
         row(joiners, picture, maybe(one("as emoji"))),
         row(maybe(row(joiners, shown("pictograph"))), shown("skin")),
@@ -189,7 +190,7 @@ def automaton(expression: Expression) -> tuple[np.ndarray, np.ndarray]:
     for state in _growing(states):
         row_of_state = []
         for number in range(len(CLASSES)):
-            after = set[int]().union(*(graph[each].get(number, set()) for each in state))
+            after = set[int]().union(*(graph[node].get(number, set()) for node in state))
             row_of_state.append(states.setdefault(_reached(graph, after), len(states)))
         steps.append(row_of_state)
     return _fewest(np.array(steps), np.array([end in state for state in states]))
@@ -204,17 +205,19 @@ def _growing(states: Mapping[frozenset[int], int]) -> Iterator[frozenset[int]]:
 
 def _reached(graph: Graph, states: set[int]) -> frozenset[int]:
     """These states and those that nothing leads to from them."""
-    found, ahead = set(states), list(states)
+    reached = set(states)
+    ahead = list(states)
     while ahead:
-        new = graph[ahead.pop()].get(None, set()) - found
-        found |= new
+        new = graph[ahead.pop()].get(None, set()) - reached
+        reached |= new
         ahead += new
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def _fewest(steps: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same with states that differ in nothing made one (Moore 1956)."""
-    group, groups = ends.astype(int), 0
+    group = ends.astype(int)
+    groups = 0
     while group.max() >= groups:
         groups = group.max() + 1
         _, first, group = np.unique(
@@ -228,14 +231,15 @@ def _fewest(steps: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def classes() -> np.ndarray:
     """The class of every code point."""
-    blocks, top = _of_lucene("ZZ_CMAP_BLOCKS"), _of_lucene("ZZ_CMAP_TOP")
+    blocks = _of_lucene("ZZ_CMAP_BLOCKS")
+    top = _of_lucene("ZZ_CMAP_TOP")
     points = np.arange(CODE_POINTS)
     lucene = blocks[top[points >> 8] | points & 255]  # the first block is that of the first 256 code points
     names = {lucene[ord(sign)]: number for number, sign in enumerate(CLASSES.values())}
     if len(names) != lucene.max() + 1:
         raise SystemExit("Lucene knows other classes of characters than CLASSES")
-    found: np.ndarray = np.array([names[each] for each in range(len(names))], dtype=np.uint8)[lucene]
-    return found
+    classes: np.ndarray = np.array([names[n] for n in range(len(names))], dtype=np.uint8)[lucene]
+    return classes
 
 
 def _of_lucene(name: str) -> np.ndarray:
@@ -247,7 +251,7 @@ def _of_lucene(name: str) -> np.ndarray:
 def lower_case() -> tuple[np.ndarray, np.ndarray]:
     """The code points above ASCII that have another lower case, and this, each of one code point."""
     lower = java("java.lang.Character").toLowerCase
-    pairs = [(each, int(lower(jpype.JInt(each)))) for each in range(128, CODE_POINTS)]
+    pairs = [(n, int(lower(jpype.JInt(n)))) for n in range(128, CODE_POINTS)]
     upper, lowered = np.array([pair for pair in pairs if pair[0] != pair[1]], dtype=np.int32).T
     return upper, lowered
 
@@ -257,11 +261,11 @@ def without_accents() -> tuple[np.ndarray, np.ndarray]:
     fold = java("org.apache.lucene.analysis.miscellaneous.ASCIIFoldingFilter").foldToASCII
     folded = jpype.JArray(jpype.JChar)(8)
     pairs = {}
-    for each in range(128, 0x10000):
-        size = fold(jpype.JArray(jpype.JChar)([chr(each)]), 0, folded, 0, 1)
-        pairs[each] = "".join(map(str, folded[:size]))
-    found = {each: sign for each, sign in pairs.items() if sign != chr(each)}
-    return np.array(list(found), dtype=np.int32), np.array(list(found.values()))
+    for n in range(128, 0x10000):
+        size = fold(jpype.JArray(jpype.JChar)([chr(n)]), 0, folded, 0, 1)
+        pairs[n] = "".join(map(str, folded[:size]))
+    changed = {pair: sign for pair, sign in pairs.items() if sign != chr(pair)}
+    return np.array(list(changed), dtype=np.int32), np.array(list(changed.values()))
 
 
 def table() -> dict[str, Any]:

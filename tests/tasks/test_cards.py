@@ -16,9 +16,11 @@ from touche.tasks.records import Evaluator
 
 FOLDER = ROOT / "src" / "touche" / "tasks"
 NAMES = [str(card.relative_to(FOLDER)) for card in sorted(FOLDER.rglob("*.toml"))]
-UNIT, DIMENSION = 'unit = "sentence pair"', 'dimension = "relevance"'
+UNIT = 'unit = "sentence pair"'
+DIMENSION = 'dimension = "relevance"'
 INTERVAL = "value = 0.742, interval = [0.670, 0.807]"
-CARD, STANCES = "touche-2022-task-1.toml", "touche-2022-task-2.toml"
+CARD = "touche-2022-task-1.toml"
+STANCES = "touche-2022-task-2.toml"
 TEXT = (FOLDER / CARD).read_text(encoding="utf-8")
 
 anything = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -41,7 +43,8 @@ def fault(path: Path) -> str:
 def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> None:
     content = (FOLDER / data.draw(st.sampled_from(NAMES))).read_bytes()
     begin, end = sorted(data.draw(st.tuples(*2 * [st.integers(0, len(content))])))
-    (card := tmp_path / "card.toml").write_bytes(content[:begin] + data.draw(st.binary()) + content[end:])
+    card = tmp_path / "card.toml"
+    card.write_bytes(content[:begin] + data.draw(st.binary()) + content[end:])
     fault(card)
 
 
@@ -97,7 +100,8 @@ def test_a_faulty_card(touche: Touche, write: Write, name: str, old: str, new: s
     ],
 )
 def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, problem: str) -> None:
-    fine, path = write(CARD, f"\ufeff{TEXT}"), write("card.toml", content)
+    fine = write(CARD, f"\ufeff{TEXT}")
+    path = write("card.toml", content)
     code, out, err = touche("tasks", "check", fine, path, path.parent)
     assert (code, err) == (2, "")
     assert out.startswith(f"{fine}: fine\n{path}{problem}")

@@ -90,9 +90,9 @@ def test_any_text_is_a_measure_that_is_computed_or_an_error(text: str) -> None:
     if not measure.of_trec_eval:
         return
     cut = measure.name.startswith("RR") and measure.cutoff  # as trec_eval -M k does
-    asked = parsed(measure.name.rpartition("@")[0] if cut else measure.name)
-    assert ir_measures.pytrec_eval.supports(asked)
+    measure_parsed = parsed(measure.name.rpartition("@")[0] if cut else measure.name)
+    assert ir_measures.pytrec_eval.supports(measure_parsed)
     (value,) = ir_measures.pytrec_eval.iter_calc(
-        [asked], {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "x": 1.0}}
+        [measure_parsed], {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "x": 1.0}}
     )
     assert 0 <= value.value <= 1

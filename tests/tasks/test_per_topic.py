@@ -46,7 +46,9 @@ def test_means_of_topics_are_the_published_means() -> None:
         rows = [row for row in tasks.task(task_id).published if row.dimension != "stance"]
         topics = touche.published_topics(task_id)
         for row in rows:
-            values = [each.value for each in topics if (each.tag, each.dimension) == (row.tag, row.dimension)]
+            values = [
+                topic.value for topic in topics if (topic.tag, topic.dimension) == (row.tag, row.dimension)
+            ]
             assert fmean(values) == pytest.approx(row.value, abs=0.001)
             compared += 1
     assert compared == 2 * (71 + 20 + 26)
@@ -92,7 +94,8 @@ def values_of(task_id: str, tag: str) -> dict[str, dict[str, float]]:
 
 @pytest.mark.parametrize("dataset", ["touche-2021-task-1", "touche-2021-task-1/ten-topics"])
 def test_a_run_equals_a_published_one_only_in_every_topic_and_dimension(dataset: str) -> None:
-    task, values = tasks.task(dataset), values_of(dataset, "ElrondKRun")
+    task = tasks.task(dataset)
+    values = values_of(dataset, "ElrondKRun")
     assert [row.tag for row in equal_runs(task, values)] == ["ElrondKRun"]
     assert equal_runs(task, {"relevance": values["relevance"]}) == []
     for dimension, of_topics in values.items():
@@ -106,9 +109,16 @@ def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
     task = tasks.task("touche-2021-task-1")
     assert equal_runs(task, values_of(task.id, "argrank_r0_c0.1_q5.0")) == []  # four values above 0
     values = values_of(task.id, "ElrondKRun")
-    good = [topic for topic in values["relevance"] if min(of[topic] for of in values.values()) > 0]
+    good = [
+        topic
+        for topic in values["relevance"]
+        if min(values_of_topics[topic] for values_of_topics in values.values()) > 0
+    ]
     for count, tags in ((9, []), (10, ["ElrondKRun"])):
-        some = {name: {topic: of[topic] for topic in good[:count]} for name, of in values.items()}
+        some = {
+            name: {topic: values_of_topics[topic] for topic in good[:count]}
+            for name, values_of_topics in values.items()
+        }
         part = replace(task, only_topics=tuple(good[:count]))
         assert [row.tag for row in equal_runs(part, some)] == tags
     other = tasks.task("touche-2021-task-2")

@@ -26,7 +26,7 @@ def cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_there_is_a_card_for_every_task_with_the_best_results_first() -> None:
-    assert [each for each in tasks.ids() if each in KNOWN] == KNOWN
+    assert [name for name in tasks.ids() if name in KNOWN] == KNOWN
     assert list(tasks.all_tasks()) == tasks.ids()
     for task in tasks.all_tasks().values():
         for kind in {row.kind for row in task.published}:
@@ -41,7 +41,9 @@ def test_judgments_rules_and_measures_are_those_of_the_task_pages() -> None:
     assert corrected == {"relevance": True, "relevance-uncorrected": False}
     assert list(tasks.task("touche-2020-task-1-v1").qrels) == ["relevance-uncorrected"]
     pairs = tasks.task("touche-2022-task-1")
-    assert pairs.rules == tasks.Rules("sentence pair", ("PRO", "CON", "Q0"), 1000, 100, 5)
+    assert pairs.rules == tasks.Rules(
+        unit="sentence pair", stances=("PRO", "CON", "Q0"), max_results=1000, min_results=100, max_runs=5
+    )
     assert [name for name in KNOWN if tasks.task(name).cutoff != 5] == ["touche-2023-task-1"]
 
 
@@ -70,7 +72,7 @@ def test_the_published_results_are_those_of_the_task_pages(official: Path) -> No
     for task, dimension, address, printed in tables:
         source = f"Task page ({address})"
         rows = [row for row in tasks.task(task).published if row.dimension == dimension]
-        found = [
+        rows_found = [
             [row.printed or row.team, row.tag, f"{row.value:.3f}"]
             + ([] if row.low is None else [f"{row.low:.3f}", f"{row.high:.3f}"])
             for row in rows
@@ -80,14 +82,14 @@ def test_the_published_results_are_those_of_the_task_pages(official: Path) -> No
             [team.removesuffix(" (baseline)"), "cedr_knrm" if [team, tag] == GARBLED else tag, *values]
             for team, tag, *values in printed
         ]
-        assert sorted(found) == sorted(as_printed), (task, dimension)
+        assert sorted(rows_found) == sorted(as_printed), (task, dimension)
         others = [row.sources for row in rows if source not in row.sources]
         assert all("Overview of Touché 2020" in only for (only,) in others)
     known = {(task, dimension) for task, dimension, *_ in tables}
     assert known == {
         (row.task, row.dimension)
-        for each in KNOWN
-        for row in tasks.task(each).published
+        for name in KNOWN
+        for row in tasks.task(name).published
         if row.results is None
     }
 
@@ -98,12 +100,12 @@ def test_the_published_stances_are_those_of_the_task_pages(official: Path) -> No
     for task, _, address, printed in tables:
         rows = [row for row in tasks.task(task).published if row.dimension == "stance"]
         columns = attrgetter("team", "tag", "value", "results", "team_value", "team_results")
-        found = [
+        values = [
             [f"{cell:.3f}" if type(cell) is float else str(cell) for cell in columns(row)] for row in rows
         ]
-        assert found == printed
+        assert values == printed
         assert {row.sources for row in rows} == {(f"Task page ({address})",)}
-    published = [row for each in KNOWN for row in tasks.task(each).published]
+    published = [row for name in KNOWN for row in tasks.task(name).published]
     assert {task for task, *_ in tables} == {row.task for row in published if row.results is not None}
 
 
@@ -133,8 +135,8 @@ def test_of_records_each_says_what_its_value_is(touche: Touche) -> None:
     records = json.loads(touche("tasks", "touche-2022-task-2", "--format", "json")[1])
     stances = [row for row in records if row["measure"] == "macro F1"]
     assert (len(records), len(stances)) == (52 + 16, 16) and records[-16:] == stances
-    figures = ("dimension", "team", "value", "results", "team_value", "team_results", "low")
-    assert [stances[0][name] for name in figures] == ["stance", "Grimjack", 0.313, 1208, 0.235, 1386, None]
+    fields = ("dimension", "team", "value", "results", "team_value", "team_results", "low")
+    assert [stances[0][name] for name in fields] == ["stance", "Grimjack", 0.313, 1208, 0.235, 1386, None]
     (listed,) = (line for line in touche("tasks")[1].splitlines() if line.startswith("touche-2022-task-2"))
     assert listed.split()[-1] == "68"
     elrond = json.loads(touche("tasks", "touche-2021-task-1", "--format", "json")[1])
@@ -147,7 +149,7 @@ def test_a_dataset_is_a_task_with_a_corpus() -> None:
     assert tasks.dataset("touche-2020-task-1/sample")[1].directory == "argsme-2020-04-01-sample"
     assert tasks.task("touche-2020-task-1/sample") is tasks.task("touche-2020-task-1")
     assert tasks.dataset("spot-check/arguments")[0].id == "spot-check/arguments"
-    corpora = [tasks.dataset(each) for each in tasks.datasets()]
+    corpora = [tasks.dataset(name) for name in tasks.datasets()]
     assert len(corpora) == sum(len(task.corpora) for task in tasks.all_tasks().values())
 
 
@@ -242,7 +244,7 @@ def test_no_card_leads_elsewhere(mine: Path, touche: Touche, key: str, name: str
 def test_ids_are_told_without_reading_a_card(cards: Path) -> None:
     for card in cards.rglob("*.toml"):
         card.write_bytes(b"\xff")
-    assert [each for each in tasks.ids() if each in KNOWN] == KNOWN
+    assert [name for name in tasks.ids() if name in KNOWN] == KNOWN
     assert tasks.datasets() == tasks.ids()
 
 

@@ -14,7 +14,8 @@ from touche.tira import outputs
 from touche.trec.runs import read_run
 from touche.trec.topics import Topic
 
-A, B = Topic("1", "a"), Topic("2", "b")
+A = Topic("1", "a")
+B = Topic("2", "b")
 
 
 def about() -> str:
@@ -113,7 +114,8 @@ def test_an_output_directory_that_cannot_be_made_or_written_is_named_before_the_
 def test_a_link_for_the_run_stays_and_leads_to_it(write: Write, tmp_path: Path) -> None:
     earlier = write("elsewhere/run.txt", "earlier")
     (tmp_path / "out").mkdir()
-    (link := tmp_path / "out" / "run.txt").symlink_to(earlier)
+    link = tmp_path / "out" / "run.txt"
+    link.symlink_to(earlier)
     outputs.write_run(link.parent, [A], [(A, [("a", 1.0)])], "tag", about)
     assert link.is_symlink() and earlier.read_text() == "1 Q0 a 1 1.0 tag\n"
     assert {path.name for path in link.parent.iterdir()} == {"run.txt", "ir-metadata.yml"}

@@ -15,8 +15,9 @@ from conftest import ROOT, Touche, Write, use_clone
 from touche.baselines.method import tag_of
 from touche.tira.provenance import Software, data_of_files, metadata
 
-START, STOP = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
-SOFTWARE = Software("a", "us", "touche run ./a", "")
+START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+STOP = datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
+SOFTWARE = Software(name="a", team="us", command="touche run ./a", description="")
 
 
 def metadata_in(folder: Path) -> Any:
@@ -61,7 +62,7 @@ def test_a_run_names_imported_packages(
     subprocess.run([sys.executable, *command], cwd=tmp_path, check=True)
     record = metadata_in(tmp_path / "o")
     libraries = record["platform"]["software"]["libraries"]
-    assert {each.partition("==")[0].replace("_", "-") for each in libraries} == imported
+    assert {library.partition("==")[0].replace("_", "-") for library in libraries} == imported
 
 
 OWN = "from touche import baseline\n@baseline\ndef f(topics, documents, *, k=1):\n    yield from ()\n"
@@ -199,8 +200,8 @@ def test_an_unknown_commit_is_left_out_and_the_image_is_named(monkeypatch: pytes
 
 def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Path) -> None:
     files = [write(f"web/{name}", name) for name in ("topics.xml", "en/a/00.warc.gz", "en/b/00.warc.gz")]
-    name, found = files_of(files)
-    assert (name, list(found)) == ("web", ["topics.xml", "a/00.warc.gz", "b/00.warc.gz"])
+    name, digest = files_of(files)
+    assert (name, list(digest)) == ("web", ["topics.xml", "a/00.warc.gz", "b/00.warc.gz"])
     topics = write("topics/a.xml", "x")
     assert [files_of([topics, *files[1:]])[0], files_of([topics, files[1]])[0]] == ["en", "a"]
 
@@ -208,14 +209,14 @@ def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Pa
 def test_of_many_or_large_archives_sizes_are_noted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     topics = write("web/topics.xml", "x")
     archives = [write(f"web/{number % 3}/{number}.warc", "x" * number) for number in range(200)]
-    name, found = files_of([topics, *archives])
-    assert (name, list(found)) == ("web", ["topics.xml", "*.warc"])
+    name, digest = files_of([topics, *archives])
+    assert (name, list(digest)) == ("web", ["topics.xml", "*.warc"])
     listed = "".join(f"{number} {number % 3}/{number}.warc\n" for number in range(200))
     md5 = hashlib.md5(listed.encode()).hexdigest()
-    assert found["*.warc"] == {"files": 200, "bytes": 19900, "md5 of sizes and names": md5}
+    assert digest["*.warc"] == {"files": 200, "bytes": 19900, "md5 of sizes and names": md5}
     monkeypatch.setattr("touche.tira.provenance._MOST_BYTES", 3)
-    found = files_of([topics, write("a/b.warc.gz", "y")])[1]
-    assert "md5" in found["topics.xml"] and found["*.warc"]["files"] == 1
+    digest = files_of([topics, write("a/b.warc.gz", "y")])[1]
+    assert "md5" in digest["topics.xml"] and digest["*.warc"]["files"] == 1
 
 
 def test_a_file_of_an_option_is_named_without_its_folder(
@@ -224,7 +225,8 @@ def test_a_file_of_an_option_is_named_without_its_folder(
     options = f"words: str = '', prompt: str = '{'a' * 300}'"  # the latter no name that a file can have
     baseline = f"from touche import baseline\n@baseline\ndef mine(topics, documents, *, {options}):\n"
     write("mine/baseline.py", f"{baseline}    return [(each, []) for each in topics]\n")
-    words, out = write("secret/words.txt", "the\n"), tmp_path / "out"
+    words = write("secret/words.txt", "the\n")
+    out = tmp_path / "out"
     assert tag_of("mine", {"words": os.path.relpath(words)}) == "touche-mine-words=words.txt"
     assert touche("run", tmp_path / "mine", "-i", "spot-check/passages", "-o", out, "--words", words)[0] == 0
     record = metadata_in(out)

@@ -54,7 +54,8 @@ FORMS: dict[str, Callable[[Run, Path], Any]] = {
 def test_a_run_of_any_form_becomes_any_other_and_comes_back(
     tmp_path_factory: pytest.TempPathFactory, form: str, scores: dict[str, dict[str, float]]
 ) -> None:
-    folder, original = tmp_path_factory.mktemp("forms"), run_of(scores)
+    folder = tmp_path_factory.mktemp("forms")
+    original = run_of(scores)
     source = run_of(FORMS[form](original, folder))
     for other in FORMS:
         for run in (source, run_of(FORMS[other](source, folder)), run_of(FORMS[form](source, folder))):
@@ -68,10 +69,13 @@ def test_objects_of_ranx_become_runs_and_qrels_and_come_back(
     scores: dict[str, dict[str, float]], labels: dict[str, dict[str, int]]
 ) -> None:
     ranx = pytest.importorskip("ranx")
-    run, qrels = run_of(scores).called("my run").ranx(), qrels_of(labels).ranx()
+    run = run_of(scores).called("my run").ranx()
+    qrels = qrels_of(labels).ranx()
     assert isinstance(run, ranx.Run) and isinstance(qrels, ranx.Qrels)
     assert run_of(run).as_dict() == scores and run_of(run).tag == "my run"
-    assert qrels_of(qrels) == {t: {d: max(n, 0) for d, n in of.items()} for t, of in labels.items()}
+    assert qrels_of(qrels) == {
+        t: {d: max(n, 0) for d, n in labels_of_topic.items()} for t, labels_of_topic in labels.items()
+    }
 
 
 def test_ranks_survive_in_files_and_in_frames_of_pyterrier(write: Write) -> None:
@@ -153,7 +157,8 @@ PRIVATE = "\ue000"  # a character for private use
 
 
 def test_ids_are_the_same_in_files_and_in_memory(tmp_path: Path) -> None:
-    run, qrels = run_of({PRIVATE: {PRIVATE: 1.0}}), qrels_of({PRIVATE: {PRIVATE: 1}})
+    run = run_of({PRIVATE: {PRIVATE: 1.0}})
+    qrels = qrels_of({PRIVATE: {PRIVATE: 1}})
     run.write(tmp_path / "run.txt")
     assert run_of(tmp_path / "run.txt") == run
     assert qrels_of(qrels.write(tmp_path / "qrels.txt")) == qrels
@@ -242,10 +247,10 @@ def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]])
     except ToucheError:
         return
     first = 1 if any(rank == 0 for _, _, rank, _ in rows) else 0  # ranks of files start at 1
-    assert [(each.topic, each.document, each.rank, each.score) for each in run] == [
+    assert [(line.topic, line.document, line.rank, line.score) for line in run] == [
         (str(qid), str(docno), rank + first, float(score)) for qid, docno, rank, score in rows
     ]
-    assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in run)
+    assert all(len(f"{line.topic} {line.document}".split()) == 2 for line in run)
 
 
 QREL_FORMS: dict[str, Callable[[Qrels], Any]] = {
@@ -286,7 +291,7 @@ def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
 
 def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_run() -> None:
     run = run_of({"1": {"a": 1.0}})
-    assert [str(each.path) for each in runs_of([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
+    assert [str(entry.path) for entry in runs_of([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
         "run",
         "run (2)",
         "run (3)",
@@ -296,7 +301,8 @@ def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_ru
 
 
 def test_ir_measures_scores_what_is_converted_to_it_alike() -> None:
-    run, qrels = run_of({"1": {"a": 1.0, "b": 2.0}}), qrels_of({"1": {"a": 1}})
+    run = run_of({"1": {"a": 1.0, "b": 2.0}})
+    qrels = qrels_of({"1": {"a": 1}})
     value = ir_measures.calc_aggregate([ir_measures.RR], qrels.records(), run.scored_docs())[ir_measures.RR]
     assert value == 0.5
     frames = qrels.frame("ir_measures"), run.frame("ir_measures")
@@ -312,7 +318,8 @@ IDS |= dict.fromkeys(("a\x1fb", "a\x85b", "a\u00a0b", "a\u200bb"), False)
 def test_files_and_memory_accept_the_same_ids(write: Write, id: str, is_topic: bool) -> None:
     topic, document = (id, "d") if is_topic else ("1", id)
     frame = {"query_id": [topic], "doc_id": [document]}
-    run, qrels = f"{topic} Q0 {document} 1 2.0 tag\n", f"{topic} 0 {document} 1\n"
+    run = f"{topic} Q0 {document} 1 2.0 tag\n"
+    qrels = f"{topic} 0 {document} 1\n"
 
     def is_refused(read: Callable[[], object]) -> bool:
         try:

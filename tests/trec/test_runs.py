@@ -54,8 +54,8 @@ def test_a_score_is_rounded_as_numpy_does_and_never_warns(score: float) -> None:
 def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
     path = write("a.run", '51\tQ0\td1\t0\t11.7\tteam\t\n2 FIRST d2___3 1 1e-3 "Colbert  edinburg"\n')
     assert read_run(path) == [
-        RunLine("51", "Q0", "d1", 0, 11.7, "team"),
-        RunLine("2", "FIRST", "d2___3", 1, 0.001, '"Colbert  edinburg"'),
+        RunLine(topic="51", stance="Q0", document="d1", rank=0, score=11.7, tag="team"),
+        RunLine(topic="2", stance="FIRST", document="d2___3", rank=1, score=0.001, tag='"Colbert  edinburg"'),
     ]
 
 
@@ -81,7 +81,8 @@ def test_each_field_of_a_line_reads_back_or_the_line_is_refused(any: list[str], 
     columns = [odd if take else good for odd, good, take in zip(any, GOOD, taken, strict=True)]
     line = parsed_or_refused(*columns)
     if isinstance(line, RunLine):
-        rank, score = line.rank, line.score
+        rank = line.rank
+        score = line.score
         assert [line.topic, line.stance, line.document, line.tag] == [*columns[:3], columns[5]]
         assert (rank, score) == (int(columns[3]), float(columns[4]))
 
@@ -93,9 +94,17 @@ def test_a_rank_is_18_ascii_digits_at_most_and_a_score_a_decimal_that_is_finite_
     with suppress(ValueError):
         is_score = is_score and abs(float(text)) < 2**128 - 2**103
         line = parsed_or_refused(*GOOD[:4], text, "t")
-        assert line == RunLine("1", "Q0", "d", 1, float(text), "t") if is_score else is_of(line, "score")
+        assert (
+            line == RunLine(topic="1", stance="Q0", document="d", rank=1, score=float(text), tag="t")
+            if is_score
+            else is_of(line, "score")
+        )
     line = parsed_or_refused(*GOOD[:3], text, *GOOD[4:])
-    assert line == RunLine("1", "Q0", "d", int(text), 0.5, "t") if is_rank else is_of(line, "rank")
+    assert (
+        line == RunLine(topic="1", stance="Q0", document="d", rank=int(text), score=0.5, tag="t")
+        if is_rank
+        else is_of(line, "rank")
+    )
 
 
 def is_of(line: RunLine | LineError, column: str) -> bool:
@@ -114,7 +123,8 @@ def trec_eval_finds_in_first_place(scores: dict[str, float], document: str) -> b
 
 @given(HITS)
 def test_the_order_of_a_ranking_is_the_one_of_trec_eval(hits: dict[str, float]) -> None:
-    remaining, ranked = dict(hits), ranking(hits.items())
+    remaining = dict(hits)
+    ranked = ranking(hits.items())
     assert ranking(hits.items(), 2) == ranked[:2]
     for document, _ in ranked:
         assert trec_eval_finds_in_first_place(remaining, document)
@@ -198,10 +208,10 @@ def test_blocks_of_lines_are_read_as_each_line_is(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "BLOCK", block)
         try:
-            found: list[RunLine] | int | None = [*read_run(path)]
+            result: list[RunLine] | int | None = [*read_run(path)]
         except InputError as error:
-            found = error.line
-    assert found == expected
+            result = error.line
+    assert result == expected
 
 
 @given(
@@ -210,7 +220,10 @@ def test_blocks_of_lines_are_read_as_each_line_is(
     )
 )
 def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, int, float]]) -> None:
-    lines = [RunLine(topic, "Q0", document, rank, score, "t") for topic, document, rank, score in cells]
+    lines = [
+        RunLine(topic=topic, stance="Q0", document=document, rank=rank, score=score, tag="t")
+        for topic, document, rank, score in cells
+    ]
 
     def grouped(ordered: list[RunLine]) -> list[tuple[str, list[RunLine]]]:
         topics: dict[str, list[RunLine]] = {line.topic: [] for line in lines}
@@ -228,8 +241,8 @@ def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, i
         (run.by_rank, by_rank),
         (run.by_topic, lines),
     ):
-        assert [(topic, [*run.take(places)]) for topic, places in order.items()] == grouped(ordered)
+        assert [(topic, [*run.take(positions)]) for topic, positions in order.items()] == grouped(ordered)
     ties = sorted(lines, key=lambda line: (-np.float32(line.score), line.rank))
-    found = {topic: [*run.take(places)] for topic, places in run.by_score_and_rank.items()}
-    assert found == dict(grouped(ties))
+    by_topic = {topic: [*run.take(positions)] for topic, positions in run.by_score_and_rank.items()}
+    assert by_topic == dict(grouped(ties))
     assert run.tags.present == (["t"] if lines else []) and [*run] == lines and run[1:] == lines[1:]

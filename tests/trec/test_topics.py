@@ -18,7 +18,13 @@ def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write
         </topics>""",
     )
     assert read_topics_xml(path) == [
-        Topic("2", "Which is better, a laptop or a desktop?", ("laptop", "desktop"), "d", "n & m"),
+        Topic(
+            number="2",
+            title="Which is better, a laptop or a desktop?",
+            objects=("laptop", "desktop"),
+            description="d",
+            narrative="n & m",
+        ),
         Topic("51", "Only a title?"),
     ]
 

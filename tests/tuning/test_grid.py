@@ -15,8 +15,8 @@ def option(default: Any, annotation: Any = Parameter.empty, name: str = "x") -> 
 
 
 OPTIONS = {
-    each.name: each
-    for each in (
+    option_made.name: option_made
+    for option_made in (
         option(0.9, name="k1"),
         option(1000, name="depth"),
         option(False, name="multifield"),
@@ -40,8 +40,8 @@ OPTIONS = {
     ],
 )
 def test_values_are_those_that_are_written(default: Any, text: str, values: list[Any]) -> None:
-    found = grid.values_of(option(default), text)
-    assert found == values and {type(value) for value in found} == {type(default)}
+    values_found = grid.values_of(option(default), text)
+    assert values_found == values and {type(value) for value in values_found} == {type(default)}
 
 
 @given(st.integers(-500, 500), st.integers(0, 60), st.integers(1, 500))
@@ -94,13 +94,18 @@ def test_values_have_to_be_of_the_type_of_the_option(default: Any, text: str) ->
 
 
 def test_settings_are_all_combinations_each_once() -> None:
-    found = grid.settings_of(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
-    assert [(each["depth"], each["k1"]) for each in found] == [(10, 1.0), (10, 2.5), (20, 1.0), (20, 2.5)]
-    assert all(isinstance(each["k1"], float) for each in found)
+    settings = grid.settings_of(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
+    assert [(setting["depth"], setting["k1"]) for setting in settings] == [
+        (10, 1.0),
+        (10, 2.5),
+        (20, 1.0),
+        (20, 2.5),
+    ]
+    assert all(isinstance(setting["k1"], float) for setting in settings)
     (numpy,) = grid.settings_of(OPTIONS, {"k1": np.array([1.5]), "depth": np.array([5])})
     assert (type(numpy["k1"]), type(numpy["depth"])) == (float, int)  # as metadata can write them
-    assert all((each["multifield"], each["stance"]) == (False, "NO") for each in found)
-    assert grid.settings_of(OPTIONS, {}) == [{name: each.default for name, each in OPTIONS.items()}]
+    assert all((setting["multifield"], setting["stance"]) == (False, "NO") for setting in settings)
+    assert grid.settings_of(OPTIONS, {}) == [{name: setting.default for name, setting in OPTIONS.items()}]
 
 
 @pytest.mark.parametrize("values", [None, [{"k1": [1.0]}], "k1"])

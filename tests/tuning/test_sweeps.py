@@ -60,8 +60,8 @@ def swept(
     return sweep_of(ranker, source, folder, settings_of(ranker.options, grid), [TASK], "trec_eval", **more)
 
 
-def check_same_as_single_runs(found: Sweep, ranker: Baseline, folder: Path) -> None:
-    for setting in found.settings:
+def check_same_as_single_runs(sweep: Sweep, ranker: Baseline, folder: Path) -> None:
+    for setting in sweep.settings:
         baselines.run(ranker, opened(DATASET), folder, dict(setting.options))
         assert (setting.folder / "run.txt").read_bytes() == (folder / "run.txt").read_bytes()
 
@@ -78,10 +78,11 @@ GRIDS: dict[str, tuple[dict[str, Sequence[Any]], int]] = {
 @pytest.mark.parametrize("name", GRIDS)
 def test_one_pass_serves_all_settings_that_share_an_analysis(name: str, tmp_path: Path) -> None:
     grid, passes = GRIDS[name]
-    ranker, (given, begun) = baselines.load(name), watched()
-    found = swept(ranker, grid, tmp_path / "sweep", given)
-    assert len(begun) == passes and found.new_runs == len(found.settings) > passes
-    check_same_as_single_runs(found, ranker, tmp_path / "single")
+    ranker = baselines.load(name)
+    (source, begun) = watched()
+    sweep = swept(ranker, grid, tmp_path / "sweep", source)
+    assert len(begun) == passes and sweep.new_runs == len(sweep.settings) > passes
+    check_same_as_single_runs(sweep, ranker, tmp_path / "single")
 
 
 RM3 = {"model": ["dirichletlm", "bm25"], "words": [5, 10], "title": [0.2, 0.5]}
@@ -89,10 +90,11 @@ RM3 = {"model": ["dirichletlm", "bm25"], "words": [5, 10], "title": [0.2, 0.5]}
 
 def test_readings_that_depend_on_a_setting_are_those_of_single_runs(tmp_path: Path) -> None:
     """RM3 reads three times: the titles' terms, the best documents, and the expanded queries' terms."""
-    ranker, (given, begun) = baselines.load("rm3"), watched()
-    found = swept(ranker, RM3, tmp_path / "sweep", given)
-    assert len(begun) < 3 * len(found.settings)
-    check_same_as_single_runs(found, ranker, tmp_path / "single")
+    ranker = baselines.load("rm3")
+    (source, begun) = watched()
+    sweep = swept(ranker, RM3, tmp_path / "sweep", source)
+    assert len(begun) < 3 * len(sweep.settings)
+    check_same_as_single_runs(sweep, ranker, tmp_path / "single")
 
 
 FIELDS_WITHOUT_NAMES = '''
@@ -109,10 +111,11 @@ def mine(topics: Topics, documents: Documents, *, words: int = 3, k1: float = 0.
 
 def test_fields_that_have_no_names_are_never_confused(write: Write, tmp_path: Path) -> None:
     folder = write("mine/baseline.py", FIELDS_WITHOUT_NAMES).parent
-    ranker, (given, begun) = baselines.load(str(folder)), watched()
-    found = swept(ranker, {"words": [3, 30], "k1": [0.5, 0.9]}, tmp_path / "sweep", given)
-    assert len(begun) == len(found.settings) == 4
-    check_same_as_single_runs(found, ranker, tmp_path / "single")
+    ranker = baselines.load(str(folder))
+    (source, begun) = watched()
+    sweep = swept(ranker, {"words": [3, 30], "k1": [0.5, 0.9]}, tmp_path / "sweep", source)
+    assert len(begun) == len(sweep.settings) == 4
+    check_same_as_single_runs(sweep, ranker, tmp_path / "single")
 
 
 FAILING = '''
@@ -134,7 +137,9 @@ def mine(topics: Topics, documents: Documents, *, least: int = 1, words: str = "
 def test_a_sweep_goes_on_where_it_was_broken_off(write: Write, tmp_path: Path) -> None:
     folder = write("mine/baseline.py", FAILING).parent
     flag = write("mine/broken.flag", "")
-    ranker, grid, output = baselines.load(str(folder)), {"least": [1, 2, 3, 4]}, tmp_path / "sweep"
+    ranker = baselines.load(str(folder))
+    grid = {"least": [1, 2, 3, 4]}
+    output = tmp_path / "sweep"
     with pytest.raises(ToucheError, match="no luck"):
         swept(ranker, grid, output)
     assert sorted(path.parent.name for path in output.glob("*/run.txt")) == [
@@ -179,8 +184,8 @@ def test_what_is_cut_short_or_changed_does_not_count(
     path = output / "touche-mine" / name
     whole = (output / "touche-mine" / "run.txt").read_bytes()
     path.write_bytes(path.read_bytes()[:size])
-    found = swept(baselines.load(str(folder)), {"least": [1, 2]}, output)
-    assert found.new_runs == 1 and (output / "touche-mine" / "run.txt").read_bytes() == whole
+    sweep = swept(baselines.load(str(folder)), {"least": [1, 2]}, output)
+    assert sweep.new_runs == 1 and (output / "touche-mine" / "run.txt").read_bytes() == whole
 
 
 def test_other_code_other_input_and_other_files_of_options_are_run_again(
@@ -212,7 +217,7 @@ def test_other_code_other_input_and_other_files_of_options_are_run_again(
 def counting(word: str) -> Baseline:
     @touche.baseline
     def mine(topics: touche.Topics, documents: touche.Documents, *, least: int = 1) -> touche.Rankings:
-        yield topics[0], [(each.id, 1.0) for each in documents if each.text.count(word) >= least]
+        yield topics[0], [(document.id, 1.0) for document in documents if document.text.count(word) >= least]
 
     return mine
 
@@ -221,9 +226,9 @@ def counting(word: str) -> Baseline:
 def test_runs_of_a_function_are_always_repeated_because_its_code_is_not_known(tmp_path: Path) -> None:
     for word in ("car", "city"):  # two functions of one name, as in a notebook whose cell is run again
         mine = counting(word)
-        found = touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path)
-        assert found.new_runs == 2
-        for setting in found.settings:
+        sweep = touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path)
+        assert sweep.new_runs == 2
+        for setting in sweep.settings:
             run = touche.run(mine, DATASET, **setting.options)
             assert len((setting.folder / "run.txt").read_text().splitlines()) == len(run)
 
@@ -243,22 +248,22 @@ def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(
 ) -> None:
     folder, _ = complete
     output = tmp_path / "other"
-    found = swept(baselines.load(str(folder)), {"words": ["../../x", "%2e/y"]}, output)
-    assert {setting.folder.parent for setting in found.settings} == {output}
+    sweep = swept(baselines.load(str(folder)), {"words": ["../../x", "%2e/y"]}, output)
+    assert {setting.folder.parent for setting in sweep.settings} == {output}
     assert len(list(output.glob("*/run.txt"))) == 2
 
 
 def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> None:
     from touche.evaluation import scores
 
-    found = swept(baselines.load("bm25"), {"k1": [0.1, 5.0], "b": [0.0, 1.0]}, tmp_path)
-    for row in found.scores:
+    sweep = swept(baselines.load("bm25"), {"k1": [0.1, 5.0], "b": [0.0, 1.0]}, tmp_path)
+    for row in sweep.scores:
         (run,) = scores.evaluate([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
         score = run.scores["trec_eval"]
         assert (row.mean, row.low, row.high, row.judged) == (score.mean, score.low, score.high, score.judged)
         assert row.values == run.evaluations["trec_eval"].per_topic and row.record["topics"] == score.topics
-    assert found.best("relevance").mean == max(row.mean or 0 for row in found.scores)
-    assert [dict(setting.swept) for setting in found.settings] == [
+    assert sweep.best("relevance").mean == max(row.mean or 0 for row in sweep.scores)
+    assert [dict(setting.swept) for setting in sweep.settings] == [
         {"k1": k1, "b": b} for k1 in (0.1, 5.0) for b in (0.0, 1.0)
     ]
 
@@ -266,9 +271,9 @@ def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> No
 @pytest.mark.parametrize("method", ["two-fold", "leave-one-topic-out"])
 def test_a_cross_validated_score_is_never_of_topics_that_tuned(tmp_path: Path, method: str) -> None:
     grid: dict[str, Sequence[Any]] = {"k1": [0.1, 0.9, 5.0], "b": [0.0, 0.5, 1.0]}
-    found = swept(baselines.load("bm25"), grid, tmp_path, cross_validation=method)
-    validation = found.cross_validations["relevance"]
-    by_setting = {str(row.setting): row for row in found.scores}
+    sweep = swept(baselines.load("bm25"), grid, tmp_path, cross_validation=method)
+    validation = sweep.cross_validations["relevance"]
+    by_setting = {str(row.setting): row for row in sweep.scores}
     topics = set(validation.values)
     assert len(topics) == 10
     for fold in validation.folds:
@@ -276,7 +281,7 @@ def test_a_cross_validated_score_is_never_of_topics_that_tuned(tmp_path: Path, m
         means = {name: sum(row.values[topic] for topic in others) for name, row in by_setting.items()}
         assert means[str(fold.choice)] == pytest.approx(max(means.values()))
         assert {t: by_setting[str(fold.choice)].values[t] for t in fold.values} == fold.values
-    assert validation.mean <= (found.best("relevance").mean or 0)
+    assert validation.mean <= (sweep.best("relevance").mean or 0)
 
 
 def test_a_heat_map_shows_the_best_over_other_options(tmp_path: Path) -> None:
@@ -285,27 +290,27 @@ def test_a_heat_map_shows_the_best_over_other_options(tmp_path: Path) -> None:
         "k1": [0.1, 0.9, 5.0],
         "b": [0.0, 0.5, 1.0],
     }
-    found = swept(baselines.load("bm25"), grid, tmp_path)
-    axes = found.heat_map("relevance").axes[0]
+    sweep = swept(baselines.load("bm25"), grid, tmp_path)
+    axes = sweep.heat_map("relevance").axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("k1", "b")
     texts = {(round(t.get_position()[0]), round(t.get_position()[1])): t for t in axes.texts}
     assert len(texts) == 9
     for (column, row), text in texts.items():
         cell = {"k1": grid["k1"][column], "b": grid["b"][row]}
-        means = [s.mean or 0 for s in found.scores if cell.items() <= s.setting.swept.items()]
+        means = [s.mean or 0 for s in sweep.scores if cell.items() <= s.setting.swept.items()]
         assert len(means) == 2 and text.get_text() == f"{max(means):.3f}"
-    picture = found.heat_map("relevance")._repr_png_()  # type: ignore[attr-defined]
+    picture = sweep.heat_map("relevance")._repr_png_()  # type: ignore[attr-defined]
     assert picture.startswith(b"\x89PNG") and not pyplot.get_fignums()  # so that notebooks show one picture
     bold = {text.get_text() for text in axes.texts if text.get_fontweight() == "bold"}
-    assert bold == {f"{found.best('relevance').mean:.3f}"}
+    assert bold == {f"{sweep.best('relevance').mean:.3f}"}
 
 
 def test_one_setting_has_a_score_and_no_heat_map(tmp_path: Path) -> None:
-    found = swept(baselines.load("bm25"), {"k1": [0.5]}, tmp_path)
-    assert len(found.scores) == 1 and str(found.settings[0]) == "touche-bm25-k1=0.5"
+    sweep = swept(baselines.load("bm25"), {"k1": [0.5]}, tmp_path)
+    assert len(sweep.scores) == 1 and str(sweep.settings[0]) == "touche-bm25-k1=0.5"
     with pytest.raises(ToucheError, match="several values"):
-        found.heat_map("relevance")
-    for function in (found.heat_map, found.best):
+        sweep.heat_map("relevance")
+    for function in (sweep.heat_map, sweep.best):
         with pytest.raises(ToucheError, match=r"dimension 'quality'.*relevance"):
             function("quality")
 
@@ -332,17 +337,17 @@ def test_doubts_about_scores_are_warnings_each_once(tmp_path: Path) -> None:
     qrels = touche.qrels_of(ROOT / "qrels" / QRELS)
     other = {topic: dict.fromkeys(labels, 1) for topic, labels in [*qrels.items()][:3]} | {"77": {"x": 1}}
     with pytest.warns(UserWarning) as caught:
-        found = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9, 2.0]}, qrels=other)
+        sweep = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9, 2.0]}, qrels=other)
     texts = [str(warning.message) for warning in caught]
-    assert texts == [*found.warnings] and len({*texts}) == len(texts)
+    assert texts == [*sweep.warnings] and len({*texts}) == len(texts)
     (lacking,) = (text for text in texts if "topic 77" in text)
     assert lacking.startswith("k1=0.5 and 2 more, qrels: ")
     (unjudged,) = (text for text in texts if "no judgments for" in text)
     assert "7 topics" in unjudged or "and 2 more" in unjudged
     unknown = {topic: {"x": 1} for topic in qrels}
     with pytest.warns(UserWarning, match="are 0"):
-        found = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9]}, qrels=unknown, cross_validation="two-fold")
-    assert not found.cross_validations and {score.mean for score in found.scores} == {0}
+        sweep = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9]}, qrels=unknown, cross_validation="two-fold")
+    assert not sweep.cross_validations and {score.mean for score in sweep.scores} == {0}
 
 
 READING = """
@@ -432,9 +437,9 @@ def test_a_change_of_a_module_outside_or_of_a_library_repeats_a_run(write: Write
         write(f"{name}/outside_package/__init__.py", "from .values import *")
         write(f"{name}/outside_package/values.py", "FIRST, SECOND = 1, 2")
         for package, version in (("outside-helper", 1), ("other", 2)):
-            about = f"{name}/{package.replace('-', '_')}-{version}.dist-info"
-            write(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
-            write(f"{about}/top_level.txt", f"{package.replace('-', '_')}\n")
+            metadata = f"{name}/{package.replace('-', '_')}-{version}.dist-info"
+            write(f"{metadata}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+            write(f"{metadata}/top_level.txt", f"{package.replace('-', '_')}\n")
     code = (
         "import sys, touche; print(touche.sweep(sys.argv[1], sys.argv[2], {}, output=sys.argv[3]).new_runs)"
     )
@@ -457,7 +462,8 @@ def test_a_change_of_a_module_outside_or_of_a_library_repeats_a_run(write: Write
 
 def test_a_module_outside_that_changes_after_its_import_is_not_recorded(write: Write, tmp_path: Path) -> None:
     """Python does not load it anew, so that a later process has to repeat the run."""
-    folder, helper = write("mine/baseline.py", OUTSIDE).parent, write("lib/outside_helper.py", "VALUE = 1")
+    folder = write("mine/baseline.py", OUTSIDE).parent
+    helper = write("lib/outside_helper.py", "VALUE = 1")
     code = f"import touche; print(touche.sweep({str(folder)!r}, {DATASET!r}, {{}}, output='sweep').new_runs)"
     (tmp_path / "run.py").write_text(f"{code}\nopen({str(helper)!r}, 'w').write('VALUE = 22')\n{code}\n")
     environment = os.environ | {"PYTHONPATH": str(helper.parent)}
@@ -473,8 +479,8 @@ def test_a_module_outside_that_changes_after_its_import_is_not_recorded(write: W
 
 def test_a_sweep_into_the_folder_of_its_baseline_is_resumed(reading: Path) -> None:
     for new_runs in (2, 0, 0):
-        found = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")
-        assert found.new_runs == new_runs
+        sweep = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")
+        assert sweep.new_runs == new_runs
 
 
 def test_a_changed_page_of_a_table_and_one_of_many_files_are_noticed(
