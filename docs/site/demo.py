@@ -18,7 +18,7 @@ from touche.regression.expected import ExpectedScore, read_expected
 from touche.trec.runs import RUN_FILE
 
 FOLDER = Path("build/demo")
-TABLES = (("arguments", "passages", "pages"), ("pairs",))  # parts that stand beside one another
+TABLES = (("arguments", "passages", "pages"), ("pairs",), ("images",))  # parts that stand beside one another
 NAME, CELL = 26, 22  # characters
 NEXT = """
 All runs are in build/demo. What next? With the environment of the demo (source .venv/bin/activate):
@@ -34,6 +34,7 @@ def main() -> None:
     # What it would warn of is in the spot check on purpose, such as pages that cannot be read.
     logging.getLogger("touche").setLevel(logging.ERROR)
     print("nDCG@5 and its 95% interval by both evaluators, trec_eval and touche; two lines where they differ")
+    print("Images: precision at 10 per stance, by touche")
     for parts in TABLES:
         dimensions = list(tasks.task(f"spot-check/{parts[0]}").qrels)
         about = f"{', '.join(dimensions)}:" if len(parts) > 1 else f"{parts[0]}:"
@@ -60,12 +61,12 @@ def _expected_on(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScor
 def _scores(command: str, parts: Sequence[str], entries: Mapping[str, ExpectedScore]) -> Iterator[str]:
     """A line with the scores on all parts and in all dimensions, or one for each evaluator."""
     found = [_evaluated(part, entries[part]) if part in entries else [] for part in parts]
-    shown = {
-        evaluator: [cell for each in found for cell in _cells(each, evaluator)] for evaluator in EVALUATORS
-    }
+    known = [name for name in EVALUATORS if all(name in run.evaluations for runs in found for run in runs)]
+    shown = {evaluator: [cell for each in found for cell in _cells(each, evaluator)] for evaluator in known}
     agree = len(set(map(tuple, shown.values()))) == 1
     for evaluator, cells in [*shown.items()][: 1 if agree else None]:
-        yield _line(command if agree else f"{command}, {evaluator}", cells)
+        name = command if len(command) < NAME else command.split()[0]
+        yield _line(name if agree else f"{name}, {evaluator}", cells)
 
 
 def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:

@@ -3,7 +3,8 @@
 A baseline is a function with the decorator ``baseline``. It yields ``Rankings`` for ``Topics`` and
 ``Documents``.
 
-* documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``;
+* documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument``, ``Page`` or
+  ``Image``;
   ``Sentence``; ``premises_of``, ``conclusion_of``, ``discussion_of`` and ``page_of`` return parts of any
   document
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)

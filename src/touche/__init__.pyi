@@ -41,6 +41,7 @@ from .documents.pages import Page as Page
 from .documents.records import AnyDocument as AnyDocument
 from .documents.records import Argument as Argument
 from .documents.records import Document as Document
+from .documents.records import Image as Image
 from .documents.records import Sentence as Sentence
 from .documents.records import conclusion_of as conclusion_of
 from .documents.records import discussion_of as discussion_of

@@ -1,7 +1,8 @@
 """Linter for runs: every line that breaks a rule of the task."""
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -17,6 +18,7 @@ from touche.data.places import has_corpus, locate_corpus, topics_of
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
+from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.framed import Table
 from touche.trec.runs import MAX_DEPTH, LineError, read_columns, split_columns
@@ -36,6 +38,7 @@ _ERRORS = (
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
     _WARNINGS, WARNING
 )  # codes of findings with their severity
+
 
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
@@ -86,10 +89,17 @@ class Findings(Table[Finding]):
 
 @dataclass(frozen=True)
 class _Run:
-    """A run with its readable lines, and the problems of the others."""
+    """A run with its readable lines, and the problems of the others.
+
+    Attributes:
+        run: the readable lines; if stances have rankings, with their names as topics.
+        broken: the problems.
+        is_ordered_by_score: whether an evaluator orders the lines by score.
+    """
 
     run: Run
     broken: Sequence[Breach]
+    is_ordered_by_score: bool = True
 
     @property
     def path(self) -> Path:
@@ -114,7 +124,11 @@ class _Run:
         A tuple per group of equal scores: the first line that trec_eval puts below the next line, then the
         number and content of that next line. Last is the first rank at which trec_eval has another document.
         """
-        return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
+        return (
+            [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
+            if self.is_ordered_by_score
+            else []
+        )
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
         """Returns findings in the order of the lines."""
@@ -158,8 +172,11 @@ def lint(
         ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
     """
     check_distinct(paths)
-    runs = [_read(path) for path in paths]
-    known, notes = _known(runs, task, corpus)
+    topics = _topic_numbers(task, corpus)
+    runs = [
+        _read_rankings(path, task.rules, topics) if task.rules.by_stance else _read(path) for path in paths
+    ]
+    known, notes = _known(runs, task, corpus, topics)
     cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
@@ -229,6 +246,8 @@ def lint_format(path: Path) -> list[Finding]:
         ToucheError: if the file cannot be read as text.
     """
     run = _read(path)
+    if run.run.ranks_stances:
+        run = _Run(run.run.by_stance(), run.broken, is_ordered_by_score=False)
     return run.findings(_format_breaches(run, CUTOFF))
 
 
@@ -258,13 +277,28 @@ def _read(path: Path) -> _Run:
     return _Run(run, broken)
 
 
-def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:
+def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _Run:
+    """Reads a run with a ranking for each stance; lines that the organizers' script skips are broken."""
+    run, skipped = read_counted(path, rules.stances, rules.ids, rules.max_results, topics)
+    broken = [(error.column, error.line, error.problem, error.remedy) for error in skipped]
+    return _Run(run.by_stance(), broken, is_ordered_by_score=False)
+
+
+def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
+    """Returns the numbers of the topics; None if the file is missing."""
+    with suppress(MissingDataError):
+        return frozenset(topic.number for topic in read_topics(topics_of(task, corpus)))
+    return None
+
+
+def _known(
+    runs: Iterable[_Run], task: Task, corpus: Corpus, topics: frozenset[str] | None
+) -> tuple[_Known, list[str]]:
     notes = []
-    try:
-        topics = frozenset(topic.number for topic in read_topics(topics_of(task, corpus)))
-    except MissingDataError:
-        topics = None
+    if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
+    elif task.rules.by_stance:
+        topics = frozenset(ranking_names(topics, task.rules.stances))
     if not has_corpus(corpus):
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
         return _Known(topics), notes
@@ -313,7 +347,12 @@ def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
     """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
     if missing := (known.topics or frozenset()) - run.rankings.keys():
         listed = ", ".join(sorted(missing, key=in_order))
-        yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
+        effect = "trec_eval counts them as 0"
+        if not run.is_ordered_by_score:
+            effect = (
+                "the organizers' script counts a missing stance as 0, and leaves out a topic without both"
+            )
+        yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
 def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:

@@ -149,7 +149,7 @@ def test_the_first_steps_work_one_after_the_other_in_an_empty_folder(
     assert [touche(*step.split())[0] for step in steps] == [0] * len(steps)
 
 
-SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", "passages")]
+SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "images", "pages", "pairs", "passages")]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ COMPLETED = {
     "run bm25 --qui": ["--quiet"],
     "run bm25 -i spot": SPOT_CHECKS,
     "run bm25 -i t": [*(dataset for dataset in tasks.datasets() if dataset[0] == "t"), "touche-mine/"],
-    "evaluate run.txt --task touche-2022": ["touche-2022-task-1", "touche-2022-task-2"],
+    "evaluate run.txt --task touche-2022": ["touche-2022-task-1", "touche-2022-task-2", "touche-2022-task-3"],
     "regress bm25 --dataset spot-check/pas": ["spot-check/passages"],
     "data fetch touche-2020-task-1-v": ["touche-2020-task-1-v1"],
     "tasks c": ["check"],

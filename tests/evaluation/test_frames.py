@@ -38,7 +38,7 @@ def test_the_frames_hold_what_the_json_holds(
 def test_published_results_are_a_frame(touche: Touche) -> None:
     frame = package.published("touche-2022-task-1")
     records = json.loads(touche("tasks", "touche-2022-task-1", "--format", "json")[1])
-    assert [*frame.columns, "rerun"] == list(records[0])  # the command adds a column
+    assert list(frame.columns) == list(records[0])
     assert len(frame) == len(records) == 123
     best = frame[frame.dimension == "coherence"].iloc[0]
     assert (best.team, best.value, best.low, best.high) == ("Daario Naharis", 0.458, 0.389, 0.525)

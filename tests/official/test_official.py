@@ -17,7 +17,10 @@ from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
 from touche.data.places import qrels_of
+from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
+from touche.evaluation.leaderboard import comparable
+from touche.evaluation.scores import evaluate
 from touche.linting import lint
 from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.outcomes import PASSED
@@ -159,3 +162,52 @@ def test_what_the_program_writes_passes_the_linter(
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
     assert lint(paths, task, task.corpora["sample"]) == ([], [])
+
+
+IMAGES = {
+    "touche-2022-task-3/minsc-baseline": (0.736, 0.686, 0.407),
+    "touche-2022-task-3/aramis-argumentativeness-formula-stance-formula": (0.701, 0.634, 0.381),
+    "touche-2022-task-3/aramis-argumentativeness-neural-stance-neural": (0.673, 0.624, 0.354),
+    "touche-2022-task-3/boromir-afinn-clustering": (0.600, 0.545, 0.319),
+    "touche-2022-task-3/boromir-afinn-ocr": (0.814, 0.726, 0.408),
+    "touche-2022-task-3/boromir-bert-ocr-clustering-query-processing": (0.822, 0.728, 0.411),
+    "touche-2022-task-3/jester-with-emotion-detection": (0.696, 0.647, 0.350),
+    "touche-2022-task-3/sigir23-bert": (0.882, 0.804, 0.462),
+    "touche-2022-task-3/sigir23-formula": (0.867, 0.790, 0.453),
+    "touche-2022-task-3/sigir23-v7-30-topics": (0.890, 0.817, 0.458),
+    "touche-2023-task-3/jean-luc-picard-0": (0.523, 0.292, 0.162),
+    "touche-2023-task-3/jean-luc-picard-2": (0.369, 0.196, 0.098),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_runs_of_images_score_what_the_organizers_script_computes(official: Path, name: str) -> None:
+    """On topic, argumentative, on stance; official runs also have a row with these values in the card."""
+    task = tasks.task(name.split("/")[0])
+    results = evaluate([official / "runs" / f"{name}.run"], task)
+    assert [round(result.scores["touche"].mean, 3) for result in results] == [*IMAGES[name]]
+    assert not results[0].skipped and results[0].scores["touche"].judged > 0.998
+    if "sigir23" not in name:
+        tags = [
+            {row.tag for row in comparable(task, run.dimension, "touche") if row.value == value}
+            for run, value in zip(results, IMAGES[name], strict=True)
+        ]
+        assert set[str].intersection(*tags)
+    findings, _ = lint([official / "runs" / f"{name}.run"], task, task.corpora["full"])
+    assert findings == []
+
+
+def test_qrels_of_the_other_year_are_refused(
+    official: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qrels").mkdir()
+    files = [tasks.task(f"touche-{year}-task-3").qrels["stance-relevance"].file for year in (2022, 2023)]
+    for name, other in (files, files[::-1]):
+        (tmp_path / "qrels" / name).symlink_to(official / "qrels" / other)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    for year, run in ((2022, "minsc-baseline"), (2023, "jean-luc-picard-0")):
+        with pytest.raises(InputError, match=r"qrels:\d+: "):
+            evaluate(
+                [official / "runs" / f"touche-{year}-task-3" / f"{run}.run"],
+                tasks.task(f"touche-{year}-task-3"),
+            )

@@ -32,10 +32,28 @@ def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returne
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 y 1 2.0 tag\n2 Q0 x 1 1.0 tag\n"
 
 
+def test_a_topic_has_a_ranking_for_each_stance(tmp_path: Path) -> None:
+    both = [(A, [("x", 1.0, "PRO")]), (B, []), (A, [("y", 1.0, "CON"), ("x", 2.0, "CON")]), (B, [])]
+    assert outputs.write_run(tmp_path, [A, B], both, "tag", about) == [B]
+    lines = "1 PRO x 1 1.0 tag\n1 CON x 1 2.0 tag\n1 CON y 2 1.0 tag\n"
+    assert (tmp_path / "run.txt").read_text() == lines
+    mixed = [(A, [("x", 1.0, "PRO"), ("y", 2.0, "CON")])]
+    outputs.write_run(tmp_path, [A], mixed, "tag", about)
+    assert (tmp_path / "run.txt").read_text() == "1 CON y 1 2.0 tag\n1 PRO x 2 1.0 tag\n"
+
+
 @pytest.mark.parametrize(
     ("rankings", "message"),
     [
-        ([(A, []), (A, [])], "topic 1 is not in the input, or is ranked twice"),
+        *(
+            ([(A, first), (A, second)], "topic 1 is not in the input, or is ranked twice")
+            for first, second in (
+                ([("d", 1.0)], [("d", 1.0)]),
+                ([("d", 1.0, "PRO")], [("d", 1.0, "PRO")]),
+                ([("d", 1.0, "PRO")], [("d", 1.0)]),
+                ([("d", 1.0)], [("d", 1.0, "CON")]),
+            )
+        ),
         ([(B, [])], "topic 2 is not in the input"),
         ([(A, [("stranger", 1.0)])], "'stranger' is not a candidate of topic 1"),
         *(

@@ -62,7 +62,8 @@ def overlap(
     if task is None:
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
-    scored = tasks.task_scored_by(task, tasks.task(task).measure.name)
+    card = tasks.task(task)
+    scored = tasks.task_scored_by(task, None if card.rules.by_stance else card.measure.name)
     evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
     paths = [run.path for run in read]
     records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])

@@ -174,6 +174,8 @@ def compare(
     compared = list[Any]()
     faults = list[str]()
     for evaluated in by_measure:
+        if evaluator not in evaluated[0].evaluations:
+            evaluator = next(iter(evaluated[0].evaluations))
         second_run = None if second is None else run_named(second, evaluated)
         records, untested = comparisons(evaluated, evaluator, second_run, randomisation=randomisation)
         compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records

@@ -17,6 +17,7 @@ from touche.io.inputs import command_line, keeping_inputs
 from touche.io.opening import Held
 from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
+from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
@@ -71,6 +72,8 @@ def fuse(
         team: your team, for ``ir-metadata.yml``.
         output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
 
+    Runs with rankings for both stances of a topic are fused ranking by ranking.
+
     Returns:
         The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
         Python warnings.
@@ -100,7 +103,7 @@ def fuse(
         raise ToucheError("tune and weights exclude each other; pass only one")
     if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    read = [run_of(source) for source in sources]
+    read = in_rankings([run_of(source) for source in sources])
     doubts = tuple(fusion.doubts_of(read))
     for text in doubts:
         warn(text)
@@ -117,6 +120,7 @@ def fuse(
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
+    fused = fused.by_topic_number()
     if folder is not None:
         _write_fused(folder, sources, fused, options, team, started)
     columns = {field.name: getattr(fused, field.name) for field in fields(fused)}

@@ -106,9 +106,9 @@ class PublishedResults(Table[PublishedResult]):
     """Published results, the best of each dimension first; detected stances come last."""
 
     @cached_property
-    def by_kind(self) -> "dict[tuple[str, str], PublishedResults]":
-        """The results by dimension and measure."""
-        groups: dict[tuple[str, str], list[PublishedResult]] = {}
+    def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
+        """The results by dimension, measure and number of topics, which is None for all topics."""
+        groups: dict[tuple[str, str, int | None], list[PublishedResult]] = {}
         for row in sorted(self, key=lambda row: row.dimension == STANCE):
             groups.setdefault(row.kind, []).append(row)
         return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in groups.items()}
@@ -235,7 +235,7 @@ def published(task: str | None = None) -> PublishedResults:
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
-    by_kind: dict[tuple[str, str], list[Published]] = {}
+    by_kind: dict[tuple[str, str, int | None], list[Published]] = {}
     for row in task.published:
         by_kind.setdefault(row.kind, []).append(row)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}

@@ -25,7 +25,7 @@ Rankings = Iterable[Ranking]
 
 A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores are finite numbers,
 and higher scores are better. Equal scores are ordered by descending id, as in trec_eval. A topic without hits
-may be omitted.
+may be omitted. A topic of image retrieval comes once for each stance, which all of its hits then have.
 """
 
 Method = Callable[..., Rankings]

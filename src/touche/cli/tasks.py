@@ -134,7 +134,7 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
 
 def _show_card(task: TaskData, every: bool) -> None:
     click.echo("\n".join(_about(task.card)))
-    for (dimension, measure), results in task.published.by_kind.items():
+    for (dimension, measure, topics), results in task.published.by_kind.items():
         source = Column("source", format=partial(_numbers_of, _numbers(results)))
         if dimension == STANCE:
             click.echo(
@@ -143,7 +143,8 @@ def _show_card(task: TaskData, every: bool) -> None:
             print_sheets([Sheet([*_STANCES, source], results)])
             click.echo(_sources(results))
         else:
-            click.echo(f"\nPublished {measure} for {dimension}")
+            only = f", over {topics} topics and therefore not comparable" if topics else ""
+            click.echo(f"\nPublished {measure} for {dimension}{only}")
             _show_leaderboard(results, source, every)
     if task.card.results_note:
         click.echo(f"\n{task.card.results_note}")
@@ -154,11 +155,12 @@ def _about(task: Task) -> Iterator[str]:
     rules, note = task.rules, " ".join(task.note.split())
     yield from (f"{task.id}: {task.title}", task.url, *([f"\n{note}"] if note else []), "", "Rules")
     least = f"{rules.min_results} to " if rules.min_results else "at most "
-    yield f"  {least}{rules.max_results} {rules.unit}s per topic"
+    yield f"  {least}{rules.max_results} {rules.unit}s per {rules.rankings}"
     yield f"  second column: {', '.join(rules.stances) or 'not known'}"
     yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
     by_stance = f", the stance by {MACRO_F1}" if STANCE in task.qrels else ""
-    yield from (f"  scored by {task.measure}{by_stance}", "", "Files", f"  topics: {task.topics}")
+    measures = dict.fromkeys(str(task.measure_for(name)) for name in task.qrels if name != STANCE)
+    yield from (f"  scored by {', '.join(measures)}{by_stance}", "", "Files", f"  topics: {task.topics}")
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
 
 

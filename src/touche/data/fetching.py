@@ -228,9 +228,8 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 def _why_not_fetched(source: Source, folder: Path) -> str:
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
-    return (
-        f"no md5 is known, so fetch it yourself: download {source.by_hand}, save it as {folder / source.path}"
-    )
+    problem = "touche cannot check or unpack it, so fetch it yourself"
+    return f"{problem}: download {source.by_hand}, save it as {folder / source.path}"
 
 
 def _why_not_verified(source: Source) -> str:

@@ -76,7 +76,7 @@ def in_bytes(size: float) -> str:
 def _by_hand(file: str, address: str, page: str) -> str:
     """Returns how to get a file that cannot be fetched."""
     if address:
-        download = f"no md5 is known, so fetch it yourself: download {address}"
+        download = f"touche cannot check or unpack it, so fetch it yourself: download {address}"
         return f"{download}, save it as {file}, and {ELSEWHERE}"
     return f"its address is unknown; download it from {page}, save it under this name, and {ELSEWHERE}"
 

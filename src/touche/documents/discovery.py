@@ -14,6 +14,7 @@ from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, Missi
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
+from touche.documents.images import FOLDER, Images, has_images
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import (
     pieces_of_documents,
@@ -130,8 +131,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
     first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
-    passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json,
-    other *.jsonl with documents, those of BEIR, those with passages, those of BEIR without titles.
+    passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet, *.warc, *.json of ClueWeb22, other
+    *.json, other *.jsonl with documents, those of BEIR, those with passages, those of BEIR without titles.
     All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
     subfolders or linked folders, under their original names.
 
@@ -160,7 +161,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     return Input.of(topics, topics_path, documents)
 
 
-def find_documents(directory: Path) -> Files:
+def find_documents(directory: Path) -> Files | Images:
     """Finds the documents in a directory, as ``find`` does.
 
     Raises:
@@ -170,6 +171,8 @@ def find_documents(directory: Path) -> Files:
     first = next((format for format in _FORMATS if _directly_in(names, format)), None)
     if first and not first.below:
         return _files(first, _directly_in(names, first), side_files(names))
+    if has_images(directory):
+        return Images(directory / FOLDER)
     below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
     for format in [first] if first else _IN_FOLDERS:
         paths = _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from touche.documents.discovery import find_documents
+from touche.documents.files import Files
 from touche.documents.records import AnyDocument, Argument
 
 
@@ -26,6 +27,6 @@ def read_ids(folder: Path, *, of_sentences: bool) -> frozenset[str] | None:
         InputError: if the folder has no documents, or a file is broken.
     """
     documents = find_documents(folder)
-    if documents.format.noun == "web pages":
+    if isinstance(documents, Files) and documents.format.noun == "web pages":
         return None
     return frozenset(id for document in documents for id in ids_in(document, of_sentences=of_sentences))

@@ -9,6 +9,7 @@ from typing import Any
 
 from touche.documents.collection import Documents
 from touche.documents.files import not_empty
+from touche.documents.images import image_of_record
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.documents.warc import page_from_response, read_warc
@@ -148,6 +149,8 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
         headers = record.http_headers  # a string in the collections of .gov
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
         return page_from_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
+    if hasattr(record, "phash"):
+        return image_of_record(record)
     if not hasattr(record, "premises"):
         return _of_fields(record)
     sentences = getattr(record, "sentences", None)

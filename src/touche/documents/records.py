@@ -63,7 +63,59 @@ class Argument:
         return " ".join((*self.premises, self.conclusion))
 
 
-AnyDocument = Document | Argument | Page
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A result of a web search engine.
+
+    Attributes:
+        topic: the number of the topic.
+        query: the query for the topic.
+        rank: the rank of the result, from 1.
+    """
+
+    topic: str
+    query: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePage:
+    """A web page with an image.
+
+    Attributes:
+        id: the id of the page.
+        url: the address of the page; empty if it is unknown.
+        text: the text of the page.
+        results: where a search engine had the image on this page among its results.
+    """
+
+    id: str
+    url: str
+    text: str
+    results: tuple[SearchResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image of the web.
+
+    Attributes:
+        id: the id, such as ``I0538673fe011264e``.
+        url: the address of the image; empty if it is unknown.
+        pages: the pages with the image.
+    """
+
+    id: str
+    url: str
+    pages: tuple[ImagePage, ...]
+
+    @property
+    def text(self) -> str:
+        """The texts of all pages."""
+        return "\n\n".join(page.text for page in self.pages).strip()
+
+
+AnyDocument = Document | Argument | Page | Image
 """A document of any kind: each has ``id`` and ``text``."""
 
 

@@ -18,8 +18,10 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
+from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.runs import read_run
+from touche.trec.topics import in_order
 
 NEAR, FAR = 5, 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
@@ -89,7 +91,7 @@ def overlaps(runs: Sequence[Path | Run]) -> Iterator[Overlap]:
     Raises:
         ToucheError: if there are fewer than two runs, a run is unusable, or two runs share no topic.
     """
-    read = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    read = in_rankings([run if isinstance(run, Run) else read_run(run) for run in runs])
     paths = [run.path for run in read]
     for (a, of_a), (b, of_b) in _pairs({run.path: rankings(run) for run in read}, paths):
         yield overlap(of_a, of_b, (str(a), str(b)))
@@ -148,11 +150,14 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
 
     Args:
         unscored: agreement without judgments.
-        a, b: original and rerun, in one dimension, evaluated by trec_eval.
+        a, b: original and rerun, in one dimension, by trec_eval, or the measure's only evaluator.
         baselines: none, or the baseline of each run, in the same dimension.
     """
+    evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
+    evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
+    topics = sorted(set[str]().union(*evaluations), key=in_order)
     scores_a, scores_b, *scores_of_baselines = (
-        [score.value for score in run.topic_scores[EVALUATOR].values()] for run in (a, b, *baselines)
+        [values.get(topic, 0.0) for topic in topics] for values in evaluations
     )
     mean_a = fmean(scores_a)
     mean_b = fmean(scores_b)
@@ -161,8 +166,8 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         task=a.task.id,
         dimension=a.dimension,
         qrels=a.qrels,
-        measure=str(a.task.measure),
-        evaluator=EVALUATOR,
+        measure=str(a.measure),
+        evaluator=evaluator,
         mean_a=mean_a,
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),

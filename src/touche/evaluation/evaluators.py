@@ -13,7 +13,7 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
-from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
+from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure, parsed, uncut
 from touche.trec.columns import Order, Run, RunLine
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -60,6 +60,11 @@ class Evaluation:
     @property
     def results(self) -> int | None:
         """N, the number of results with a judged stance; None for rankings."""
+        return None
+
+    @property
+    def per_ranking(self) -> "Evaluation | None":
+        """Scores of each topic and stance, if each stance has its own ranking; else None."""
         return None
 
     @property
@@ -195,8 +200,8 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def evaluators_of(measure: Measure) -> list[str]:
-    """Returns the evaluators of a measure: both for nDCG@k, touche for macro F1, trec_eval for others."""
-    if measure is MACRO_F1:
+    """Returns the evaluators of a measure: both for nDCG@k, touche for its own, trec_eval for others."""
+    if measure in (MACRO_F1, *PER_STANCE.values()):
         return ["touche"]
     return [name for name in EVALUATORS if measure.of_script or name == "trec_eval"]
 

@@ -13,9 +13,10 @@ from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.identifiers import quoted
-from touche.tasks import MACRO_F1, Measure
+from touche.tasks import MACRO_F1, PER_STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import rounded
+from touche.trec.runs import LineError
 from touche.trec.topics import in_order
 
 _SHOWN_TOPICS = 5
@@ -46,6 +47,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
     if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):
         yield from _wrong_labels(evaluation)
         return
+    yield from _skipped(run)
     yield from _unjudged(run)
     yield from _no_grade_0(run)
     yield from _not_in_collection(run)
@@ -113,9 +115,19 @@ def _listed(topics: Sequence[str]) -> str:
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
 
 
+def _skipped(run: Evaluated) -> Iterator[str]:
+    """Yields a warning for each reason why the organizers' script skips lines."""
+    by_column: dict[str, list[LineError]] = {}
+    for error in run.skipped:
+        by_column.setdefault(error.column, []).append(error)
+    for errors in by_column.values():
+        lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
+        yield f"the organizers' script skips {lines}, first {errors[0]}"
+
+
 def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields one sentence for both evaluators, without the share, so that runs can have the same sentence."""
-    measure = run.task.measure
+    measure = run.measure
     shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
     if names := [name for name, share in shares.items() if share > UNJUDGED_LIMIT]:
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
@@ -186,6 +198,8 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     if missing := [topic for topic in run.judgments if topic not in present]:
         by_touche = " and touche leaves out" if run.task.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
+        if run.measure in PER_STANCE.values():
+            counts = "which touche counts as 0; without both stances, it leaves out a topic"
         yield f"the run has no results for {_listed(missing)}, {counts}"
 
 

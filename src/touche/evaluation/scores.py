@@ -9,15 +9,17 @@ from pathlib import Path
 
 from touche.data.places import is_available, qrels_of, titles_of
 from touche.data.remedies import remedy
-from touche.errors import ToucheError, one_line
+from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
+from touche.evaluation.images import precision_per_stance
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
 from touche.io.progress import watched
-from touche.tasks import PAIR, STANCE, Measure, Task
+from touche.tasks import PAIR, PER_STANCE, STANCE, Measure, Task
+from touche.trec.by_stance import read_counted, topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
-from touche.trec.runs import read_run
+from touche.trec.runs import LineError, check_unique, read_run
 from touche.trec.topics import in_order
 
 _log = logging.getLogger(__name__)
@@ -124,6 +126,7 @@ class Evaluated:
         qrels: name of the file with the judgments.
         judgments: content of that file.
         evaluations: result of each evaluator, by its name.
+        skipped: an error for each line that does not count, in tasks whose script skips such lines.
     """
 
     path: Path
@@ -137,6 +140,7 @@ class Evaluated:
     qrels: str
     judgments: Qrels
     evaluations: Mapping[str, Evaluation]
+    skipped: Sequence[LineError] = ()
 
     @property
     def label(self) -> str:
@@ -165,8 +169,12 @@ class Evaluated:
 
     @property
     def all_topic_scores(self) -> list[TopicScore]:
-        """Records of all evaluators and topics."""
-        return [score for scores in self.topic_scores.values() for score in scores.values()]
+        """Records of all evaluators and topics; if each stance has its own ranking, of all rankings."""
+        scores = [
+            self._topic_scores(name, evaluation.per_ranking or evaluation)
+            for name, evaluation in self.evaluations.items()
+        ]
+        return [score for of_evaluator in scores for score in of_evaluator.values()]
 
     def subject(self, evaluator: str) -> Subject:
         """Returns the subject of the scores of an evaluator.
@@ -204,7 +212,8 @@ class Evaluated:
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             return evaluation.results in published
-        is_whole = evaluation.judged_per_topic.keys() >= self.judgments.keys() and not self.task.only_topics
+        topics = {*map(topic_in, self.judgments)} if evaluation.per_ranking else self.judgments.keys()
+        is_whole = evaluation.judged_per_topic.keys() >= topics and not self.task.only_topics
         return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
 
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
@@ -229,7 +238,8 @@ def evaluate(
     Args:
         runs: run files, or runs already read.
         task: task of the runs, with its measure.
-        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. Stances have one evaluator.
+        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. If a measure has
+            only one, this evaluator computes it.
         any_order: whether to evaluate each run once more, also counting pairs judged in the other order.
 
     Returns:
@@ -246,7 +256,7 @@ def evaluate(
     titles = titles_of(task)
     records = []
     for source in watched(runs, "evaluating", "runs", len(paths)):
-        run = source if isinstance(source, Run) else read_run(source)
+        run, skipped = _read(source, task, judged)
         for dimension, qrels in judged.items():
             for in_any_order in [False, True] if any_order else [False]:
                 record = _evaluated(
@@ -257,6 +267,7 @@ def evaluate(
                     judgments=qrels,
                     evaluators=evaluators or EVALUATORS,
                     any_order=in_any_order,
+                    skipped=skipped,
                 )
                 records.append(record)
     return with_names(records)
@@ -283,7 +294,7 @@ def evaluate_by(
         ToucheError: as ``evaluate``.
     """
     evaluators = [*evaluators]
-    if len(tasks) > 1:
+    if len(tasks) > 1 and not tasks[0].rules.by_stance:
         runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
     return [evaluate(runs, task, evaluators, any_order=any_order) for task in tasks]
 
@@ -303,14 +314,36 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
     Raises:
         ToucheError: if judgments are missing, unusable or of other topics.
     """
+    judgments = qrels_of(task, dimension)
+    lines, skipped = _read(run, task, {dimension: judgments})
     return _evaluated(
-        run=run,
+        run=lines,
         task=task,
         titles=titles_of(task),
         dimension=dimension,
-        judgments=qrels_of(task, dimension),
+        judgments=judgments,
         evaluators=EVALUATORS,
+        skipped=skipped,
     )
+
+
+def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
+    """Returns a run, with the names of rankings if stances have some, and errors of lines that do not count.
+
+    Raises:
+        InputError: if the run is unusable, or no line counts.
+    """
+    if not task.rules.by_stance:
+        run = source if isinstance(source, Run) else read_run(source)
+        check_unique(run)
+        return run, []
+    topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
+    run, skipped = read_counted(source, task.rules.stances, task.rules.ids, task.rules.max_results, topics)
+    if not run:
+        raise skipped[0] if skipped else InputError(run.path, "the run is empty", "check what wrote it")
+    by_stance = run.by_stance()
+    check_unique(by_stance)
+    return by_stance, skipped
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
@@ -341,7 +374,7 @@ def _label(dimension: str, any_order: bool) -> str:
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
     known = evaluators_of(task.measure)
     ranked_dimensions = task.qrels.keys() - {STANCE}
-    if ranked_dimensions and not {*evaluators} <= {*known}:
+    if ranked_dimensions and "trec_eval" in known and not {*evaluators} <= {*known}:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
@@ -359,13 +392,15 @@ def _evaluated(
     judgments: Qrels,
     evaluators: Collection[str],
     any_order: bool = False,
+    skipped: Sequence[LineError] = (),
 ) -> Evaluated:
     lines = in_judged_order(run, judgments) if any_order else run
+    known = evaluators_of(task.measure_for(dimension))
     try:
         evaluations = {
             name: _evaluation(name, lines, judgments, task, dimension)
-            for name in evaluators_of(task.measure_for(dimension))
-            if name in evaluators or dimension == STANCE
+            for name in known
+            if name in evaluators or len(known) == 1
         }
     except ToucheError as error:
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
@@ -381,10 +416,14 @@ def _evaluated(
         qrels=task.qrels[dimension].file,
         judgments=judgments,
         evaluations=evaluations,
+        skipped=skipped,
     )
 
 
 def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:
     if dimension == STANCE:
         return evaluate_stances(run, judgments, task.stances)
+    measure = task.measure_for(dimension)
+    if measure in PER_STANCE.values():
+        return precision_per_stance(run, judgments, measure)
     return EVALUATORS[evaluator](run, judgments, task.measure)

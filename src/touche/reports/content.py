@@ -78,6 +78,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | Non
     available = next(filter(has_corpus, corpora), None)
     wanted = {id for documents in ranks.values() for document in documents for id in ids_of(document, task)}
     texts = texts_of(wanted, find_documents(locate_corpus(available))) if available else {}
+    images = locate_corpus(available) if available and task.rules.unit == "image" else None
     return TaskReport(
         dataset,
         task,
@@ -87,7 +88,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | Non
         {dimension: notes_of(of_dimension) for dimension, of_dimension in dimensions.items()},
         _winners(views),
         runs[0].titles,
-        topics_of(ranks, [*runs, *detected], texts),
+        topics_of(ranks, [*runs, *detected], texts, images),
         [*([_PARTIAL] if partial else []), *faults, *warnings_of(everything)],
         _missing(corpora, available, wanted, texts),
         rendering_of(ranks, runs[0], texts) if available else None,
@@ -110,7 +111,9 @@ def published_parts() -> Iterator[TaskReport]:
     """
     reruns = published_scores()
     for task in sorted(tasks.all_tasks().values(), key=_lacks_baselines):
-        rows_of = _by_dimension(row for row in task.published if row.measure == task.measure.name)
+        rows_of = _by_dimension(
+            row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")
+        )
         views = {
             dimension: View(dimension, "as published", "", "", _board([], rows, {}, reruns), {}, [])
             for dimension, rows in rows_of.items()

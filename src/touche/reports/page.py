@@ -61,7 +61,7 @@ def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
     names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
-        label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
+        label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
         rows = [
             Interval(
                 name=place.name,

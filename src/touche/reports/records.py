@@ -16,6 +16,7 @@ from touche.evaluation.stances import StanceEvaluation
 from touche.regression.outcomes import Outcome
 from touche.tasks import Measure, Task
 from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
+from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 
 _POINT = 1.6  # width of a point, in hundredths of a strip
@@ -125,12 +126,14 @@ class ShownDocument:
         places: ranks in each run that has the document.
         passages: passage of each part, with its kind and its pieces as in ``texts``; empty if the text is
             unknown.
+        thumbnail: a small picture as a data URI; empty without one.
     """
 
     document: str
     labels: Mapping[str, int | str | None]
     places: Sequence[Ranked]
     passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
+    thumbnail: str = ""
 
 
 @dataclass(frozen=True)
@@ -363,6 +366,19 @@ class TaskReport:
     def dimensions(self) -> list[str]:
         """Dimensions of the views, in order."""
         return list(dict.fromkeys(view.dimension for view in self.views))
+
+    @property
+    def measures(self) -> str:
+        """Measures of the views, separated by commas."""
+        return ", ".join(dict.fromkeys(str(self.task.measure_for(name)) for name in self.dimensions))
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """Names of each topic's rankings: the topic itself, or one for each stance."""
+        if not self.task.rules.by_stance:
+            return {topic: [topic] for topic in self.topics}
+        topics = dict.fromkeys(map(topic_in, self.topics))
+        return {topic: ranking_names([topic], self.task.rules.stances) for topic in topics}
 
     @property
     def evaluators(self) -> list[str]:

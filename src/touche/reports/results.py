@@ -4,10 +4,13 @@ Also in the format of TIRA's viewers (TIRA's rendering of runs, and DiffIR).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from touche.documents.images import picture
 from touche.evaluation.scores import Evaluated
 from touche.reports.records import Ranked, ShownDocument
 from touche.reports.texts import passage, terms_of
+from touche.reports.thumbnails import thumbnail
 from touche.tasks import PAIR, STANCE, Task
 from touche.trec.topics import in_order
 
@@ -61,8 +64,18 @@ def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object
     }
 
 
-def topics_of(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str, list[ShownDocument]]:
-    """Returns each judged topic with its first results."""
+def topics_of(
+    ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, images: Path | None = None
+) -> dict[str, list[ShownDocument]]:
+    """Returns each judged topic with its first results.
+
+    Args:
+        ranks: ranks of all first results.
+        runs: the runs, for their judgments.
+        texts: known texts.
+        images: the folder of the collection, if its documents are images.
+    """
+    thumbnails: dict[str, str] = {}
     task, qrels = runs[0].task, {run.dimension: run.judgments for run in runs}
     topics: dict[str, list[ShownDocument]] = {}
     for topic in sorted(ranks.keys() & set[str]().union(*qrels.values()), key=in_order):
@@ -76,6 +89,16 @@ def topics_of(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str
             parts = [part for id in ids_of(document, task) for part in texts.get(id, ()) if part[1].strip()]
             passages = [(kind, passage(text, terms)) for kind, text in parts]
             if places := [place for place in ranked if place.best <= task.cutoff]:
-                topics[topic].append(ShownDocument(document, labels, places, passages))
+                if images and document not in thumbnails:
+                    thumbnails[document] = thumbnail(picture(images, document))
+                topics[topic].append(
+                    ShownDocument(
+                        document=document,
+                        labels=labels,
+                        places=places,
+                        passages=passages,
+                        thumbnail=thumbnails.get(document, ""),
+                    )
+                )
         topics[topic].sort(key=lambda shown: (min(place.best for place in shown.places), -len(shown.places)))
     return topics

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 
 from touche.documents.pages import Page
-from touche.documents.records import AnyDocument, Argument
+from touche.documents.records import AnyDocument, Argument, Image
 from touche.scan.tokens import analysis_named, encoded, words
 
 _ENGLISH = analysis_named("english")
@@ -18,8 +18,8 @@ _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
     """Returns the parts of documents or sentences by id, each with its kind and text.
 
-    The kind is ``conclusion``, ``premise`` or ``title``, or empty for a text without parts. Reading stops
-    when all ids are found.
+    The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for a text without parts.
+    Reading stops when all ids are found.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
@@ -63,6 +63,9 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
 def _parts(document: AnyDocument) -> list[tuple[str, str]]:
     if isinstance(document, Argument):
         return [("conclusion", document.conclusion), ("premise", " ".join(document.premises))]
+    if isinstance(document, Image):
+        addresses = [("address", page.url) for page in document.pages[:1]]
+        return [*addresses, ("", document.text)]
     if isinstance(document, Page) and document.title:
         return [("title", document.title), ("", document.body or "")]
     return [("", document.text)]

@@ -12,12 +12,14 @@ from functools import cache
 from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
+from msgspec import structs
+
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import quoted
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
-from touche.tasks.measures import MACRO_F1, Measure, measure_of, measures_in
+from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure, measure_of, measures_in
 from touche.tasks.records import (
     CUTOFF,
     PAIR,
@@ -35,6 +37,7 @@ __all__ = [
     "CUTOFF",
     "MACRO_F1",
     "PAIR",
+    "PER_STANCE",
     "STANCE",
     "Corpus",
     "Judgments",
@@ -118,13 +121,23 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     chosen = unknown if task_id is None else task(task_id)
     own = chosen.measure if measure is None else measure_of(measure)
     of_stances = own is MACRO_F1
-    if qrels is not None:
+    of_question = own in PER_STANCE.values()
+    if of_question and not chosen.rules.by_stance:
+        raise ToucheError(f"{own} is a measure of rankings for each stance; pass a task of image retrieval")
+    if chosen.rules.by_stance and qrels is not None:
+        path = str(qrels.absolute())
+        judged = {name: structs.replace(file, file=path) for name, file in chosen.qrels.items()}
+        chosen = replace(chosen, qrels=judged, published=())
+    elif qrels is not None:
         of_stances |= measure is None and Judgments(qrels.name) == chosen.qrels.get(STANCE)
         dimension = qrels.stem if qrels.stem != STANCE else qrels.name  # a file of grades may be called so
         judged = {STANCE if of_stances else dimension: Judgments(str(qrels.absolute()))}
         chosen = replace(chosen, qrels=judged, published=())
     elif measure is not None:
         judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
+        chosen = replace(chosen, qrels=judged)
+    if of_question and measure is not None:
+        judged = {name: file for name, file in chosen.qrels.items() if chosen.measure_for(name) == own}
         chosen = replace(chosen, qrels=judged)
     if of_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")

@@ -59,6 +59,7 @@ class _Rankings(Strict, frozen=True):
     qrels: str | None = None
     interval_note: str = ""
     measure: str = ""
+    topics: Count | None = None
 
     def __post_init__(self) -> None:
         if self.measure:
@@ -110,6 +111,10 @@ class _Card(Strict, frozen=True):
             raise ValueError(f"measure {self.measure!r} is only for stances; name a measure of rankings")
         if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
+        if any(bool(judgments.question) != self.rules.by_stance for judgments in self.qrels.values()):
+            raise ValueError(
+                'qrels have questions only if rules.rankings is "topic and stance"; correct one of both'
+            )
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
         for number, table in enumerate(self.published, 1):

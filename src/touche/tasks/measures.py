@@ -76,6 +76,13 @@ class Measure:
 
 
 MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
+QUESTIONS = (
+    "topicRelevance",
+    "argumentativeness",
+    "stanceRelevance",
+)  # about an image, by their official names
+PER_STANCE = {question: Measure(f"{question}P@10", 10) for question in QUESTIONS}
+"""The organizers' measures of images that are ranked for each topic and stance."""
 
 
 def measures_in(text: str) -> list[str]:
@@ -99,12 +106,13 @@ def measure_of(text: str) -> Measure:
     """
     if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # a shortcut, because ir_measures loads slowly
         return Measure(text, int(plain[1]))
-    if text == MACRO_F1.name:
-        return MACRO_F1
-    measure = parsed(text)
-    for problem in _problems(measure):
-        raise MeasureError(f"measure {str(measure)!r}: {problem}")
-    return Measure(str(measure), measure.params.get("cutoff"))
+    for measure in (MACRO_F1, *PER_STANCE.values()):
+        if text == measure.name:
+            return measure
+    known = parsed(text)
+    for problem in _problems(known):
+        raise MeasureError(f"measure {str(known)!r}: {problem}")
+    return Measure(str(known), known.params.get("cutoff"))
 
 
 def parsed(text: str) -> Any:

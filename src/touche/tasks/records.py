@@ -1,5 +1,6 @@
 """The records of a task: topics, qrels, corpora, rules and published results."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
@@ -9,9 +10,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from touche.io.toml import Name, Strict, Text
-from touche.tasks.measures import MACRO_F1, Measure
+from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure
 
-Unit = Literal["argument", "sentence pair", "document", "passage"]
+Unit = Literal["argument", "sentence pair", "document", "passage", "image"]
+Question = Literal["topicRelevance", "argumentativeness", "stanceRelevance"]
 Evaluator = Literal["trec_eval", "touche"]
 
 PAIR: Unit = "sentence pair"
@@ -51,10 +53,13 @@ class Judgments(Strict, frozen=True):
     Attributes:
         file: the name of the file in qrels/.
         labels: the grades in the file; empty if unknown.
+        question: what the dimension asks about images. The dimensions share a file, which judges each image
+            for the topic and for both stances. None for files with one grade of each document.
     """
 
     file: Name
     labels: frozenset[int] = frozenset()
+    question: Question | None = None
 
 
 class Rules(Strict, frozen=True):
@@ -66,6 +71,8 @@ class Rules(Strict, frozen=True):
         min_results: the smallest number of results per topic; 0 if the rules state none.
         max_runs: the largest number of runs of a team, or None if the rules state none.
         stances: the values of the second column; empty if unknown.
+        rankings: what a ranking answers; ``topic and stance`` if each stance of a topic has its own ranking.
+        ids: a regular expression for the ids of documents; empty if they may have any form.
     """
 
     unit: Unit
@@ -73,12 +80,25 @@ class Rules(Strict, frozen=True):
     max_results: Count = 1000
     min_results: Annotated[int, Meta(ge=0)] = 0
     max_runs: Count | None = None
+    rankings: Literal["topic", "topic and stance"] = "topic"
+    ids: str = ""
+
+    @property
+    def by_stance(self) -> bool:
+        """Whether each stance of a topic has its own ranking."""
+        return self.rankings == "topic and stance"
 
     def __post_init__(self) -> None:
         if self.min_results > self.max_results:
             raise ValueError("max_results is less than min_results; make it larger")
         if any(stance != stance.upper() for stance in self.stances):
             raise ValueError("stances are not in upper case; change them to upper case")
+        if self.by_stance and not self.stances:
+            raise ValueError("stances is missing; list the stances that have rankings")
+        try:
+            re.compile(self.ids)
+        except re.error as error:
+            raise ValueError(f"ids is not a regular expression ({error}); correct it") from error
 
 
 @dataclass(frozen=True)
@@ -102,6 +122,7 @@ class Published:
         printed: the team's name in the table, if it differs.
         results: the number of detected stances in the value; None for rankings.
         team_value, team_results: the same for all runs of the team together.
+        topics: the number of topics, if the value is over some topics, and so not comparable; else None.
     """
 
     task: str
@@ -122,11 +143,12 @@ class Published:
     results: int | None = None
     team_value: float | None = None
     team_results: int | None = None
+    topics: int | None = None
 
     @property
-    def kind(self) -> tuple[str, str]:
-        """Dimension and measure; only rows with the same kind are ranked together."""
-        return self.dimension, self.measure
+    def kind(self) -> tuple[str, str, int | None]:
+        """Dimension, measure and number of topics; only rows with the same kind are ranked together."""
+        return self.dimension, self.measure, self.topics
 
     @property
     def name(self) -> str:
@@ -189,8 +211,11 @@ class Task:
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
 
     def measure_for(self, dimension: str) -> Measure:
-        """Returns the measure of a dimension: macro F1 for stances, else the task's measure."""
-        return MACRO_F1 if dimension == STANCE else self.measure
+        """Returns the measure of a dimension: macro F1 for stances, its question's, or the task's measure."""
+        if dimension == STANCE:
+            return MACRO_F1
+        question = self.qrels[dimension].question if self.measure in PER_STANCE.values() else None
+        return PER_STANCE[question] if question else self.measure
 
 
 def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:

@@ -35,7 +35,8 @@ def write_run(
     Args:
         directory: the output directory, which is made if it is missing.
         topics: the topics to answer.
-        rankings: for each topic its (document id, score) pairs in any order; a third element is the stance.
+        rankings: for each topic its (document id, score) pairs in any order; a third element is the stance. A
+            topic may have several rankings, each with a stance of its own.
         tag: the last column, one word.
         metadata: returns the text of ir-metadata.yml after the last ranking.
         inputs: files that the output must not overwrite; files that the command has read are known.
@@ -96,19 +97,28 @@ def _lines(
 ) -> dict[str, str]:
     """Returns the lines of each topic in a run."""
     lines: dict[str, str] = {}
+    stances_of: dict[
+        str, set[str]
+    ] = {}  # those that have a ranking of their own; empty for a ranking without one
     for topic, hits in (_checked(pair, "(topic, ranking)", 2) for pair in rankings):
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
-        if topic.number not in topics or topic.number in lines:
-            problem = f"topic {topic.number} is not in the input, or is ranked twice"
-            raise ToucheError(f"{problem}; rank each topic of the input once")
         stances: dict[str, str] = {}
         ranked = ranking(_scores(hits, stances), MAX_DEPTH)
+        present = {stances.get(document, "") for document, _ in ranked}
+        own = present if len(present) < 2 else {""}
+        before = stances_of.setdefault(topic.number, set())
+        is_repeated = bool(before & own) or ("" in before | own and before and own)
+        if topic.number not in topics or is_repeated:
+            problem = f"topic {topic.number} is not in the input, or is ranked twice"
+            raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
+        before |= own
         candidates = topics[topic.number].candidates
         if others := [id for id, _ in ranked if candidates is not None and id not in candidates]:
             problem = f"document {others[0]!r} is not a candidate of topic {topic.number}"
             raise ToucheError(f"{problem}; rank only documents in topic.candidates")
-        lines[topic.number] = format_run(topic.number, ranked, tag, stances)
+        text = format_run(topic.number, ranked, tag, stances)
+        lines[topic.number] = lines.get(topic.number, "") + text
     return lines
 
 

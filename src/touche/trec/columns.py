@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]  # of lines
 Order = Mapping[str, Places]  # indices of each topic's lines
+_BOTH = {"PRO", "CON"}  # stances that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 
@@ -240,6 +241,32 @@ class Run(Sequence[RunLine], Framed):
     def has_stances(self) -> bool:
         """Whether a line has a stance, instead of Q0."""
         return any(stance != NO_STANCE for stance in self.stances.present)
+
+    @property
+    def ranks_stances(self) -> bool:
+        """Whether ranks begin again for each stance of a topic, as in runs of image retrieval."""
+        if not {*self.stances.present} <= _BOTH:
+            return False
+        return self._repeats_ranks and not self.by_stance()._repeats_ranks
+
+    @property
+    def _repeats_ranks(self) -> bool:
+        """Whether a topic has a rank twice."""
+        return any(len({*self.ranks[lines].tolist()}) < len(lines) for lines in self.by_topic.values())
+
+    @property
+    def rankings(self) -> "Run":
+        """The run; if each stance of a topic has its own ranking, with their names instead of topics."""
+        return self.by_stance() if self.ranks_stances else self
+
+    def by_stance(self) -> "Run":
+        """Returns the run with a ranking for each stance of a topic, whose name is as ``1 PRO``."""
+        names = map(" ".join, zip(self.topics, self.stances, strict=True))
+        return replace(self, topics=Words.of([*names]))
+
+    def by_topic_number(self) -> "Run":
+        """Returns the run with topics instead of the names of rankings: the inverse of ``by_stance``."""
+        return replace(self, topics=Words.of([name.partition(" ")[0] for name in self.topics]))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""

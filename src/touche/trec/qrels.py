@@ -24,6 +24,7 @@ LARGEST = 1_000_000  # trec_eval's memory and time grow with grades, and overflo
 
 _TREC = ["topic", "0", "document", "grade"]
 _BEIR = ["query-id", "corpus-id", "score"]
+_ON_TOPIC = "ONTOPIC"  # the first question about an image
 _OTHER_FILE = "check that this is the right file"
 
 
@@ -114,6 +115,11 @@ def read_qrels(
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
             contradict each other.
     """
+    return _read(path, excluded_topics, _grades(path, labels))
+
+
+def _grades(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
+    """Returns a function that returns the grade in a column of a line."""
 
     def grade(text: str, line: int) -> int:
         whole = _GRADE.fullmatch(text)
@@ -126,7 +132,7 @@ def read_qrels(
             raise _unknown(path, f"grade {text}", sorted(labels), line)
         return number
 
-    return _read(path, excluded_topics, grade)
+    return grade
 
 
 def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection[str] = ()) -> Qrels:
@@ -144,7 +150,67 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
     return _read(path, excluded_topics, place)
 
 
-def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str, int], int]) -> Qrels:
+def read_answers(
+    path: Path,
+    question: str,
+    stances: Sequence[str],
+    excluded_topics: Collection[str] = (),
+    labels: Collection[int] | None = None,
+    ids: str = "",
+) -> Qrels:
+    """Reads judgments of images; returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``.
+
+    Lines are ``topic ONTOPIC|PRO|CON image grade``. A grade of at least 1 is a yes. An image that is not on
+    topic has 0 for every question.
+
+    Args:
+        path: the file.
+        question: ``topicRelevance`` (is the image on topic?), ``argumentativeness`` (does it also have a
+            stance?), or ``stanceRelevance`` (does it also have the stance of the ranking?).
+        stances: the stances.
+        excluded_topics, labels: as in ``read_qrels``.
+        ids: a regular expression for the ids of images; empty if they may have any form.
+
+    Raises:
+        InputError: as in ``read_qrels``; also if a line has another question or id, or no line has ONTOPIC.
+    """
+
+    def answer(columns: Sequence[str], line: int) -> str:
+        if columns[1] not in (_ON_TOPIC, *stances):
+            raise _unknown(path, f"question {quoted(columns[1])}", (_ON_TOPIC, *stances), line)
+        if ids and not re.fullmatch(ids, columns[-2]):
+            raise InputError(path, f"{quoted(columns[-2])} has not the form {ids}", _OTHER_FILE, line)
+        return f"{columns[0]} {columns[1]}"
+
+    answers = _read(path, excluded_topics, _grades(path, labels), answer)
+    if not any(name.endswith(_ON_TOPIC) for name in answers):
+        raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
+    qrels = Qrels()
+    for topic in dict.fromkeys(name.partition(" ")[0] for name in answers):
+        of_topic = {name: answers.get(f"{topic} {name}", {}) for name in (_ON_TOPIC, *stances)}
+        yes = {name: {image for image in images if images[image] > 0} for name, images in of_topic.items()}
+        for stance in stances:
+            relevant = {
+                "topicRelevance": yes[_ON_TOPIC],
+                "argumentativeness": yes[_ON_TOPIC] & set[str]().union(*map(yes.__getitem__, stances)),
+                "stanceRelevance": yes[_ON_TOPIC] & yes[stance],
+            }[question]
+            judged = dict.fromkeys(image for images in of_topic.values() for image in images)
+            qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in judged}
+    return qrels
+
+
+def _first(columns: Sequence[str], line: int) -> str:
+    return columns[0]
+
+
+def _read(
+    path: Path,
+    excluded_topics: Collection[str],
+    label_of: Callable[[str, int], int],
+    key_of: Callable[[Sequence[str], int], str] = _first,
+) -> Qrels:
+    """Reads a file; ``label_of`` returns the label in the last column, ``key_of`` the topic of a line."""
     qrels, names, has_tabs = Qrels(), _TREC, False
     for line, text in read_lines(path):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
@@ -162,7 +228,7 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
             if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
                 raise InputError(path, f"{what} {quoted(id)} is not an id", NO_ID, line)
         if topic not in excluded_topics:
-            qrels.add(topic, document, label_of(column, line), path, line)
+            qrels.add(key_of(columns, line), document, label_of(column, line), path, line)
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
     return qrels

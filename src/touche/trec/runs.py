@@ -46,13 +46,13 @@ def read_run(path: Path) -> Run:
 
     Raises:
         InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
-            topic.
+            topic. If each stance has its own ranking, a document may be in both.
     """
     columns = Columns()
     try:
         read_columns(path, columns)
     except InputError:
-        check_unique(columns.run(path))  # because a line above the broken one comes first
+        check_unique(columns.run(path).rankings)  # because a line above the broken one comes first
         raise
     return checked(columns.run(path))
 
@@ -135,7 +135,7 @@ def decimal(text: str) -> float | None:
 
 
 def checked(run: Run, remedy: str = "check what wrote it") -> Run:
-    """Checks that a run has lines, finite scores, and no document twice for a topic.
+    """Checks that a run has lines, finite scores, and no document twice in a ranking.
 
     Args:
         run: the run.
@@ -144,7 +144,7 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     Raises:
         InputError: if a check fails; the message names the line, or the empty file.
     """
-    check_unique(run)
+    check_unique(run.rankings)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
     if (wrong := np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))).size:

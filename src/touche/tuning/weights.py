@@ -72,6 +72,10 @@ def tuned(
     dimension = dimension or next(iter(dimensions), "")
     check_choice("dimension", dimension, dimensions)
     check_choice("cross-validation", validation, FOLDS)
+    if task.rules.by_stance:
+        raise ToucheError(
+            f"weights are tuned by topics, but {task.id} ranks each stance of a topic; pass weights"
+        )
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")

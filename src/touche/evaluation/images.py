@@ -1,0 +1,61 @@
+"""Measures of rankings for each stance of a topic, by the organizers' script for image retrieval."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from touche.evaluation.evaluators import Evaluation, in_qrels, judged_share
+from touche.tasks.measures import Measure
+from touche.trec.by_stance import topic_in
+from touche.trec.columns import Run
+from touche.trec.qrels import Qrels
+
+
+@dataclass(frozen=True)
+class StancePrecision(Evaluation):
+    """Means over the stances of each topic; attributes as in ``Evaluation``, and this:
+
+    Attributes:
+        rankings: scores of each topic and stance, such as ``1 PRO``.
+    """
+
+    rankings: Evaluation
+
+    @property
+    def per_ranking(self) -> Evaluation:
+        """Scores of each topic and stance."""
+        return self.rankings
+
+
+def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> StancePrecision:
+    """Computes precision at 10 as the organizers' script: hits among the first 10, divided by 10.
+
+    A topic has the mean of its stances. A stance without a ranking counts 0, and a topic without lines is
+    left out. An image that is not judged is not a hit, and a short ranking loses.
+
+    Args:
+        run: the lines that the script counts, with the names of rankings as topics.
+        qrels: for each ranking 1 for the images that are hits, and 0 for the others.
+        measure: one of ``PER_STANCE``.
+
+    Raises:
+        ToucheError: if the run has no topic of the qrels.
+    """
+    cutoff = measure.cutoff or len(run)
+    ranked = run.documents_of(in_qrels(run.by_rank, qrels), cutoff)
+    topics = {topic_in(ranking) for ranking in ranked}
+    wanted = [ranking for ranking in qrels if topic_in(ranking) in topics]
+    values = {name: sum(qrels[name].get(id, 0) for id in ranked.get(name, ())) / cutoff for name in wanted}
+    judged = judged_share(ranked, qrels, cutoff)
+    rankings = Evaluation(per_topic=values, judged_per_topic=judged)
+    return StancePrecision(
+        per_topic=_per_topic(values), judged_per_topic=_per_topic(judged), rankings=rankings
+    )
+
+
+def _per_topic(values: Mapping[str, float]) -> dict[str, float]:
+    """Returns the mean of each topic's rankings."""
+    topics: dict[str, list[float]] = {}
+    for ranking, value in values.items():
+        topics.setdefault(topic_in(ranking), []).append(value)
+    return {topic: fmean(of_rankings) for topic, of_rankings in topics.items()}

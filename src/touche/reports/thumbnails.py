@@ -1,0 +1,31 @@
+"""Thumbnails of untrusted pictures, which a page embeds."""
+
+import io
+from base64 import b64encode
+
+_LARGEST_SIDE = 160  # pixels of a thumbnail
+_MOST_PIXELS = 40_000_000  # of a picture; larger ones are not decoded
+_MOST_BYTES = 30_000  # of a thumbnail
+
+
+def thumbnail(picture: bytes) -> str:
+    """Returns a picture as a small WebP in a data URI; empty if it cannot be decoded.
+
+    Args:
+        picture: the content of a WebP, PNG or JPEG; other formats are not decoded.
+    """
+    try:
+        from PIL import Image  # optional: an image lacks it
+    except ImportError:
+        return ""
+    small = io.BytesIO()
+    try:
+        with Image.open(io.BytesIO(picture), formats=["WEBP", "PNG", "JPEG"]) as image:
+            if image.width * image.height > _MOST_PIXELS:
+                return ""
+            image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))
+            image.convert("RGB").save(small, "WEBP", quality=60)
+    except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
+        return ""
+    encoded = b64encode(small.getvalue()).decode("ascii")
+    return f"data:image/webp;base64,{encoded}" if len(encoded) <= _MOST_BYTES else ""

@@ -1,0 +1,110 @@
+"""Runs with a ranking for each stance of a topic, as in image retrieval; a ranking is named ``1 PRO``.
+
+Lines count as in the organizers' script, submission-evaluator.sh of touche-webis-de/touche-code.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from touche.io.identifiers import quoted
+from touche.io.opening import read_lines
+from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.runs import LineError, parse_line, split_columns
+
+_RANK = re.compile(r"[1-9][0-9]*")
+_SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
+
+
+def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
+    """Returns the names of all rankings of topics."""
+    return [f"{topic} {stance}" for topic in topics for stance in stances]
+
+
+def topic_in(ranking: str) -> str:
+    """Returns the topic in the name of a ranking."""
+    return ranking.partition(" ")[0]
+
+
+def in_rankings(runs: Sequence[Run]) -> list[Run]:
+    """Returns runs; if one has rankings for stances, all have names of rankings instead of topics."""
+    return [run.by_stance() for run in runs] if any(run.ranks_stances for run in runs) else [*runs]
+
+
+def read_counted(
+    source: Path | Run, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None = None
+) -> tuple[Run, list[LineError]]:
+    """Reads a run; returns the lines that the script counts, and an error for each line that it skips.
+
+    The column of an error is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
+
+    Args:
+        source: the file, or a run.
+        stances: the stances that have rankings.
+        ids: a regular expression for the ids of documents.
+        depth: the largest rank.
+        topics: the numbers of the topics; None if they are unknown.
+
+    Raises:
+        InputError: if the file is unreadable.
+    """
+    path = source.path if isinstance(source, Run) else source
+    lines: Iterable[tuple[int, str]] = (
+        zip(source.numbers.tolist(), source.text().splitlines(), strict=True)
+        if isinstance(source, Run)
+        else read_lines(source)
+    )
+    counted = list[tuple[int, RunLine]]()
+    skipped = list[LineError]()
+    last = dict[str, RunLine]()
+    for number, text in lines:
+        try:
+            line = parse_line(text, path, number)
+            for column, problem, remedy in _breaches(text, stances, ids, depth, topics):
+                raise LineError(column, path=path, problem=problem, remedy=remedy, line=number)
+            _check_order(line, path, number, last)
+            counted.append((number, line))
+        except LineError as error:
+            skipped.append(error)
+    columns = Columns()
+    columns.add_lines(counted)
+    return columns.run(path), skipped
+
+
+def _breaches(
+    text: str, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yields the reasons why the script skips a line: column, problem and remedy."""
+    topic, stance, document, rank, score, *rest = split_columns(text)
+    if len(rest) != 1:
+        yield "columns", f"{5 + len(rest)} columns instead of 6", "write a tag without blanks"
+    if topics is not None and topic not in topics:
+        yield "unknown-topic", f"{quoted(topic)} is not a topic of the task", "remove the line"
+    if stance not in stances:
+        remedy = f"write {' or '.join(stances)} in the second column"
+        yield "unknown-stance", f"stance {quoted(stance)} is not one of the task", remedy
+    if not re.fullmatch(ids, document):
+        yield "id", f"{quoted(document)} has not the form {ids}", "use the ids of the task's collection"
+    if not _RANK.fullmatch(rank) or int(rank) > depth:
+        yield "rank", f"rank {rank} is not from 1 to {depth}", "return fewer results"
+    if not _SCORE.fullmatch(score):
+        yield "score", f"score {quoted(score)} is not a decimal number", "write it as 0.00001, without e"
+
+
+def _check_order(line: RunLine, path: Path, number: int, last: dict[str, RunLine]) -> None:
+    """Compares a line with the last one of its ranking.
+
+    Raises:
+        LineError: if ranks do not rise, or scores rise.
+    """
+    ranking = f"{line.topic} {line.stance}"
+    above = last.setdefault(ranking, line)
+    if above is line:
+        return
+    if line.rank <= above.rank:
+        problem = f"rank {line.rank} comes after rank {above.rank} of {ranking}"
+        raise LineError("rank", path=path, problem=problem, remedy="order the lines by rank", line=number)
+    if line.score > above.score:
+        problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
+        raise LineError("score", path=path, problem=problem, remedy="rank by descending score", line=number)
+    last[ranking] = line
