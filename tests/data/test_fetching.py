@@ -301,8 +301,8 @@ def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only two files are official."""
     both = [source(f"https://example.org/{name}", path=f"qrels/{name}") for name in ("a.qrels", "b.qrels")]
-    for module in ("touche.cli.data", "touche.data.fetching"):
-        monkeypatch.setattr(f"{module}.official", lambda chosen=(): both)
+    for function in ("touche.data.official.sources_of", "touche.data.fetching.official"):
+        monkeypatch.setattr(function, lambda chosen=(): both)
 
 
 def test_when_one_file_is_refused_the_rest_is_fetched(

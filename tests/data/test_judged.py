@@ -241,7 +241,7 @@ def test_verify_names_file_and_id_of_each_altered_text(
     write(path, json.dumps({"arguments": arguments}))
     write("data/topics/touche-2021-task-1.xml", f"<topics>{TOPICS}</topics>")
     available = [source for source in sources.official(["touche-2021-task-1/sample"]) if source.place()]
-    monkeypatch.setattr("touche.cli.data.official", lambda datasets: available)  # missing files also fail
+    monkeypatch.setattr("touche.data.official.sources_of", lambda ids: available)  # missing files also fail
     code, out, _ = touche("data", "verify", "touche-2021-task-1/sample")
     assert code == 0 and "does not match" not in out
     arguments[2]["premises"] = [{"text": "The third  premise."}]

@@ -115,7 +115,7 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
 def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
     job = runs.Job(baseline="bm25", arguments=(), given="touche-2022-task-2", output=tmp_path)
-    ask = {"Python": lambda: datasets.opened(job.given), "container": lambda: runs._mounts(job)}
+    ask = {"Python": lambda: datasets.opened(job.given), "container": lambda: runs._mounts(job, tmp_path)}
     with pytest.raises(MissingDataError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
     with monkeypatch.context() as image:  # an image has no ir_datasets, and fetches nothing
