@@ -114,10 +114,13 @@ def digest_images(
         baselines: names or paths of baselines; none for all that ship.
         runner: the program that has the images.
 
+    Returns:
+        An ``ImageDigest`` for each baseline; ``frame()`` returns them as a DataFrame.
+
     Raises:
         ToucheError: if there is no such baseline or image, or the program is not installed.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.digest_images("bm26")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
@@ -146,11 +149,14 @@ def verify_image(
         runner: the program that has and builds the images.
         log: receives a line for each step.
 
+    Returns:
+        A ``Verification``, whose ``answer`` says whether the image and its rebuild are the same.
+
     Raises:
         ToucheError: if neither a baseline nor a run is passed, or a run and ``against``. Also if there is
             no such baseline, image or run, or a build fails.
 
-    Example:
+    Examples:
         >>> import touche
         >>> touche.verify_image()
         Traceback (most recent call last):
