@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from touche import baselines
-from touche.data import places
+from touche.data.datasets import open_dataset
 from touche.documents.records import AnyDocument
 from touche.identification.answer import Answer, answer
 from touche.identification.closed import fit_closed
@@ -25,7 +25,7 @@ ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, p
 
 
 def run_by(name: str, options: Mapping[str, object]) -> list[RunLine]:
-    source, baseline = places.open_dataset(TOY), baselines.load(name)
+    source, baseline = open_dataset(TOY), baselines.load(name)
     settings = {key: option.default for key, option in baseline.options.items()} | options
     ranked = baseline.method(source.topics, source.documents, **settings)
     return [
@@ -34,7 +34,7 @@ def run_by(name: str, options: Mapping[str, object]) -> list[RunLine]:
 
 
 def answer_to(run: list[RunLine]) -> Answer:
-    source = places.open_dataset(TOY)
+    source = open_dataset(TOY)
     return answer(sample_of(run, source.topics, source.documents, TOY), source.documents)
 
 
@@ -79,7 +79,7 @@ def test_a_wrong_score_among_many_makes_the_answer_undecided() -> None:
 
 
 def test_only_the_statistics_of_all_documents_reproduce_the_scores() -> None:
-    source = places.open_dataset(TOY)
+    source = open_dataset(TOY)
     run = run_by("dirichletlm", {})
     documents = list(source.documents)
     sample = sample_of(run, source.topics, documents, TOY)
