@@ -8,6 +8,8 @@ import pandas
 import pytest
 
 import touche as package
+from conftest import Touche, Write
+from touche.containers.limits import Limits
 from touche.errors import ToucheError
 
 TASK = "spot-check/arguments"
@@ -92,9 +94,20 @@ def test_a_run_in_a_folder_is_the_returned_one(tmp_path: Path) -> None:
     assert (tmp_path / "ir-metadata.yml").is_file()
 
 
-def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others() -> None:
+def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
     with pytest.warns(UserWarning, match="bm25: nothing found for topic 1"):
         assert len(package.run("bm25", topics={"1": "nuclear"}, documents=TEXTS)) == 0
+    with pytest.warns(package.ToucheWarning) as caught:
+        written = package.write_run("bm25", None, tmp_path, topics={"1": "nuclear"}, documents=TEXTS)
+    assert [str(warning.message) for warning in caught] == [f"bm25: {text}" for text in written.warnings]
+    topics = write(
+        "input/topics.xml", "<topics><topic><number>1</number><title>nuclear</title></topic></topics>"
+    )
+    write("input/documents.jsonl", '{"docno": "d1", "text": "Coal is cheap."}\n')
+    _, out, err = touche("run", "bm25", "-i", topics.parent, "-o", tmp_path / "out")
+    assert (out + err).count("nothing found for topic 1") == 1
 
 
 @pytest.mark.parametrize(
@@ -120,6 +133,30 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others() -> None
 def test_unusable_topics_and_documents_are_an_error(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ToucheError, match=message):
         package.run("bm25", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"topics": QUERIES},
+            "the dataset spot-check/arguments has its own topics; pass topics and documents",
+        ),
+        ({"topics": QUERIES, "runner": "spark"}, "has its own topics"),
+        ({"topics": QUERIES, "runner": "docker"}, "has its own topics"),
+        ({"dataset": "s3a://bucket/corpus", "topics": "topics.xml"}, "only Spark opens addresses"),
+        ({"resume": True}, "resume has no effect on the runner local; omit it"),
+        ({"master": "yarn", "runner": "podman"}, "master has no effect on the runner podman; omit it"),
+        ({"limits": Limits(cpus=2)}, "limits has no effect on the runner local; omit it"),
+        ({"limits": Limits(memory="8g"), "runner": "spark"}, "limits has no effect on the runner spark"),
+    ],
+)
+def test_arguments_without_effect_are_refused(
+    arguments: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ToucheError, match=message):
+        package.write_run("bm25", **{"dataset": TASK, "output": tmp_path / "out"} | arguments)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_function_has_no_image(tmp_path: Path) -> None:

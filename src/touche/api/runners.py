@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 HERE, SPARK = "local", "spark"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_MASTER = "local[*]"
+_WITH_LIMITS = [name for name in RUNNER_NAMES if name != HERE]
 _NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 _Documents = TypeVar("_Documents", bound=Documents)
@@ -128,8 +130,6 @@ def run(
         ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
-        for text in written.warnings:
-            warn(f"{written.baseline}: {text}")
         has_hits = written.path.stat().st_size > 0
         return (read_run(written.path) if has_hits else Run.of([])).called(ranker.tag(values))
 
@@ -150,7 +150,7 @@ def write_run(
     team: str = "",
     runner: str = HERE,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
-    master: str = "local[*]",
+    master: str = _MASTER,
     resume: bool = False,
     log: Callable[[str], None] = _log.info,
 ) -> WrittenRun:
@@ -177,7 +177,7 @@ def write_run(
         log: receives lines about the input and the runner.
 
     Returns:
-        The path of the run, its time in seconds, and its warnings.
+        The path of the run, its time in seconds, and its warnings, which are also Python warnings.
 
     Raises:
         ToucheError: if there is no such baseline, dataset, option or runner, arguments exclude each other,
@@ -196,6 +196,17 @@ def write_run(
     given = "" if in_memory else path_or_id("dataset", dataset)
     if not (given or in_memory) or not name_of("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
+    if topics is not None and not (in_memory or _ADDRESS.match(given)):
+        raise ToucheError(
+            f"the dataset {given} has its own topics; pass topics and documents, or omit topics"
+        )
+    for name, is_passed, runners in (
+        ("master", master != _MASTER, [SPARK]),
+        ("resume", resume, [SPARK]),
+        ("limits", limits != Limits(), _WITH_LIMITS),
+    ):
+        if is_passed and runner not in runners:
+            raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
     counts = None if keep_statistics is None else Path(name_of("keep_statistics", keep_statistics))
     settings = _Settings(
         dataset=given,
@@ -287,6 +298,8 @@ def _write(
     if ranker.folder and ranker.name in names() and not ranker.is_shipped and not tag:
         problem = f"{ranker.typed} is not the shipped baseline, but its runs get the same tag"
         doubts.insert(0, f"{problem}; rename the folder")
+    for text in doubts:
+        warn(f"{ranker.name}: {text}")
     return WrittenRun(
         baseline=ranker.name,
         path=settings.output / RUN_FILE,

@@ -6,6 +6,7 @@ from functools import partial
 from inspect import Parameter
 from statistics import mode
 from typing import Any, Literal, get_args, get_origin
+from warnings import catch_warnings
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,7 +21,7 @@ from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import PROGRAMS, Limits
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, ToucheWarning
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
@@ -121,7 +122,7 @@ def _run(
     check_runner(values["runner"])
     values |= {"tag": values["tag"] or "", "team": values["team"] or ""}
     limits = Limits(cpus, memory, seconds)
-    with own_frames(baseline):
+    with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
         written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
     warn(*written.warnings, of=written.baseline)
     if written.usage:
