@@ -1,6 +1,7 @@
 """The functions of the library: each returns what its command prints, for runs in any form."""
 
 import dataclasses
+import hashlib
 import json
 import shutil
 import subprocess
@@ -84,6 +85,20 @@ def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Pat
     assert fused.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
 
 
+def test_a_named_file_is_recorded_as_it_is_and_not_overwritten(runs: list[Path], tmp_path: Path) -> None:
+    named = {"mine": runs[0], "theirs": str(runs[1]), "third": package.run_of({"11": {"d1": 1.0}})}
+    package.fuse(named, output=tmp_path / "out")
+    metadata = (tmp_path / "out" / "ir-metadata.yml").read_text(encoding="utf-8")
+    for path in runs:
+        assert f"{path.name}:\n      md5: {hashlib.md5(path.read_bytes()).hexdigest()}" in metadata
+    assert "third:\n      md5: " in metadata
+    input = runs[0].rename(tmp_path / "run.txt")
+    lines = input.read_text(encoding="utf-8")
+    with pytest.raises(ToucheError, match="it would overwrite"):
+        package.fuse({"mine": input, "theirs": runs[1]}, output=tmp_path)
+    assert input.read_text(encoding="utf-8") == lines
+
+
 def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs: list[Path]) -> None:
     read = package.run_of(runs[0])
     for twice in ([runs[0], str(runs[0])], [read, read]):
@@ -132,6 +147,7 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
         (lambda run: package.overlap(run), "at least two runs"),
         (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
         (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
+        (lambda run: package.fuse([run, run.frame()], qrels=run.frame()), "are for tuning; also pass tune"),
         (lambda run: package.run(None, TASK), "baseline = None"),
         (lambda run: package.lint(run, None), "no dataset None"),
         (lambda run: package.report(run, "out", all_published=True), "takes no runs"),

@@ -12,14 +12,14 @@ import numpy as np
 from touche import tasks
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
-from touche.io.identifiers import check_tag, name_of
+from touche.io.identifiers import check_tag, expanded, name_of
 from touche.io.inputs import command_line, keeping_inputs
-from touche.io.opening import Held
+from touche.io.opening import STANDARD_INPUT, Held
 from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
+from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.tuning.weights import TunedFusion, tuned
 
@@ -96,12 +96,13 @@ def fuse(
     weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
     folder = None if output is None else Path(name_of("output", output))
     started = datetime.now(UTC)
-    sources = runs_of(runs)
+    passed = list_of_runs(runs)
+    sources = runs_of(runs if isinstance(runs, Mapping) else passed)
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
-    if tune and weights is not None:
+    if tune is not None and weights is not None:
         raise ToucheError("tune and weights exclude each other; pass only one")
-    if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
+    if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
     read = in_rankings([run_of(source) for source in sources])
     doubts = tuple(fusion.doubts_of(read))
@@ -122,24 +123,30 @@ def fuse(
         options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
     fused = fused.by_topic_number()
     if folder is not None:
-        _write_fused(folder, sources, fused, options, team, started)
+        files = [*map(_file, passed, sources)]
+        _write_fused(folder, files, fused, options, team, started)
     columns = {field.name: getattr(fused, field.name) for field in fields(fused)}
     return FusedRun(**columns, tuning=tuning, warnings=doubts)
 
 
+def _file(passed: AnyRun, source: Path | Run) -> Path:
+    """Returns the file of a run, also if a dictionary names it; a run in memory becomes one by its lines."""
+    if not isinstance(source, Run):
+        return source
+    if isinstance(passed, str | PathLike) and str(passed) != STANDARD_INPUT:
+        return Path(expanded(passed))
+    return Held.of(str(source.path), source.text().encode())
+
+
 def _write_fused(
     folder: Path,
-    sources: Sequence[Path | Run],
+    files: Sequence[Path],
     fused: Run,
     options: Mapping[str, Any],
     team: str,
     started: datetime,
 ) -> None:
     """Writes a fused run with its metadata."""
-    files = [
-        Held.of(str(source.path), source.text().encode()) if isinstance(source, Run) else source
-        for source in sources
-    ]
     software = Software(
         name=f"touche fuse --method {options['method']}",
         team=team,
@@ -147,6 +154,6 @@ def _write_fused(
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
-    inputs = [source for source in sources if isinstance(source, Path) and not isinstance(source, Held)]
-    inputs += [source.with_name(METADATA_FILE) for source in inputs if source.name == RUN_FILE]
+    inputs = [file for file in files if not isinstance(file, Held)]
+    inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
     write_ranked(folder, fused, lambda: text, inputs)
