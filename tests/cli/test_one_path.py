@@ -49,6 +49,10 @@ TEST = (
     "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
     "|{effect_size:+.2f}|{p_t_test:.4f}|{p_t_test_holm:.4f}|{won}, {lost}, {tied}|{topics}"
 )
+STANCE_TEST = (
+    "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
+    "|{results}|{topics}"
+)
 AGREEMENT = "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}"
 PATHS = {
     "evaluate": Printed(
@@ -69,10 +73,10 @@ PATHS = {
         ("{name}|{label}|{evaluator}|{topic}|{value:.3f}|{judged:.2f}|{title}",),
     ),
     "compare": Printed(
-        command=f"compare A B --task {TASK} --measure nDCG@5",
-        call=lambda runs: library.compare(runs, TASK, measure="nDCG@5"),
-        rows=(TEST, TEST.replace("{p_t_test_holm:.4f}", "{p_t_test_holm:.4f} *")),
-        wide=lambda runs: library.wide(runs, TASK, "trec_eval", measure="nDCG@5", every_two=True),
+        command=f"compare A B --task {TASK}",
+        call=lambda runs: library.compare(runs, TASK),
+        rows=(TEST, TEST.replace("{p_t_test_holm:.4f}", "{p_t_test_holm:.4f} *"), STANCE_TEST),
+        wide=lambda runs: library.wide(runs, TASK, "trec_eval", every_two=True),
     ),
     "compare each topic": Printed(
         f"compare A B --task {TASK} --per-topic",

@@ -74,7 +74,10 @@ def test_columns_name_what_distinguishes_them(write: Write) -> None:
     path = write("run.txt", run_text())
     with pytest.warns(UserWarning):
         table = package.wide(path, "spot-check/passages")
+        by_one = package.wide(path, "spot-check/passages", "trec_eval")
     assert table.columns[0] == "nDCG@5 relevance (trec_eval)" and "macro F1 stance" in table.columns
+    by_trec_eval = [name.removesuffix(" (trec_eval)") for name in table.columns if "(touche)" not in name]
+    assert list(by_one.columns) == by_trec_eval
 
 
 def test_latex_and_markdown_escape_names_and_mark_values() -> None:

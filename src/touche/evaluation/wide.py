@@ -117,9 +117,9 @@ def wide_table(
     letters = dict(zip(names, _letters(len(names)), strict=True)) if every_two else {}
     columns, faults = dict[str, list[Cell]](), list[str]()
     for group in groups:
-        for evaluator in group[0].evaluations:
+        for evaluator in dict.fromkeys(name for run in group for name in run.evaluations):
             marks = dict[tuple[str, str], list[str]]()
-            if reference or every_two:
+            if reference is not None or every_two:
                 faults += _mark(group, evaluator, reference, letters, marks)
             for label in dict.fromkeys(run.label for run in group if evaluator in run.evaluations):
                 scores = {run.name: run.scores[evaluator].mean for run in group if run.label == label}
@@ -131,8 +131,8 @@ def wide_table(
                 ]
     rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
     tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
-    named = run_named(reference, groups[0]).name if reference else ""
-    against = f"{DIFFERENT} significantly different from {named} {tested}" if reference else ""
+    named = run_named(reference, groups[0]).name if reference is not None else ""
+    against = f"{DIFFERENT} significantly different from {named} {tested}" if reference is not None else ""
     higher = f"letters: significantly higher than the run of this letter {tested}" if letters else ""
     return WideTable(
         columns=tuple(columns), rows=rows, letters=letters, note=against or higher, warnings=tuple(faults)
@@ -150,10 +150,10 @@ def _mark(
     ranked = [run for run in group if run.is_ranking and not run.any_order and evaluator in run.evaluations]
     if not ranked:
         return []
-    second = run_named(reference, ranked) if reference else None
+    second = run_named(reference, ranked) if reference is not None else None
     compared, faults = comparisons(ranked, evaluator, second)
     for pair in compared:
-        if pair.significant and reference:
+        if pair.significant and reference is not None:
             marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
