@@ -148,6 +148,13 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
         (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
         (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
         (lambda run: package.fuse([run, run.frame()], qrels=run.frame()), "are for tuning; also pass tune"),
+        (lambda run: package.evaluate(run, TASK, measure=""), "measure ''"),
+        (lambda run: package.evaluate(run, TASK, measure=["AP", ""]), "measure ''"),
+        (lambda run: package.sweep("bm25", TASK, {}, measure=""), "measure ''"),
+        (lambda run: package.sweep("bm25", TASK, {}, measure="AP,"), "measure ''"),
+        (lambda run: package.sweep("bm25", TASK, {}, task=""), "no task ''"),
+        (lambda run: package.evaluate(run, TASK, qrels=""), "no such file of qrels"),
+        (lambda run: package.wide([run, run.frame()], TASK, reference=""), "no run is called ''"),
         (lambda run: package.run(None, TASK), "baseline = None"),
         (lambda run: package.lint(run, None), "no dataset None"),
         (lambda run: package.report(run, "out", all_published=True), "takes no runs"),
@@ -273,6 +280,25 @@ def test_a_reference_is_a_run_or_its_name(runs: list[Path]) -> None:
     assert list(package.compare(read, TASK, reference=read[1])) == list(named) != []
     wide = package.wide(read, TASK, "trec_eval", reference=read[1])
     assert repr(wide).startswith("| run |")
+
+
+def test_a_reference_is_a_path_or_an_equal_run_whatever_its_name(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs[0].parent)
+    expected = [*package.compare(runs, TASK, reference=runs[1])]
+    for path in ("b.txt", "./b.txt", Path("b.txt"), runs[1].parent / "." / "b.txt"):
+        assert [*package.compare(runs, TASK, reference=path)] == expected != []
+    assert [*package.compare(["a.txt", "./b.txt"], TASK, reference=runs[1])] == expected
+    frames = [package.run_of(path).frame() for path in runs]
+    named = package.compare({"x": runs[0], "y": frames[1]}, TASK, reference=frames[1].copy())
+    assert {(row.run_a, row.run_b) for row in named} == {("x", "y")}
+
+
+def test_no_measures_are_those_of_the_task(runs: list[Path]) -> None:
+    assert [*package.evaluate(runs, TASK, measure=[])] == [*package.evaluate(runs, TASK)]
+    sweeps = [package.sweep("bm25", TASK, {}, measure=measure).frame() for measure in (None, [])]
+    assert sweeps[0].equals(sweeps[1])
 
 
 def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
@@ -407,6 +433,12 @@ def test_a_tilde_is_the_home_folder(runs: list[Path], monkeypatch: pytest.Monkey
     (score,) = package.evaluate("~/a.txt", evaluator="trec_eval", qrels="~/qrels", measure="nDCG@5")
     assert score.mean == package.evaluate(runs[0], TASK, "trec_eval", measure="nDCG@5")[0].mean
     assert package.compare(["~/a.txt", "~/b.txt"], TASK, reference="~/b.txt")[0].run_b == "b"
+    shutil.copy(home / "input" / "topics.xml", home / "topics.xml")
+    documents = package.task(TASK).documents
+    assert package.run("bm25", topics="~/topics.xml", documents=documents) == package.run("bm25", TASK)
+    package.run("bm25", TASK, output="~/out")
+    with pytest.raises(ToucheError, match="a folder; pass its run"):
+        package.evaluate("~/out", TASK)
     assert package.qrels_of("~/qrels") == package.qrels_of(Path("~") / "qrels")
     assert package.report("~/a.txt", "~/page", TASK) == home / "page" / "index.html"
     package.sweep("~/mine", "~/input", {"k1": [1.2]}, output="~/sweep", qrels="~/qrels", measure="nDCG@5")

@@ -13,6 +13,8 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.io.identifiers import expanded
+from touche.io.opening import resolved
+from touche.tasks.measures import measures_of
 from touche.trec.columns import Run
 from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 
@@ -26,12 +28,8 @@ def score(
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     evaluators = [] if evaluator == "both" else [evaluator]
     task, measure, qrels = scored_by
-    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
-    measures = list[str | None]()
-    for name in passed:
-        measures += [None] if name is None else tasks.measures_in(str(name))
     with file_of_qrels(qrels) as path:
-        scored = tasks.tasks_scored_by(task, measures or [None], path)
+        scored = tasks.tasks_scored_by(task, measures_of(measure), path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
     return [naming_qrels(qrels, group) for group in by_measure]
 
@@ -69,14 +67,16 @@ def reference_name(
         return None
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     if isinstance(reference, str | PathLike):
-        text = str(expanded(reference))
-        files = [str(expanded(source)) if isinstance(source, str | PathLike) else None for source in sources]
-        return paths[files.index(text)] if text in files else text
+        text = expanded(reference)
+        files = [
+            resolved(expanded(source)) if isinstance(source, str | PathLike) else None for source in sources
+        ]
+        return paths[files.index(resolved(text))] if resolved(text) in files else text
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
             return path
-    copy = run_of(reference)
-    equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run) == copy]
+    untagged = run_of(reference).called("")  # a dictionary names runs, so their tags may differ
+    equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run).called("") == untagged]
     if len(equal) != 1:
         problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
         raise ToucheError(f"{problem} the lines of the reference; pass one of the runs itself, or its tag")

@@ -11,6 +11,7 @@ from touche.cli.commands import DATASET_ID, PATH, TASK_ID, Option, argument, opt
 from touche.cli.output import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, read_standard_input
+from touche.tasks.measures import measures_of
 from touche.trec.forms import check_files
 from touche.trec.runs import MAX_DEPTH
 
@@ -32,9 +33,7 @@ def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[
 
 
 def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[str | None]:
-    """Reads lists of measures; without any there is one, that of the task."""
-    measures = dict.fromkeys(measure for text in texts for measure in tasks.measures_in(text))
-    return [*measures] or [None]
+    return measures_of(texts)
 
 
 def checking(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from touche.errors import ToucheError
@@ -95,6 +96,17 @@ def measures_in(text: str) -> list[str]:
         else:
             parts[-1] += character
     return [part.strip() for part in parts]
+
+
+def measures_of(measure: Any) -> list[str | None]:
+    """Returns the names of measures, each once; None and an empty list mean the measure of the task.
+
+    Args:
+        measure: a measure of ir_measures, its name, names as in ``nDCG@5,AP``, None, or a list of these.
+    """
+    passed = measure if isinstance(measure, list | tuple) else [measure]
+    names = (measures_in(str(one)) if one is not None else [None] for one in passed)
+    return [*dict.fromkeys(chain.from_iterable(names))] or [None]
 
 
 @cache

@@ -158,7 +158,7 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
         ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
             are not runs.
     """
-    paths = [file if isinstance(file, Path) else Path(file) for file in files]
+    paths = [file if isinstance(file, Held) else Path(expanded(file)) for file in files]
     for path in paths:
         if is_file(path / RUN_FILE):
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
@@ -270,7 +270,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
     """Yields the path of judgments in any form; those in memory are in a temporary file."""
     if qrels is None or isinstance(qrels, str | PathLike):
-        yield _path(qrels) if qrels else None
+        yield None if qrels is None else _path(qrels)
     else:
         with temporary_folder("touche-qrels-") as folder:
             yield qrels_of(qrels).write(folder / IN_MEMORY)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import new_id, quoted
+from touche.io.identifiers import expanded, new_id, quoted
 from touche.trec.topics import Topic, read_topics
 
 AnyTopics: TypeAlias = Any
@@ -35,7 +35,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
         ToucheError: if there are no topics, one of them lacks its id or its query, or an id occurs twice.
     """
     if isinstance(source, str | PathLike):
-        return read_topics(Path(source))
+        return read_topics(Path(expanded(source)))
     topics, seen = list[Topic](), set[str]()
     records = [source] if isinstance(source, Topic) else records_in(source, name)
     for row, record in enumerate(records, 1):

@@ -30,6 +30,7 @@ from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder, together, write_whole
 from touche.tasks import Task
+from touche.tasks.measures import measures_of
 from touche.trec.forms import AnyQrels, file_of_qrels
 from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE
@@ -98,16 +99,15 @@ def sweep(
         check_choice("cross-validation", cross_validation, FOLDS)
     ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     settings = settings_of(ranker.options, grid)
-    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
-    measures = [name for one in passed for name in (tasks.measures_in(str(one)) if one else [None])]
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         name = path_or_id("dataset", dataset)
-        scored = tasks.tasks_scored_by(task or (name if is_dataset(name) else None), measures, judgments)
+        task = name if task is None and is_dataset(name) else task
+        scored = tasks.tasks_scored_by(task, measures_of(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.took}")
-        runs = Path(name_of("output", output)) if output else folder
+        runs = Path(name_of("output", output)) if output is not None else folder
         result = sweep_of(ranker, source, runs, settings, scored, evaluator, cross_validation)
-    if output:
+    if output is not None:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])
     for text in result.warnings:
         warn(text)
@@ -170,7 +170,7 @@ def sweep_of(
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
     result = Sweep(ranker.name, Table(SettingScore, tuple(rows)), {}, new_runs, [*nothing, *doubtful])
-    if not cross_validation:
+    if cross_validation is None:
         return result
     validations, problems = dict[str, CrossValidation[Setting]](), list[str]()
     for dimension, of_dimension in result.by_dimension.items():
