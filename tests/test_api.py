@@ -148,6 +148,9 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
         (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
         (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
         (lambda run: package.fuse([run, run.frame()], qrels=run.frame()), "are for tuning; also pass tune"),
+        (lambda run: run.frame("ir_measure"), "'ir_measure'; did you mean ir_measures"),
+        (lambda run: package.qrels_of({"1": {"a": 1}}).frame("bogus"), "no set of column names 'bogus'"),
+        (lambda run: package.join_statistics([], "all.json"), "no statistics to join; pass"),
         (lambda run: package.evaluate(run, TASK, measure=""), "measure ''"),
         (lambda run: package.evaluate(run, TASK, measure=["AP", ""]), "measure ''"),
         (lambda run: package.sweep("bm25", TASK, {}, measure=""), "measure ''"),
@@ -260,6 +263,13 @@ def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> 
 def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
     table = package.evaluate(runs, TASK, "trec_eval", measure="nDCG@5")
     assert table["mean"].tolist() == [score.mean for score in table] and table[:1][0] == table[0]
+    assert table[np.int64(0)] == table[0] == table[-len(table)]
+    part = table[1:]
+    assert isinstance(part, package.Table) and [*part] == [*table][1:] and len(part.frame()) == len(table) - 1
+    mask = np.arange(len(table)) == 1
+    assert table[mask]["mean"].tolist() == [table[1].mean]
+    findings = package.lint({"mine": {"1": {"no-such-document": 1.0}}}, TASK)
+    assert type(findings[:1]) is type(findings) and len(findings[:1]) == 1
     assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
     assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
     assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()

@@ -66,6 +66,8 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     """
     paths = [Path(name_of("file", file)) for file in files]
     path = Path(name_of("output", output))
+    if not paths:
+        raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
     sums = joined_statistics([(part, read_statistics(part)) for part in paths])
     write_statistics(path, sums, parts=sum(map(parts_of, paths)))

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from touche.errors import check_choice
 from touche.io.identifiers import expanded
 from touche.io.optional import imported
 from touche.io.writing import write_whole
-from touche.trec.framed import Framed
+from touche.trec.framed import FRAME_NAMES, Framed
 
 if TYPE_CHECKING:
     from ir_measures import ScoredDoc  # optional: an image lacks it
@@ -221,8 +222,9 @@ class Run(Sequence[RunLine], Framed):
             A row for each line; the tag is ``frame.attrs["tag"]``.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if there are no such names, or pandas is not installed.
         """
+        check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
         groups = [*self.by_rank.values()]
         places = np.concatenate(groups) if groups else np.empty(0, np.intp)

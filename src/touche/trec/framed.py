@@ -4,15 +4,18 @@ import csv
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from touche.errors import NotInstalledError
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+FRAME_NAMES = "pyterrier", "ir_measures"  # whose columns frames have
 
 _T = TypeVar("_T")
 
@@ -81,12 +84,14 @@ class Table(Sequence[_T], Framed):
     @overload
     def __getitem__(self, place: int) -> _T: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[_T, ...]: ...
+    def __getitem__(self, place: slice) -> Self: ...
     @overload
     def __getitem__(self, place: Any) -> Any: ...
     def __getitem__(self, place: Any) -> Any:
-        """Returns a record or a slice of the records; for any other key, the frame's item."""
-        return self.records[place] if isinstance(place, int | slice) else self.frame()[place]
+        """Returns a record, or a table of some of the records; for any other key, the frame's item."""
+        if isinstance(place, slice):
+            return replace(self, records=self.records[place])
+        return self.records[place] if isinstance(place, Integral) else self.frame()[place]
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from touche.errors import InputError
+from touche.errors import InputError, check_choice
 from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
-from touche.trec.framed import Shown
+from touche.trec.framed import FRAME_NAMES, Shown
 from touche.trec.runs import split_columns
 
 if TYPE_CHECKING:
@@ -85,8 +85,9 @@ class Qrels(dict[str, dict[str, int]], Shown):
             names: names of the columns: qid, docno and label, or query_id, doc_id and relevance.
 
         Raises:
-            ToucheError: if pandas is not installed.
+            ToucheError: if there are no such names, or pandas is not installed.
         """
+        check_choice("set of column names", names, FRAME_NAMES)
         columns = "qid docno label" if names == "pyterrier" else "query_id doc_id relevance"
         rows = [(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
         return imported("pandas", "analysis").DataFrame(rows, columns=columns.split())
