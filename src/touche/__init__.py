@@ -39,7 +39,7 @@ No function prints or exits. Warnings are Python warnings of the category ``Touc
 progress bars off, write
 ``logging.getLogger("touche").setLevel("WARNING")``.
 
-The page "Python API" of the documentation describes all names. Other modules belong to the command line.
+The page "Python API" of the documentation describes all names. Other modules may change without notice.
 """
 
 import lazy_loader

@@ -137,7 +137,7 @@ def list_tasks() -> Table[ListedTask]:
 
     Returns:
         A ``ListedTask`` for each task, by its id; ``frame()`` returns them as a DataFrame. A broken card is
-        a line of the log, and not in the list.
+        a ``ToucheWarning``, and not in the list.
 
     Examples:
         >>> import touche

@@ -56,7 +56,7 @@ class Comparison(PairOfRuns):
             the number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
         p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
-        p_t_test_holm: the p-value corrected for all comparisons made together.
+        p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
         significant: whether the corrected p-value is below 0.05.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
             requested.
