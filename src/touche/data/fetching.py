@@ -151,7 +151,7 @@ def _in_mirror(source: Source, mirror: Path) -> Path | None:
 
 
 def _download(source: Source, part: Path) -> None:
-    """Downloads a file without a retry; after an error a part of it stays, which the next download resumes."""
+    """Downloads a file without a retry; a partial file stays after an error, and is resumed next time."""
     import requests  # here, because it takes 60 ms
 
     there = part.stat().st_size if part.exists() else 0
