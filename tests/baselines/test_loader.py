@@ -132,6 +132,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
 
 
 def test_where_nothing_ships_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("touche.data.places.shipped", lambda: None)
     monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)
     monkeypatch.chdir(tmp_path)
     assert baselines.names() == []
