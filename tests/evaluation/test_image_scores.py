@@ -295,3 +295,9 @@ def test_values_over_some_topics_are_not_ranked_with_the_others() -> None:
     }
     assert (results["Baseline"], results["Oracle"]) == (4, 1)
     assert STANCE not in tasks.task("touche-2022-task-3").qrels
+
+
+def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche) -> None:
+    for command in (("data", "convert"), ("tasks", "tira")):
+        code, _, err = touche(*command, "spot-check/images", "-o", tmp_path / "new")
+        assert code == 2 and "stance" in err and not (tmp_path / "new").exists()

@@ -101,8 +101,9 @@ def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 def _read_image(folder: Path) -> Image:
     pages = _folders(folder / "pages", re.compile(r"P[0-9a-f]+"))
-    url = _text(folder / "image-url.txt").strip()
-    return Image(id=folder.name, url=url, pages=tuple(map(_read_page, pages)))
+    return Image(
+        id=folder.name, url=_text(folder / "image-url.txt").strip(), pages=tuple(map(_read_page, pages))
+    )
 
 
 def _read_page(folder: Path) -> ImagePage:

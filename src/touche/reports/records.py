@@ -377,8 +377,10 @@ class TaskReport:
         """Names of each topic's rankings: the topic itself, or one for each stance."""
         if not self.task.rules.by_stance:
             return {topic: [topic] for topic in self.topics}
-        topics = dict.fromkeys(map(topic_in, self.topics))
-        return {topic: ranking_names([topic], self.task.rules.stances) for topic in topics}
+        return {
+            topic: ranking_names([topic], self.task.rules.stances)
+            for topic in dict.fromkeys(map(topic_in, self.topics))
+        }
 
     @property
     def evaluators(self) -> list[str]:
