@@ -123,6 +123,9 @@ def closed_space(fields: Sequence[str], analyses: Sequence[Analysis] = ANALYSES)
 def fit_closed(problem: Problem, begin: Parameters | None = None) -> Fit:
     """Fits the parameters of a hypothesis in closed form, and rounds them if this misses no more scores.
 
+    The parameters are fitted to all scores, then to the better half, so that a few wrong scores do not move
+    them.
+
     Args:
         problem: the hypothesis with the statistics of a dataset.
         begin: the initial values; without them, the best of the formula's.
@@ -140,6 +143,9 @@ def fit_closed(problem: Problem, begin: Parameters | None = None) -> Fit:
     if names:
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
+            errors = np.abs(residuals(best))
+            better = errors <= np.median(errors)
+            best = leastsq(lambda x: residuals(x) * better, best, full_output=True, maxfev=_CALLS)[0]
     values = dict(zip(names, np.exp(np.clip(best, -_BEYOND, _BEYOND)).tolist(), strict=True))
     fit = _described(problem, values)
     rounded = {
