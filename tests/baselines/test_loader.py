@@ -345,7 +345,7 @@ UNLOADABLE = {
     "import text.absent": "baseline.py:1: the import of text.absent failed; its folder has text",
     "import features.x": "baseline.py:1: the import of features.x failed; its folder has features",
     "import feature": "baseline.py:1: the import of feature failed; its folder has features",
-    "import spoken": "spoken/__init__.py:1: the import of words failed; its folder has words_",
+    "import spoken": "spoken/__init__.py:1: the import of lexemes failed; its folder has lexemes_",
     "from features import x": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'x' from 'features'",
     "import no_such_library.x": "baseline.py:1: the import of no_such_library failed: it is neither in ",
     "import learned": "learned.py:2: the import of no_such_library failed: it is neither in the folder",
@@ -362,8 +362,8 @@ def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Pa
     write("mine/cut.py", "f(")
     write("mine/learned.py", "\nimport no_such_library.y")
     write("mine/text/__init__.py", "")
-    write("mine/spoken/__init__.py", "import words")
-    write("mine/spoken/words_.py", "")
+    write("mine/spoken/__init__.py", "import lexemes")
+    write("mine/spoken/lexemes_.py", "")
     with pytest.raises(ToucheError) as caught:
         baselines.load(str(tmp_path / "mine"))
     message = str(caught.value)
