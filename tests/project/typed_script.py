@@ -33,7 +33,7 @@ def main() -> None:
     assert_type(fused[0].document, str)
     assert_type(scores, touche.Table[Score])
     assert_type(scores[0].mean, float | None)
-    assert_type(scores[:2], Table[Score])
+    assert_type(scores[:2], touche.Table[Score])
     assert_type(touche.evaluate(runs, TASK, per_topic=True), touche.Table[TopicScore])
     assert_type(touche.compare(runs, TASK), touche.Table[Comparison])
     assert_type(touche.compare(runs, TASK, per_topic=True), touche.Table[TopicDifference])
