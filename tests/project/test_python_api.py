@@ -15,7 +15,8 @@ import touche
 from conftest import ROOT
 
 OFFERED = ("touche", "touche.scan", "touche.lucene", "touche.pairs")
-PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "docs" / "reference" / name for name in ("python.md", "engines.md")]
+PAGE = "".join(page.read_text(encoding="utf-8") for page in PAGES)
 NAMES = [name for name in re.findall(r"^::: (\S+)$", PAGE, re.MULTILINE) if name not in OFFERED]
 LIBRARY = griffe.load("touche", search_paths=[ROOT / "src"], resolve_aliases=True)
 
