@@ -19,7 +19,7 @@ from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
+from touche.trec.forms import AnyQrels, AnyRun, file_in_memory, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.tuning.weights import TunedFusion, tuned
 
@@ -111,7 +111,6 @@ def fuse(
     tuning = None
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
-        weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
         fused = fusion.fused_run(read, fusion.METHODS[method], depth, weights, tag)
         options |= {"weights": [*weights]} if weights is not None else {}
     else:
@@ -135,7 +134,7 @@ def _file(passed: AnyRun, source: Path | Run) -> Path:
         return source
     if isinstance(passed, str | PathLike) and str(passed) != STANDARD_INPUT:
         return Path(expanded(passed))
-    return Held.of(str(source.path), source.text().encode())
+    return file_in_memory(source)
 
 
 def _write_fused(

@@ -13,7 +13,7 @@ from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import Verification
 from touche.errors import ToucheError, check_choice
-from touche.io.identifiers import expanded, name_of
+from touche.io.identifiers import expanded, name_of, names_in
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -58,7 +58,6 @@ def list_images(
         touche.errors.ParameterError: there is no runner 'buildah'; choose among docker, podman.
     """
     check_choice("runner", runner, PROGRAMS)
-    folders = [folder_of(name).resolve() for name in _names(baselines)]
     listed = [
         ListedImage(
             baseline=folder.name,
@@ -66,7 +65,7 @@ def list_images(
             size=images.size(runner, folder.name),
             published=images.published(folder.name) if is_shipped(folder) else "",
         )
-        for folder in folders
+        for folder in _folders(baselines)
     ]
     return Table(ListedImage, tuple(listed))
 
@@ -97,8 +96,8 @@ def build_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    chosen = _names(baselines)
-    built = [images.image_of(folder_of(name).resolve().name) for name in chosen]
+    chosen = names_in("baseline", baselines) or names()
+    built = [images.image_of(folder.name) for folder in _folders(chosen)]
     images.build(runner, chosen, log)
     return built
 
@@ -127,8 +126,7 @@ def digest_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    folders = [folder_of(name).resolve() for name in _names(baselines)]
-    digests = [content.digest(runner, images.image_of(folder.name)) for folder in folders]
+    digests = [content.digest(runner, images.image_of(folder.name)) for folder in _folders(baselines)]
     return Table(ImageDigest, tuple(digests))
 
 
@@ -172,7 +170,6 @@ def verify_image(
     return verification.verify(runner, name_of("baseline", baseline), log, against=against)
 
 
-def _names(baselines: str | Sequence[str]) -> list[str]:
-    """Returns the names or paths of baselines; none means all that ship."""
-    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
-    return [name_of("baseline", name) for name in passed] or names()
+def _folders(baselines: str | Sequence[str]) -> list[Path]:
+    """Returns the folders of baselines; no baseline means all that ship."""
+    return [folder_of(name).resolve() for name in names_in("baseline", baselines) or names()]

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from touche import tasks
-from touche.io.opening import Held
 from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.trec.columns import Run
-from touche.trec.forms import AnyRun, runs_of
+from touche.trec.forms import AnyRun, file_in_memory, runs_of
 
 
 def lint(
@@ -41,10 +40,7 @@ def lint(
         >>> findings.is_broken
         True
     """
-    paths = [
-        Held.of(str(run.path), run.text().encode()) if isinstance(run, Run) else run
-        for run in runs_of(runs, checks=False)
-    ]
+    paths = [file_in_memory(run) if isinstance(run, Run) else run for run in runs_of(runs, checks=False)]
     by_run = teams_of_runs(paths, teams)
     findings, notes = linted(paths, *tasks.dataset(task), by_run)
     return Findings(

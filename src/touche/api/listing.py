@@ -14,7 +14,7 @@ from touche.baselines.loader import folder_of, load, names
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import rank, shortlist
-from touche.io.identifiers import name_of
+from touche.io.identifiers import name_of, names_in
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import STANCE, Published, Task, per_topic
@@ -182,8 +182,7 @@ def list_baselines(
         >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
         [('k1', 'float', 0.9), ('b', 'float', 0.4)]
     """
-    chosen = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
-    listed = [name_of("baseline", name) for name in chosen] or names()
+    listed = names_in("baseline", baselines) or names()
     return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
 
 

@@ -11,7 +11,7 @@ from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
-from touche.io.identifiers import name_of
+from touche.io.identifiers import name_of, names_in
 from touche.io.inputs import keeping_inputs
 from touche.io.optional import imported
 from touche.io.progress import processors
@@ -80,8 +80,7 @@ def regress(
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
-    passed = [baselines] if isinstance(baselines, str | PathLike) else [*baselines]
-    expected, outcomes = running.expected_of([name_of("baseline", name) for name in passed], ids)
+    expected, outcomes = running.expected_of(names_in("baseline", baselines), ids)
     if folder:
         make_folder(folder)
     keep = folder / "runs" if folder else None

@@ -1,6 +1,7 @@
 """Identifiers, and values in error messages."""
 
 import os
+from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 from unicodedata import category
@@ -46,6 +47,16 @@ def name_of(what: str, value: object) -> str:
     if not isinstance(value, str | PathLike):
         raise ParameterError(f"{what} = {quoted(value)}; pass a name or a path")
     return expanded(value)
+
+
+def names_in(what: str, values: str | PathLike[str] | Iterable[object]) -> list[str]:
+    """Returns one name or path, or several, as texts.
+
+    Raises:
+        ParameterError: if one is neither.
+    """
+    listed = [values] if isinstance(values, str | PathLike) else values
+    return [name_of(what, value) for value in listed]
 
 
 def path_or_id(what: str, value: object) -> str:

@@ -281,6 +281,11 @@ def _path(source: str | PathLike[str]) -> Path:
     return read_standard_input() if str(path) == STANDARD_INPUT and not isinstance(path, Held) else path
 
 
+def file_in_memory(run: Run) -> Held:
+    """Returns a run as a file in memory, which has the run's path and lines."""
+    return Held.of(str(run.path), run.text().encode())
+
+
 def _held(file: Any) -> Held:
     name = str(getattr(file, "name", "the open file"))
     try:
