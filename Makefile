@@ -12,7 +12,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # pip splits PIP_CONSTRAINT at blanks, so that this path has to be relative. Newer versions of pip read the second variable for builds.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet
 FOR_ARM := pip has to compile pytrec-eval-terrier here; install gcc, libc6-dev and python3-dev, and allow access to github.com
-PYTEST := $(BIN)/pytest -n auto --dist loadgroup
+# A process that crashes ends the tests; replaced, it could leave them waiting for ever.
+PYTEST := $(BIN)/pytest -n auto --dist loadgroup --max-worker-restart 0
 # RUNNER is docker or podman; for regress also local (the default) or tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 

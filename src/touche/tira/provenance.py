@@ -1,7 +1,6 @@
 """Writes ir-metadata.yml, the origin of a run in the ir_metadata standard (Breuer et al. 2022)."""
 
 import hashlib
-import json
 import math
 import os
 import platform
@@ -12,6 +11,8 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from touche.documents.folders import common_folder, distinct_names
 from touche.errors import InputError
@@ -90,8 +91,9 @@ def _noted_dataset(paths: Sequence[Path]) -> str:
     note = paths[0].parent / "metadata.json" if paths else Path()
     try:
         with note.open("rb") as file:
-            id = json.loads(file.read(_LARGEST))["ir_datasets_id"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            # The json module can exceed the stack of a thread that runs Java.
+            id = orjson.loads(file.read(_LARGEST))["ir_datasets_id"]
+    except (OSError, ValueError, KeyError, TypeError):
         return ""
     return id if is_word(id) else ""
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+import orjson
+
 from touche.baselines.declaration import EXTRA_MODULES
 from touche.baselines.files import digest_of, fingerprint, fingerprints
 from touche.baselines.neighbours import INSTALLED
@@ -55,7 +57,7 @@ class Resumption:
             return False
         # The worst effect of a broken file is a repeated run.
         with suppress(OSError, ValueError, LookupError, TypeError):
-            record = json.loads((folder / COMPLETE_FILE).read_bytes())
+            record = orjson.loads((folder / COMPLETE_FILE).read_bytes())
             return bool(record == self._record(folder, record["modules"]))
         return False
 
