@@ -1,8 +1,9 @@
-"""Writes the locks of the images: every package with its version and the digests of its wheels.
+"""Writes the locks of the images and the pinned image of Python: versions, and the digests of all wheels.
 
-make locks    # after a change of pyproject.toml, constraints.txt, pyserini.txt, minilm.txt or unused.txt
+make locks    # after a change of pyproject.toml, constraints.txt or another file that it reads
 """
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ _UV = "uv pip compile --quiet --no-header --no-annotate --python-version 3.11 --
 
 def main() -> None:
     """Writes all locks into the folder of this script."""
+    pin_python()
     base = locked("pyproject.toml")
     in_base = [f"--no-emit-package={name}" for name in names(base)]
     locks = {"base": base} | {name: locked("-", given=tools) for name, tools in TOOLS.items()}
@@ -28,6 +30,14 @@ def main() -> None:
         locks[image] = extra + locked(wheel, "--no-deps")
     for image, lock in locks.items():
         (FOLDER / f"{image}.txt").write_text(_HEADER + lock, encoding="utf-8")
+
+
+def pin_python() -> None:
+    """Copies the image of python.Dockerfile to base.Dockerfile."""
+    image = (FOLDER / "python.Dockerfile").read_text(encoding="utf-8").rpartition("FROM ")[2]
+    dockerfile = FOLDER / "base.Dockerfile"
+    text = dockerfile.read_text(encoding="utf-8")
+    dockerfile.write_text(re.sub("(?<=ARG PYTHON_IMAGE=).*\n", image, text), encoding="utf-8")
 
 
 def locked(*arguments: str, given: str = "") -> str:

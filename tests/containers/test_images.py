@@ -151,6 +151,16 @@ def test_locks_have_the_versions_of_constraints_and_hashes_only() -> None:
                 assert pins[name] == pinned and following.startswith("    --hash"), "run: make locks"
 
 
+def test_the_pinned_python_is_the_one_that_dependabot_updates() -> None:
+    (image,) = re.findall("^FROM (.*)$", (ROOT / "docker/python.Dockerfile").read_text(), flags=re.MULTILINE)
+    (default,) = re.findall(
+        "^ARG PYTHON_IMAGE=(.*)$", (ROOT / "docker/base.Dockerfile").read_text(), flags=re.MULTILINE
+    )
+    assert image == default and re.fullmatch(r"python:3\.11-slim-bookworm@sha256:[0-9a-f]{64}", image), (
+        "run: make locks"
+    )
+
+
 def _lines(name: str) -> list[str]:
     lines = (ROOT / name).read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
