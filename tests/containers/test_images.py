@@ -186,6 +186,10 @@ REASONS = {
     "manifest for python@sha256:1 not found: manifest unknown": "the registry lacks this image",
     "Get https://a.b/v2/: dial tcp: lookup a.b on 1.1.1.1:53: no such host": "a server does not answer",
     "Error: initializing source docker://a/b: connection refused": "a server does not answer",
+    "Get https://a.b/v2/: request canceled (Client.Timeout exceeded while awaiting headers)": (
+        "a server does not answer"
+    ),
+    "invalid reference format: repository name must be lowercase": "this is not a name of an image",
 }
 
 

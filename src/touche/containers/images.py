@@ -38,9 +38,10 @@ _REASONS = {  # by a pattern in the output of a failed build
     "manifest unknown|manifest for .* not found|: not found$|access denied": (
         "the registry lacks this image; check its name and digest"
     ),
-    "no such host|connection refused|i/o timeout|handshake timeout|network is unreachable": (
+    "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": (
         "a server does not answer; check the network, and try again"
     ),
+    "invalid reference format": "this is not a name of an image; check it",
 }
 _GITHUB = "https://github.com/"
 _log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import check_writable, make_folder, remove, together, whole
 from touche.linting import ERROR, lint_format
 from touche.tira.outputs import METADATA_FILE
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE
+from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, TIRA_DATASET_VARIABLE
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
@@ -226,10 +226,16 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
 
 
 def _mounts(job: Job, output: Path) -> list[str]:
-    """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only."""
-    mount = f"--mount={_bind(output, '/output')}"
+    """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only.
+
+    The name of the collection is that of the dataset, or for a directory the one in TIRA's variable.
+    """
+    mount = f"--mount={_bind(output, '/output', name=job.output)}"
     if Path(job.given).is_dir() and not places.is_dataset(job.given):
-        return [mount, f"--mount={_bind(Path(job.given), '/input')},readonly"]
+        # Without a value, the variable of this process is passed if it is set.
+        # Without a value, the variable of this process is passed if it is set.
+        bind = f"--mount={_bind(Path(job.given), '/input')},readonly"
+        return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
     files = _files(job.given).items()
     binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
     return [mount, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
@@ -243,10 +249,11 @@ def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
     return files | {output: job.output}
 
 
-def _bind(path: Path, place: str) -> str:
-    """Formats a mount in the notation that allows colons in paths, unlike --volume."""
+def _bind(path: Path, place: str, name: Path | None = None) -> str:
+    """Formats a mount in the notation that allows colons in paths, unlike --volume; errors show the name."""
     if {",", '"'} & set(f"{path.resolve()}{place}"):
-        raise InputError(path, "Docker and Podman cannot mount a path with a comma or a quote", "rename it")
+        problem = "Docker and Podman cannot mount a path with a comma or a quote"
+        raise InputError(name or path, problem, "rename it")
     return f"type=bind,source={path.resolve()},target={place}"
 
 
