@@ -70,8 +70,43 @@ class Rerun(NamedTuple):
         return cls(dataset_id, lines, scored)
 
 
-Measured = tuple[float | str, float | None, str]
-"""A number or a digest; Judged@k, or None without qrels; and a remark."""
+@dataclass(frozen=True)
+class TopicValue:
+    """A published value of a topic, and that of a rerun.
+
+    Attributes:
+        dimension: the judged dimension.
+        topic: the number of the topic.
+        published: the published value, three decimals.
+        rerun: the value of the rerun, with the decimals of the table; None if the evaluator scores no result.
+    """
+
+    dimension: str
+    topic: str
+    published: float
+    rerun: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """``rerun`` minus ``published``."""
+        return None if self.rerun is None else round(self.rerun - self.published, 3)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an entry measures.
+
+    Attributes:
+        got: a number or a digest.
+        judged: Judged@k; None without qrels.
+        remark: more results.
+        topics: the published and the measured value of each topic; empty for an entry with one value.
+    """
+
+    got: float | str
+    judged: float | None = None
+    remark: str = ""
+    topics: Sequence[TopicValue] = ()
 
 
 class Expected(Strict, kw_only=True, frozen=True):
@@ -149,10 +184,6 @@ class Expected(Strict, kw_only=True, frozen=True):
             ToucheError: if the measurement is impossible.
         """
         raise NotImplementedError
-
-    def topics(self, rerun: Rerun) -> "Sequence[TopicValue]":
-        """Returns the published and the measured value of each topic; empty for an entry with one value."""
-        return ()
 
     def difference(self, got: float | str) -> float | None:
         """Returns the difference between a number and the expected value; None for other values."""
@@ -233,29 +264,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             evaluation = run.evaluations[self.evaluator]
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
-        return evaluation.mean, evaluation.judged, ""
-
-
-@dataclass(frozen=True)
-class TopicValue:
-    """A published value of a topic, and that of a rerun.
-
-    Attributes:
-        dimension: the judged dimension.
-        topic: the number of the topic.
-        published: the published value, three decimals.
-        rerun: the value of the rerun, with the decimals of the table; None if the evaluator scores no result.
-    """
-
-    dimension: str
-    topic: str
-    published: float
-    rerun: float | None
-
-    @property
-    def difference(self) -> float | None:
-        """``rerun`` minus ``published``."""
-        return None if self.rerun is None else round(self.rerun - self.published, 3)
+        return Measured(evaluation.mean, evaluation.judged)
 
 
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
@@ -295,7 +304,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         judged = all(is_available("qrels", qrels[dimension].file) for dimension in self.dimensions)
         return judged and super().available
 
-    def topics(self, rerun: Rerun) -> Sequence[TopicValue]:
+    def measured(self, rerun: Rerun) -> Measured:
         values = []
         for dimension in self.dimensions:
             evaluated_run = rerun.scored[dimension]
@@ -305,16 +314,12 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             for topic, published in self._published(dimension).items():
                 printed = rounded(own[topic], evaluated_run.task.decimals) if topic in own else None
                 values.append(TopicValue(dimension, topic, published, printed))
-        return values
-
-    def measured(self, rerun: Rerun) -> Measured:
-        values = self.topics(rerun)
         others = [value for value in values if value.rerun != value.published]
         remark = ", ".join(
             f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
             for value in others
         )
-        return _reproduced(len(values) - len(others), len(values)), None, remark
+        return Measured(_reproduced(len(values) - len(others), len(values)), remark=remark, topics=values)
 
     def _published(self, dimension: str) -> dict[str, float]:
         """Returns the published value of each topic of the dataset.
@@ -356,7 +361,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
     def measured(self, rerun: Rerun) -> Measured:
         from touche.regression.figures import MEASURES  # here, because few entries need its 35 ms
 
-        return float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)), None, ""
+        return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
 
 
 class ExpectedRun(Expected, kw_only=True, frozen=True):
@@ -372,7 +377,7 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
         return "ranking", ""
 
     def measured(self, rerun: Rerun) -> Measured:
-        return digest_of(rerun.lines), None, ""
+        return Measured(digest_of(rerun.lines))
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
@@ -434,7 +439,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
             parameters=self.parameters | self.rerun_parameters,
             mean_lengths=self.rerun_mean_lengths,
         )
-        return formula_fit(hypothesis, self.dataset, official, repeated, self.median)
+        share, remark = formula_fit(hypothesis, self.dataset, official, repeated, self.median)
+        return Measured(share, remark=remark)
 
 
 class _File(Strict, frozen=True):

@@ -46,7 +46,7 @@ class ScoredRun:
 
 def formula_fit(
     hypothesis: Hypothesis, dataset_id: str, official: ScoredRun, rerun: ScoredRun, largest_median: float
-) -> tuple[float, None, str]:
+) -> tuple[float, str]:
     """Fits a formula to the scores of an official run and of a rerun; both have to follow it.
 
     The remark contains the numbers of official scores and of fitted numbers, the median error, Kendall's tau
@@ -85,7 +85,7 @@ def formula_fit(
     tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
     fitted = f"{len(theirs.errors)} scores with {theirs.rank} free numbers"
     order = f"median error {theirs.median:.2g}, tau {tau:.3f}"
-    return theirs.share(), None, f"{fitted}, {order}; {ours.share():.1%} of the rerun's own scores"
+    return theirs.share(), f"{fitted}, {order}; {ours.share():.1%} of the rerun's own scores"
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:

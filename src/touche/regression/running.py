@@ -222,15 +222,21 @@ def _copied(job: Job, folder: Path) -> Path:
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
-        got, judged, remark = expected.measured(rerun)
-        topics = expected.topics(rerun)
+        measured = expected.measured(rerun)
     except Exception as error:
         return _failed([expected], error)[0]
-    difference = expected.difference(got)
+    difference = expected.difference(measured.got)
     drift = CHANGED if difference is None else TOO_HIGH if difference > 0 else TOO_LOW
     drift = NOT_AS_REPORTED if expected.kind == REPORTED else drift
-    verdict = PASSED if expected.accepts(got) else drift
-    return Outcome(expected, verdict, got=got, judged=judged, remark=remark, topics=topics)
+    verdict = PASSED if expected.accepts(measured.got) else drift
+    return Outcome(
+        expected,
+        verdict,
+        got=measured.got,
+        judged=measured.judged,
+        remark=measured.remark,
+        topics=measured.topics,
+    )
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
