@@ -110,7 +110,7 @@ def placed(command: str, folder: Path, out: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(WRITING)))
-def test_a_full_disk_leaves_the_earlier_output_of_each_command(
+def test_a_full_disk_leaves_the_earlier_output_of_each_command_and_no_new_folder(
     workplace: Path, tmp_path: Path, number: int
 ) -> None:
     """The limit on file sizes truncates the first file that is larger than it."""
@@ -123,6 +123,11 @@ def test_a_full_disk_leaves_the_earlier_output_of_each_command(
         last = err.splitlines()[-1]
         assert code == 2 and "cannot be written (File too large)" in last and "Traceback" not in err, err
         assert contents(out) == before
+    (tmp_path / "work" / "empty").mkdir()
+    folders = [path for path in tmp_path.rglob("*") if path.is_dir()]
+    for new in ("new/folder", "empty"):
+        assert in_process(*placed(WRITING[number], tmp_path / "work", new), limit=200)[0] == 2
+        assert [path for path in tmp_path.rglob("*") if path.is_dir()] == folders
 
 
 KILLING = """

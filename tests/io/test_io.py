@@ -22,11 +22,12 @@ from msgspec import field
 from conftest import Write
 from touche.errors import InputError
 from touche.io.identifiers import new_id, quoted
+from touche.io.inputs import keeping_inputs
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
-from touche.io.writing import together, whole, write_whole
+from touche.io.writing import make_folder, together, whole, write_whole
 
 
 @pytest.mark.parametrize(
@@ -357,6 +358,31 @@ def test_hidden_files_of_killed_writers_are_removed_and_those_of_living_ones_sta
         assert len(hidden) == 1
         living.communicate(b"x")
     assert living.returncode == 0 and run.read_text() == ""
+
+
+def test_a_function_that_fails_removes_the_empty_folders_that_it_has_made(tmp_path: Path) -> None:
+    (tmp_path / "earlier").mkdir()
+
+    @keeping_inputs
+    def succeed(folder: Path) -> None:
+        make_folder(folder)
+
+    @keeping_inputs
+    def fail() -> None:
+        for name in ("earlier", "earlier/deep", "new/deep", "new/other", "used/deep"):
+            make_folder(tmp_path / name)
+        write_whole(tmp_path / "used" / "file", "")
+        succeed(tmp_path / "of-a-part")
+        thread = threading.Thread(target=succeed, args=[tmp_path / "of-a-thread"])
+        thread.start()
+        thread.join()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "earlier", "file", "of-a-part", "of-a-thread", "used",
+    ]  # fmt: skip
 
 
 def test_a_block_without_its_first_file_replaces_the_others(tmp_path: Path) -> None:

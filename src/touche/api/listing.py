@@ -15,6 +15,7 @@ from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import rank, shortlist
 from touche.io.identifiers import name_of, names_in
+from touche.io.inputs import keeping_inputs
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import STANCE, Published, Task, per_topic
@@ -312,6 +313,7 @@ def _checked(card: Path) -> CheckedCard:
     return CheckedCard(str(card))
 
 
+@keeping_inputs
 def write_for_tira(
     task: str,
     output: str | PathLike[str],

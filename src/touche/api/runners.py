@@ -26,6 +26,7 @@ from touche.documents.parquet import check_no_fields
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
 from touche.io.identifiers import name_of, path_or_id
+from touche.io.inputs import keeping_inputs
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
 from touche.trec.columns import Run
@@ -134,6 +135,7 @@ def run(
         return (read_run(written.path) if has_hits else Run.of([])).called(ranker.tag(values))
 
 
+@keeping_inputs
 def write_run(
     baseline: str | PathLike[str] | Baseline,
     dataset: str | PathLike[str] | None,

@@ -13,6 +13,7 @@ from touche.data.places import qrels_of
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.identifiers import name_of
+from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import make_folder, whole
@@ -21,6 +22,7 @@ from touche.tasks import STANCE, Task
 _log = logging.getLogger(__name__)
 
 
+@keeping_inputs
 def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     """Writes a dataset in the format of BEIR.
 

@@ -18,9 +18,10 @@ from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import home, is_available, whole_corpus
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
+from touche.io.inputs import keeping_inputs
 from touche.io.opening import md5, opened
 from touche.io.progress import bar
-from touche.io.writing import locked, make_folder, whole, without_empty_folders
+from touche.io.writing import locked, make_folder, whole
 
 NOT_IN_MIRROR, MISSING, VERIFIED, DIFFERS = "not in the mirror", "missing", "verified", "differs"
 NOT_PUBLISHED = "not published"
@@ -51,6 +52,7 @@ class RefusedError(InputError):
     """A file that differs from the published one."""
 
 
+@keeping_inputs
 def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
     """Puts a file in its place, complete and with the publisher's md5, or raises an error.
 
@@ -81,11 +83,10 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
     if source.dataset and (whole_folder := whole_corpus(source.dataset)):
         return _made(source, whole_folder, target)
     part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
-    with without_empty_folders(folder, part.parent, target.parent):
-        if mirror is None:
-            return _downloaded(source, part, target)
-        original = _in_mirror(source, mirror)
-        return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
+    if mirror is None:
+        return _downloaded(source, part, target)
+    original = _in_mirror(source, mirror)
+    return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
 
 
 def _downloaded(source: Source, part: Path, target: Path) -> Status:

@@ -1,10 +1,11 @@
-"""The files that the running command or function has read; it replaces none of them."""
+"""The files that the running command or function has read, which it never replaces, and its new folders."""
 
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -32,25 +33,34 @@ class _Command:
 
 
 _running: list[_Command] = []
+_folders: ContextVar[list[Path] | None] = ContextVar("folders", default=None)
 
 
 @contextmanager
 def command_running(*, is_typed: bool = True) -> Iterator[None]:
-    """Protects, until the end of the block, the files that are read in it.
+    """Protects, until the end of the block, the files that are read in it; an error leaves no empty folder.
 
     Args:
         is_typed: whether a user typed the command; False for a function of the library.
     """
     command = _Command(is_typed=is_typed)
     _running.append(command)
+    folders = list[Path]()
+    token = _folders.set(folders)
     try:
         yield
+    except BaseException:
+        for folder in folders:
+            with suppress(OSError):  # not empty, or missing
+                folder.rmdir()
+        raise
     finally:
+        _folders.reset(token)
         _running.remove(command)
 
 
 def keeping_inputs(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Makes a function refuse to replace a file that it has read, as a command does."""
+    """Makes a function protect its inputs and remove new empty folders after an error, as a command does."""
 
     @wraps(function)
     def call(*args: _P.args, **options: _P.kwargs) -> _T:
@@ -81,6 +91,13 @@ def add_output(path: Path) -> None:
     for command in _running:
         command.written.update(identities([path]))
         command.read.difference_update(command.written)  # a file that was removed may have had this inode
+
+
+def add_folders(folders: Iterable[Path]) -> None:
+    """Records folders that the running command makes, each before its parent."""
+    recorded = _folders.get()
+    if recorded is not None:
+        recorded[:0] = folders
 
 
 def is_input(path: Path) -> bool:

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryFile
@@ -20,7 +19,7 @@ from typing import IO
 
 from touche.errors import InputError
 from touche.io.identifiers import check_path
-from touche.io.inputs import Identity, add_output, identities, is_input
+from touche.io.inputs import Identity, add_folders, add_output, identities, is_input
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,14 @@ _block: ContextVar[_Block | None] = ContextVar("block", default=None)
 def make_folder(path: Path) -> None:
     """Creates a folder and its parents if they are missing.
 
+    If the running command fails, it removes those that stay empty.
+
     Raises:
         InputError: if it cannot be created.
     """
     check_path(path)
     try:
+        add_folders(folder for folder in (path, *path.parents) if not os.path.lexists(folder))
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"cannot be created ({error.strerror})"
@@ -224,19 +226,6 @@ def _open_locked(
         if identities([Path(path)]) == {(os.fstat(file).st_dev, os.fstat(file).st_ino)}:
             return file
         os.close(file)
-
-
-@contextmanager
-def without_empty_folders(top: Path, *folders: Path) -> Iterator[None]:
-    """Removes folders below ``top`` that are empty after an error in this block."""
-    try:
-        yield
-    except BaseException:
-        for folder in folders:
-            for path in takewhile(lambda path: path != top, (folder, *folder.parents)):
-                with suppress(OSError):  # not empty, or missing
-                    path.rmdir()
-        raise
 
 
 @contextmanager

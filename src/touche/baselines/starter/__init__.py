@@ -4,9 +4,9 @@ import builtins
 import re
 from keyword import kwlist
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from touche.errors import InputError, ToucheError
+from touche.io.temporary import temporary_folder
 
 _EXAMPLE = "my-team"  # my_team in Python; the new name replaces it in all files
 _BASE = "touche/base"
@@ -56,8 +56,8 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
 
 def _write(target: Path, function: str, base: str, team: str) -> None:
     """Writes to a temporary folder first, so that a full disk leaves nothing behind."""
-    with TemporaryDirectory(prefix=".touche-new-", dir=target.parent) as scratch:
-        part = Path(scratch) / target.name
+    with temporary_folder(".touche-new-", within=target.parent) as scratch:
+        part = scratch / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
             path = part / name
