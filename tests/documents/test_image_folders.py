@@ -128,8 +128,9 @@ def test_bm25_gives_both_stances_the_same_images(folder: Path, touche: Touche) -
 def test_terriers_idf_is_negative_for_a_term_of_most_images(
     write: Write, folder: Path, touche: Touche
 ) -> None:
-    page(write, TWO, "Pc", "tenure tenure")
-    options = ["--idf", "terrier", "--k1", "1.2", "--b", "0.75", "--stance", "PRO"]
+    """Its words are ASCII; it omits stop words and those with 5 digits, 4 equal characters or 21 letters."""
+    page(write, TWO, "Pc", "Tenures' tenur\u00e9, whereas 1234a5 baaaab abcdefghijklmnopqrstu")
+    options = ["--engine", "terrier", "--k1", "1.2", "--b", "0.75", "--stance", "PRO"]
     assert touche("run", "bm25", "-i", folder, "-o", folder / "out", *options)[0] == 0
     run = read_run(folder / "out" / "run.txt")
     # idf = log2((2 - 2 + 0.5) / (2 + 0.5)); tf = 1 and 2; lengths 3 and 2, mean 2.5

@@ -211,3 +211,25 @@ def test_qrels_of_the_other_year_are_refused(
                 [official / "runs" / f"touche-{year}-task-3" / f"{run}.run"],
                 tasks.task(f"touche-{year}-task-3"),
             )
+
+
+# The first rows and the last row that the notebook of the baseline of 2023 shows for the sample of 50 images:
+# full-rank-pipeline.ipynb of touche-webis-de/touche-code, clef23, by PyTerrier 0.9.1 and Terrier 5.7.
+TERRIER = """
+34 Iad17912610912ffd -0.15252834973127183  48 I16ace897d8007db7 -0.853631864038536
+34 Ia20c1e2e90f832cb -0.30796645663411376  48 I6a52d140c9e3f1b8 -0.9622739037371058
+34 I374eede3492beb08 -1.046228903596743    48 I208be82ba17b76f8 -0.9651438760842836
+34 I8b51d50df3ca6612 -1.0598961782264882   48 Ia51bd34a65572b5f -0.9826388724839397
+34 I0c02739ff554ca9c -1.2412999972368923   48 Ia993cc74992623ab -1.0019699335876844
+34 I6a52d140c9e3f1b8 -5.089492433990176    48 I270936e4b9d90dbb -2.964837596966391
+""".split()
+
+
+def test_bm25_has_the_scores_of_terrier(official: Path, measured: Callable[..., Path]) -> None:
+    run = read_run(measured("bm25 --engine terrier --k1 1.2 --b 0.75 --stance PRO", "touche-2022-task-3"))
+    assert {topic: len(places) for topic, places in run.by_topic.items()} == {"34": 43, "48": 36}
+    for topic, places in run.by_rank.items():
+        rows = [TERRIER[at : at + 3] for at in range(0, len(TERRIER), 3) if TERRIER[at] == topic]
+        ends = [*places[: len(rows) - 1], places[-1]]
+        assert run.documents[ends].tolist() == [image for _, image, _ in rows]
+        assert run.scores[ends].tolist() == pytest.approx([float(score) for *_, score in rows], rel=1e-6)

@@ -1,0 +1,54 @@
+"""Terrier's BM25 and its terms: English tokens without its stop words, as Porter's stems."""
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from math import log2
+from pathlib import Path
+from typing import Any
+
+from touche import scan
+from touche.scan.porter import stem
+
+# EnglishTokeniser omits words with more than 20 characters, 4 digits, or 3 equal characters in a row.
+_OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
+
+
+def bm25(k1: float, b: float) -> scan.Formula:
+    """Returns Terrier's BM25, in which a term of most documents has a negative contribution."""
+
+    def formula(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+        idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
+        score: scan.Array = idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
+        return score
+
+    return formula
+
+
+def terms(text: str) -> list[str]:
+    """Returns the terms of a text in order; a word consists of ASCII letters and digits."""
+    words = text.encode("ascii", "replace").translate(_blanks()).decode("ascii").split()
+    return [term for term in map(_term, words) if term]
+
+
+def terms_of(field: Callable[[Any], str], document: Any) -> str:
+    """Returns the terms of a document's field, separated by blanks."""
+    return " ".join(terms(field(document)))
+
+
+@lru_cache(1 << 16)
+def _term(word: str) -> str:
+    """Returns the term of a word in lower case; empty if Terrier omits the word."""
+    return "" if word in _stop_words() or _OMITTED.match(word) else stem(word)
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    lines = (Path(__file__).with_name("terrier-stop-words.txt")).read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+@cache
+def _blanks() -> bytes:
+    """Returns a table that lowers letters, and makes other characters blanks."""
+    return bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
