@@ -95,6 +95,8 @@ def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
         evaluate([write("run.txt", text)], task)[0].scores["touche"] for text in (RUN, run)
     )
     assert (incomplete.comparable, complete.comparable) == (False, True)
+    (absent,), (zero,) = (package.evaluate(write("run.txt", text), "mine").warnings for text in (RUN, run))
+    assert "topic 2, which touche leaves out" in absent and "topic 2 CON, which touche counts as 0" in zero
 
 
 def test_an_image_that_is_not_judged_is_off_topic(task: Task, write: Write) -> None:
@@ -177,6 +179,7 @@ def test_a_skipped_line_is_a_warning_and_a_breach_and_does_not_change_the_score(
         (f"1 FIRST {A} 1 1 mine\n1 NO {B} 2 1 mine\n", 1, "'FIRST'"),
         (f"1 PRO {A}00000000 1 1 mine\n", 1, "form"),
         (f"1 PRO {A} 11 1 mine\n", 1, "11"),
+        (f"1 {A} 1 1 mine\n", 1, "5 columns instead of 6; write: topic PRO|CON "),
         (f"{RUN}1 CON {A} 2 0.1 mine\n", 5, A),
         (f"7 PRO {A} 1 1 mine\n", 1, "'7'"),
     ],
@@ -214,8 +217,10 @@ def test_unusable_judgments_give_no_score(
 
 def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
     path = write("run.txt", RUN)
-    table = package.evaluate({"mine": read_run(path)}, "mine")
-    assert [score.mean for score in table] == [score.mean for score in package.evaluate(path, "mine")]
+    run = read_run(path)
+    for form in (run, run.frame(), run.frame("ir_measures")):
+        table = package.evaluate({"mine": form}, "mine")
+        assert [score.mean for score in table] == [score.mean for score in package.evaluate(path, "mine")]
     assert [score.measure for score in table] == [f"{name}P@10" for name in task.qrels]
     (only,) = package.evaluate(path, "mine", measure="argumentativenessP@10")
     assert (only.dimension, only.mean) == ("argumentativeness", 0.1)

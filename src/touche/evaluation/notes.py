@@ -1,6 +1,6 @@
 """Sentences about runs, each once: warnings, differences of evaluators, ranks among published scores."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, PER_STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import rounded
+from touche.trec.by_stance import topic_in
 from touche.trec.runs import LineError
 from touche.trec.topics import in_order
 
@@ -196,11 +197,23 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
     if missing := [topic for topic in run.judgments if topic not in present]:
+        if run.measure in PER_STANCE.values():
+            yield from _missing_stances(missing, {*map(topic_in, present)})
+            return
         by_touche = " and touche leaves out" if run.task.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
-        if run.measure in PER_STANCE.values():
-            counts = "which touche counts as 0; without both stances, it leaves out a topic"
         yield f"the run has no results for {_listed(missing)}, {counts}"
+
+
+def _missing_stances(missing: Sequence[str], present: Collection[str]) -> Iterator[str]:
+    """Yields warnings on rankings that the run lacks; topics that are present have one for another stance."""
+    if zeros := [ranking for ranking in missing if topic_in(ranking) in present]:
+        yield f"the run has no results for {_listed(zeros)}, which touche counts as 0"
+    if absent := {*map(topic_in, missing)}.difference(present):
+        yield (
+            f"the run has no results for {_listed([*absent])}, which touche leaves out; "
+            "the score is not comparable"
+        )
 
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:

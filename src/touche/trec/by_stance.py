@@ -59,9 +59,9 @@ def read_counted(
     last = dict[str, RunLine]()
     for number, text in lines:
         try:
-            line = parse_line(text, path, number)
             for column, problem, remedy in _breaches(text, stances, ids, depth, topics):
                 raise LineError(column, path=path, problem=problem, remedy=remedy, line=number)
+            line = parse_line(text, path, number)
             _check_order(line, path, number, last)
             counted.append((number, line))
         except LineError as error:
@@ -75,9 +75,12 @@ def _breaches(
     text: str, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None
 ) -> Iterator[tuple[str, str, str]]:
     """Yields the reasons why the script skips a line: column, problem and remedy."""
-    topic, stance, document, rank, score, *rest = split_columns(text)
-    if len(rest) != 1:
-        yield "columns", f"{5 + len(rest)} columns instead of 6", "write a tag without blanks"
+    columns = split_columns(text)
+    if len(columns) != 6:
+        remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"
+        yield "columns", f"{len(columns)} columns instead of 6", remedy
+        return
+    topic, stance, document, rank, score, _ = columns
     if topics is not None and topic not in topics:
         yield "unknown-topic", f"{quoted(topic)} is not a topic of the task", "remove the line"
     if stance not in stances:

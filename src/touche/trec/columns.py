@@ -216,7 +216,8 @@ class Run(Sequence[RunLine], Framed):
 
         Args:
             names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score. If the
-                run has stances, both also have the column stance.
+                run has stances, both also have the column stance. If each stance has its own ranking, both
+                have ranks.
 
         Returns:
             A row for each line; the tag is ``frame.attrs["tag"]``.
@@ -226,13 +227,15 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        groups = [*self.by_rank.values()]
+        groups = [*self.rankings.by_rank.values()]
         places = np.concatenate(groups) if groups else np.empty(0, np.intp)
+        ranks = np.concatenate([np.arange(len(group)) for group in groups]) if groups else places
         topics, documents, scores = list(self.topics[places]), self.documents[places], self.scores[places]
         if names == "ir_measures":
             frame = pandas.DataFrame({"query_id": topics, "doc_id": documents, "score": scores})
+            if self.ranks_stances:  # because scores do not show that a topic has two rankings
+                frame["rank"] = ranks
         else:
-            ranks = np.concatenate([np.arange(len(group)) for group in groups]) if groups else places
             frame = pandas.DataFrame({"qid": topics, "docno": documents, "rank": ranks, "score": scores})
         if self.has_stances:
             frame["stance"] = list(self.stances[places])
