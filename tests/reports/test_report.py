@@ -51,6 +51,14 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport)
     assert [row.judged for row in part.views[0].board if row.kind == "given"] == [7 / 8, 7 / 8]
 
 
+def test_a_given_run_has_bounds_and_a_published_one_has_none(part: TaskReport) -> None:
+    """Grade 1 on rank 2 of the only topic with an unjudged document, x of topic 4, would change its ideal."""
+    zorro, first, *_ = part.views[0].board
+    assert zorro.bounds is None and first.bounds
+    assert first.bounds.least == pytest.approx(3 / 4)
+    assert first.bounds.greatest == pytest.approx((3 + SECOND / (1 + SECOND)) / 4)
+
+
 def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     view = part.views[0]
     assert [view.spread(topic) for topic in view.topics] == pytest.approx([1 - SECOND, 1 - SECOND, 0, 0])

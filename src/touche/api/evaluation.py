@@ -111,6 +111,7 @@ def compare(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
+    bounds: bool = False,
     reference: AnyRun | None = None,
 ) -> Table[Comparison]: ...
 @overload
@@ -123,6 +124,7 @@ def compare(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
+    bounds: bool = False,
     reference: AnyRun | None = None,
 ) -> Table[TopicDifference]: ...
 def compare(
@@ -134,6 +136,7 @@ def compare(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
+    bounds: bool = False,
     reference: AnyRun | None = None,
 ) -> Table[Any]:
     """Compares each pair of runs in every dimension of a task.
@@ -146,6 +149,7 @@ def compare(
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
         randomisation: whether to add the randomisation test.
+        bounds: whether to add the bounds of each difference over unjudged documents.
         reference: one of the runs, its tag or its path, to compare each other run with; None compares all
             pairs.
 
@@ -177,7 +181,9 @@ def compare(
         if evaluator not in evaluated[0].evaluations:
             evaluator = next(iter(evaluated[0].evaluations))
         second_run = None if second is None else run_named(second, evaluated)
-        records, untested = comparisons(evaluated, evaluator, second_run, randomisation=randomisation)
+        records, untested = comparisons(
+            evaluated, evaluator, second_run, randomisation=randomisation, bounds=bounds
+        )
         compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
         faults += untested
     if not compared:

@@ -37,6 +37,7 @@ from touche.evaluation.significance import SIGNIFICANT
     option("--reference RUN", "Compare each RUN with this file or tag, instead of all pairs."),
     option("--per-topic", "Print the difference on each topic instead."),
     option("--randomisation", "Add the paired randomisation test."),
+    option("--bounds", "Add the bounds of A - B over unjudged documents, and whether the winner can change."),
     FORMAT,
 )
 def compare(
@@ -45,6 +46,7 @@ def compare(
     reference: str | None,
     per_topic: bool,
     randomisation: bool,
+    bounds: bool,
     style: str,
     **scoring: Any,
 ) -> None:
@@ -56,15 +58,20 @@ def compare(
     """
     scoring |= {"evaluator": evaluator, "reference": reference}
     if style in MARKUP:
-        if per_topic or randomisation:
+        if per_topic or randomisation or bounds:
             formats = "latex, markdown and html"
             raise ToucheError(f"{formats} have the means and the t-test; omit the other options")
         wide = quietly(library.wide, runs, every_two=reference is None, **scoring)
         render_wide(wide, style)
         warn(*wide.warnings)
         return
-    table: Any = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **scoring)
-    render(table, style, [_topics(table)] if per_topic else map(_comparisons, _by_measure(table)))
+    if per_topic and bounds:
+        raise ToucheError("--bounds are those of means; omit --per-topic")
+    tests = {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
+    table: Any = quietly(library.compare, runs, **tests, **scoring)
+    columns = _BOUNDS if bounds else []
+    sheets = (_comparisons(of_measure, columns) for of_measure in ([] if per_topic else _by_measure(table)))
+    render(table, style, [_topics(table)] if per_topic else sheets)
     warn(*table.warnings)
 
 
@@ -94,6 +101,11 @@ _RANDOMISATION = [
     Column("p rand.", "p_randomisation", p_value),
     Column("Holm rand.", "p_randomisation_holm", p_value),
 ]
+_BOUNDS = [
+    Column("least", "least", signed),
+    Column("greatest", "greatest", signed),
+    Column("winner", "can_change", lambda can_change: "can change" if can_change else "stays"),
+]
 _COUNTS = [
     Column("won, lost, tied", format="{0.won}, {0.lost}, {0.tied}".format),
     Column("topics", "topics"),
@@ -119,7 +131,7 @@ def _by_measure(compared: Sequence[Comparison]) -> list[list[Comparison]]:
     return [[row for row in compared if row.measure == measure] for measure in measures]
 
 
-def _comparisons(compared: Sequence[Comparison]) -> Sheet:
+def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
     """Returns the table of a measure."""
     first = compared[0]
     if first.results is not None:
@@ -133,4 +145,4 @@ def _comparisons(compared: Sequence[Comparison]) -> Sheet:
         f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
         f"{which} corrected p of the paired t-test below {SIGNIFICANT}",
     ]
-    return Sheet([*tests, *_COUNTS], compared, notes)
+    return Sheet([*tests, *bounds, *_COUNTS], compared, notes)

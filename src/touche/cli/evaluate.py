@@ -34,6 +34,7 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     *SCORING_BY_SEVERAL,
     option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
     option("--per-topic", "Print the scores of each topic instead of the means."),
+    option("--bounds", "Add the least and the greatest value that unjudged documents could give."),
     option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--reference RUN", "Mark significant differences from this file or tag."),
     FORMAT,
@@ -42,6 +43,7 @@ def evaluate(
     runs: Sequence[Path],
     evaluator: str,
     per_topic: bool,
+    bounds: bool,
     pairs: str,
     reference: str | None,
     style: str,
@@ -61,6 +63,9 @@ def evaluate(
         remedy = "omit --per-topic" if per_topic else "omit --reference, or use --format table"
         formats = "latex, markdown and html"
         raise ToucheError(f"--reference, {formats} print one row for each run; {remedy}")
+    if bounds and is_wide:
+        remedy = "omit --reference and --format, and pass one measure"
+        raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
@@ -68,11 +73,12 @@ def evaluate(
         explain(wide, style)
     else:
         table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
-        render(table, style, _sheets(table))
+        render(table, style, _sheets(table, _BOUNDS if bounds else []))
         explain(table, style)
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]
+_BOUNDS = [Column("least", "least", three_decimals), Column("greatest", "greatest", three_decimals)]
 _STANCES = [
     Column("run", "name"),
     Column("dimension", "dimension"),
@@ -91,14 +97,14 @@ _CLASSES = [
 ]
 
 
-def _sheets(scores: Sequence[Score | TopicScore]) -> Iterator[Sheet]:
+def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> Iterator[Sheet]:
     """Yields a table for each measure of rankings, and two tables of stances."""
     rankings = [score for score in scores if score.is_ranking]
     for measure in dict.fromkeys(score.measure for score in rankings):
         records = [score for score in rankings if score.measure == measure]
         files = {score.label: score.qrels for score in records}
         notes = "\n\n".join(f"{dimension} is judged by {file}" for dimension, file in files.items())
-        yield Sheet([*_SUBJECT, *_columns(records[0], measure)], records, notes.split("\n"))
+        yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes.split("\n"))
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
         classes = [
@@ -110,10 +116,10 @@ def _sheets(scores: Sequence[Score | TopicScore]) -> Iterator[Sheet]:
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
 
 
-def _columns(score: Score | TopicScore, measure: str) -> list[Column]:
+def _columns(score: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
     judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format)
     if isinstance(score, TopicScore):
         value = Column(measure, "value", three_decimals)
-        return [Column("topic", "topic"), value, judged, Column("title", "title")]
+        return [Column("topic", "topic"), value, judged, *bounds, Column("title", "title")]
     mean = Column(measure, "mean", three_decimals)
-    return [mean, Column("95% interval", format=interval), judged, Column("topics", "topics")]
+    return [mean, Column("95% interval", format=interval), judged, *bounds, Column("topics", "topics")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from touche.errors import ToucheError, choice
+from touche.evaluation.bounds import Bounds, mean_bounds
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -21,6 +22,7 @@ from touche.io.progress import watched
 from touche.tasks import STANCE
 
 _FEWEST = 2  # common topics that a test needs
+_ROUNDING = 1e-12  # of bounds
 
 Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
@@ -63,6 +65,9 @@ class Comparison(PairOfRuns):
         won, lost, tied: numbers of topics on which A scores higher, lower and equal.
         topics: number of compared topics.
         results: N, number of documents with a judged stance that both runs have; None for rankings.
+        least, greatest: bounds of the difference, whatever the grades of unjudged documents among the first
+            k; a document of both runs has one grade. None unless requested, and for measures without bounds.
+        can_change: whether some grades would change the winner; None without bounds.
     """
 
     mean_a: float
@@ -81,6 +86,9 @@ class Comparison(PairOfRuns):
     tied: int | None = None
     topics: int
     results: int | None = None
+    least: float | None = None
+    greatest: float | None = None
+    can_change: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +103,11 @@ class TopicDifference(PairOfRuns):
 
 
 def comparisons(
-    runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None, randomisation: bool = False
+    runs: Sequence[Evaluated],
+    evaluator: str,
+    reference: Evaluated | None = None,
+    randomisation: bool = False,
+    bounds: bool = False,
 ) -> tuple[list[Comparison], list[str]]:
     """Compares runs in every dimension; the correction is for all comparisons together.
 
@@ -104,6 +116,7 @@ def comparisons(
         evaluator: evaluator whose scores are compared.
         reference: run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
+        bounds: whether to add the bounds of each difference, which take longer.
 
     Returns:
         The comparisons, and a sentence for each pair of runs that shares too few topics for a test.
@@ -121,7 +134,8 @@ def comparisons(
     for a, b in watched(pairs, "testing", "comparisons", len(pairs)):
         scores = _common_scores(a, b, evaluator)
         if len(scores) >= _FEWEST:
-            compared.append(_comparison(_pair(a, b, evaluator), scores, randomisation))
+            comparison = _comparison(_pair(a, b, evaluator), scores, randomisation)
+            compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
         else:
             problem = f"{len(scores)} topics are scored for both, but a test needs {_FEWEST}"
             faults.append(
@@ -232,6 +246,30 @@ def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Compar
         tied=len(differences) - won - lost,
         topics=len(differences),
     )
+
+
+def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparison:
+    """Returns a comparison with the bounds of its difference, if there are some."""
+    bounds = difference_bounds(a, b, comparison.evaluator)
+    if bounds is None:
+        return comparison
+    falls, rises = bounds.least < -_ROUNDING, bounds.greatest > _ROUNDING
+    can_change = (falls and comparison.difference >= 0) or (rises and comparison.difference <= 0)
+    return replace(comparison, least=bounds.least, greatest=bounds.greatest, can_change=can_change)
+
+
+def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
+    """Returns the bounds of run A's mean minus that of run B, over the topics that count if both are judged.
+
+    Returns:
+        None for measures without bounds, and for AP@k, whose sums are not sorted ones for two lists.
+    """
+    known = a.judge
+    if known is None or known.is_of_one or None in (a.mean_bounds(evaluator), b.mean_bounds(evaluator)):
+        return None
+    first, second = (run.lines.documents_of(run.order(evaluator), known.cutoff) for run in (a, b))
+    common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
+    return mean_bounds({t: known.topic(t, first.get(t, ()), second.get(t, ())) for t in sorted(common)})
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:

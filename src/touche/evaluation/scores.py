@@ -10,14 +10,15 @@ from pathlib import Path
 from touche.data.places import is_available, qrels_of, titles_of
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
+from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of, in_qrels
 from touche.evaluation.images import precision_per_stance
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
 from touche.io.progress import watched
 from touche.tasks import PAIR, PER_STANCE, STANCE, Measure, Task
 from touche.trec.by_stance import read_counted, topic_in
-from touche.trec.columns import Run
+from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 from touche.trec.runs import LineError, check_unique, read_run
 from touche.trec.topics import in_order
@@ -77,6 +78,8 @@ class Score(Subject):
         mean: mean over the topics; None without topics.
         low, high: 95% confidence interval of the mean, by bootstrap over the topics; None below two topics.
         judged: Judged@k, with the k of the measure, or of all results if k is None.
+        least, greatest: bounds of the mean, whatever the grades of unjudged documents among the first k;
+            None for measures without bounds (``touche.evaluation.bounds``).
         topics: number of topics of the mean.
         comparable: whether the score is comparable with published scores: few results are unjudged and no
             topic is missing. For stances: whether a published score has the same N.
@@ -88,6 +91,8 @@ class Score(Subject):
     low: float | None
     high: float | None
     judged: float
+    least: float | None
+    greatest: float | None
     topics: int
     comparable: bool
     results: int | None = None
@@ -102,12 +107,15 @@ class TopicScore(Subject):
         topic, title: number and title of the topic; the title is empty if the topics file is missing.
         value: value of the measure.
         judged: Judged@k; None if the run lacks the topic.
+        least, greatest: bounds of the value, as in ``Score``.
     """
 
     topic: str
     title: str
     value: float
     judged: float | None
+    least: float | None
+    greatest: float | None
 
 
 @dataclass(frozen=True)
@@ -167,6 +175,40 @@ class Evaluated:
         """Record of each evaluator and topic that it averages over, in order of topic numbers."""
         return {name: self._topic_scores(name, evaluation) for name, evaluation in self.evaluations.items()}
 
+    @cached_property
+    def judge(self) -> Judge | None:
+        """What bounds need; None for measures without bounds."""
+        return judge(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
+
+    @cached_property
+    def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
+        """Bounds of each evaluator and topic that counts if the run is judged; empty for some measures."""
+        if self.judge is None:
+            return {name: {} for name in self.evaluations}
+        return {
+            name: topic_bounds(self.judge, self.lines, self.order(name), evaluation)
+            for name, evaluation in self.evaluations.items()
+        }
+
+    def order(self, evaluator: str) -> Order:
+        """Returns an evaluator's order of the lines of judged topics.
+
+        Args:
+            evaluator: name of the evaluator.
+        """
+        order = self.lines.by_rank if evaluator == "touche" else self.lines.by_score
+        return in_qrels(order, self.judgments)
+
+    def mean_bounds(self, evaluator: str) -> Bounds | None:
+        """Returns bounds of the mean; None if it is not known which topics touche would average over.
+
+        Args:
+            evaluator: name of the evaluator.
+        """
+        bounds = self.bounds[evaluator]
+        is_sure = evaluator != "touche" or all(any(g > 0 for g in self.judgments[t].values()) for t in bounds)
+        return mean_bounds(bounds) if bounds and is_sure else None
+
     @property
     def all_topic_scores(self) -> list[TopicScore]:
         """Records of all evaluators and topics; if each stance has its own ranking, of all rankings."""
@@ -196,12 +238,15 @@ class Evaluated:
 
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
         low, high = evaluation.interval
+        bounds = self.mean_bounds(evaluator)
         return Score(
             **vars(self.subject(evaluator)),
             mean=evaluation.mean,
             low=low,
             high=high,
             judged=evaluation.judged,
+            least=bounds.least if bounds else None,
+            greatest=bounds.greatest if bounds else None,
             topics=evaluation.topics,
             comparable=self._is_comparable(evaluation),
             results=evaluation.results,
@@ -218,6 +263,7 @@ class Evaluated:
 
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
         subject = vars(self.subject(evaluator))
+        bounds = self.bounds[evaluator]
         return {
             topic: TopicScore(
                 **subject,
@@ -225,6 +271,8 @@ class Evaluated:
                 title=self.titles.get(topic, ""),
                 value=evaluation.per_topic[topic],
                 judged=evaluation.judged_per_topic.get(topic),
+                least=bounds[topic].least if topic in bounds else None,
+                greatest=bounds[topic].greatest if topic in bounds else None,
             )
             for topic in sorted(evaluation.per_topic, key=in_order)
         }

@@ -308,9 +308,19 @@ def _plain(tag: str) -> str:
 def _place(run: Evaluated, evaluator: str) -> Place:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
-    about = run.name, GIVEN, score.mean, low, high, score.judged
-    doubtful, decimals = not score.comparable, run.task.decimals
-    return Place(*about, tag=run.tag, doubtful=doubtful, results=score.results, decimals=decimals)
+    return Place(
+        name=run.name,
+        kind=GIVEN,
+        value=score.mean,
+        low=low,
+        high=high,
+        judged=score.judged,
+        tag=run.tag,
+        doubtful=not score.comparable,
+        results=score.results,
+        decimals=run.task.decimals,
+        bounds=run.mean_bounds(evaluator),
+    )
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:

@@ -9,6 +9,7 @@ from math import ceil, floor
 from pathlib import Path
 from statistics import quantiles
 
+from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import TopicScore
@@ -64,6 +65,8 @@ class Place:
         of_team: published macro F1 of detected stances and N, over all runs of the team.
         rerun: rerun of a published result; None if there is none.
         decimals: decimals of printed values, as in ``Task``.
+        bounds: least and greatest mean, whatever the grades of unjudged documents; None for published results
+            and measures without bounds.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Place:
     of_team: tuple[float | None, int] | None = None
     rerun: Rerun | None = None
     decimals: tuple[int, ...] = DECIMALS
+    bounds: Bounds | None = None
 
     @property
     def printed(self) -> float:

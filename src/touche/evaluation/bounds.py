@@ -1,0 +1,229 @@
+"""Bounds: the least and the greatest score that any grades of the unjudged documents could give.
+
+A list counts as if all of it were judged, so the ideal ranking has its documents too. The bounds of nDCG@k,
+P@k, RR and AP@k are exact, without trying all grades:
+
+* Given how many documents get at least each grade, the extreme sums are sorted ones.
+* The greatest nDCG@k is the greatest ratio of two sums over the grades. Dinkelbach, «On Nonlinear Fractional
+  Programming» (1967), finds it by linear problems, in which each grade decides for itself. If that ratio is
+  negative, as for least values, every document has grade 0 or the highest grade.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.evaluation.evaluators import Evaluation, gains
+from touche.tasks.measures import Measure, parsed
+from touche.trec.columns import Order, Run
+from touche.trec.qrels import Qrels
+
+_BINARY = ("P", "RR", "AP")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and the greatest value that any grades of the unjudged documents could give."""
+
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """What is known about the grades that documents can get.
+
+    Attributes:
+        name: name of the measure without its parameters, such as ``nDCG``.
+        cutoff: k of the measure; None if all results are scored.
+        relevant: the lowest relevant grade of a binary measure.
+        scale: the grades above 0, ascending.
+        labels: the judged gains by topic.
+    """
+
+    name: str
+    cutoff: int | None
+    relevant: int
+    scale: tuple[int, ...]
+    labels: Qrels
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether there are only bounds of one list, and not of the difference of two."""
+        return self.name == "AP"
+
+    def topic(self, topic: str, first: Sequence[str], second: Sequence[str] = ()) -> Bounds:
+        """Returns the bounds of the first list's score minus the second's; a document has one grade in both.
+
+        Args:
+            topic: the topic.
+            first, second: documents down to the cutoff, best first; an empty list scores 0.
+        """
+        greatest = _GREATEST[self.name]
+        labels = self.labels[topic]
+        least = 0.0 - greatest(self, labels, second, first)  # not -0.0
+        return Bounds(least=least, greatest=greatest(self, labels, first, second))
+
+    def unjudged(self, topic: str, *lists: Iterable[str]) -> list[str]:
+        """Returns the unjudged documents of lists, each once."""
+        labels = self.labels[topic]
+        return [document for document in dict.fromkeys(chain(*lists)) if document not in labels]
+
+
+def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge | None:
+    """Returns what bounds of a measure need; None if the measure or the qrels have no bounds.
+
+    Args:
+        qrels: the judgments; grades below 0 count as 0.
+        measure: nDCG@k, P@k, RR, RR@k or AP@k.
+        labels: the grades of the task's scale; those of the qrels and 0 belong to it in any case.
+    """
+    scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(labels)
+    positive = tuple(sorted(grade for grade in scale if grade > 0))
+    if not positive or not (measure.of_script or measure.name.startswith(_BINARY)):
+        return None
+    name, relevant = "nDCG", 1
+    if not measure.of_script:
+        named = parsed(measure.name)
+        name, relevant = named.NAME, named.params.get("rel", 1)
+        is_known = name in _BINARY and (measure.cutoff or name == "RR") and not measure.condenses
+        if not is_known:
+            return None
+    return Judge(name=name, cutoff=measure.cutoff, relevant=relevant, scale=positive, labels=gains(qrels))
+
+
+def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
+    """Returns the bounds of each topic that counts for an evaluator, if the whole list is judged.
+
+    Args:
+        known: the judgments.
+        run: the run.
+        order: the evaluator's order of its lines.
+        evaluation: the evaluator's scores, which are both bounds of topics without unjudged documents.
+    """
+    values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
+    judged = evaluation.judged_per_topic
+    open_topics = {topic: order[topic] for topic in order if judged.get(topic, 1) < 1}
+    for topic, documents in run.documents_of(open_topics, known.cutoff).items():
+        values[topic] = known.topic(topic, documents)
+    return values
+
+
+def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
+    """Returns the bounds of the mean over topics, which is at least one."""
+    return Bounds(
+        least=fmean(topic.least for topic in bounds.values()),
+        greatest=fmean(topic.greatest for topic in bounds.values()),
+    )
+
+
+def _discounts(cutoff: int) -> Floats:
+    return 1 / np.log2(np.arange(2, cutoff + 2))
+
+
+def _ndcg(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
+    """Returns the greatest difference of nDCG@k."""
+    discounts = _discounts(known.cutoff or 0)
+    weights = dict.fromkeys([*first, *second], 0.0)
+    for sign, documents in ((1, first), (-1, second)):
+        for document, discount in zip(documents, discounts.tolist(), strict=False):
+            weights[document] += sign * discount
+    fixed = sum(weight * labels.get(document, 0) for document, weight in weights.items())
+    free = sorted((weight for document, weight in weights.items() if document not in labels), reverse=True)
+    return _greatest_ratio(fixed, free, [*labels.values()], known.scale, discounts)
+
+
+def _greatest_ratio(
+    fixed: float, free: Sequence[float], judged: Sequence[int], scale: Sequence[int], discounts: Floats
+) -> float:
+    """Returns the greatest value of (fixed + the sum of weight times grade) / ideal DCG.
+
+    Args:
+        fixed: the part of the sum that is judged.
+        free: the weights of the unjudged documents, largest first.
+        judged: all judged gains of the topic.
+        scale: the grades above 0, ascending.
+        discounts: the discounts down to k.
+    """
+    steps = np.diff(scale, prepend=0)
+    at_least = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # judged documents of each grade
+    counts = np.arange(len(free) + 1)  # of unjudged documents with at least a grade
+    sums = np.append(0.0, np.cumsum(free))
+    ideal_sums = np.append(0.0, np.cumsum(discounts))
+    ideals = ideal_sums[np.minimum(at_least[:, None] + counts, len(discounts))]
+    of_highest = steps @ ideals
+    dcgs = fixed + scale[-1] * sums
+    value = float(np.max(np.divide(dcgs, of_highest, out=np.zeros_like(dcgs), where=of_highest > 0)))
+    grades = np.arange(len(scale))
+    while True:
+        best = (sums - max(value, 0.0) * ideals).argmax(axis=1)
+        ideal = float(steps @ ideals[grades, best])
+        ratio = (fixed + float(steps @ sums[best])) / ideal if ideal else 0.0
+        if ratio <= value:
+            return value
+        value = ratio
+
+
+def _relevance(
+    known: Judge, labels: Mapping[str, int], documents: Iterable[str]
+) -> tuple[set[str], set[str]]:
+    """Returns the relevant documents, and the unjudged ones that can become relevant."""
+    relevant = {document for document in documents if labels.get(document, 0) >= known.relevant}
+    is_possible = known.scale[-1] >= known.relevant
+    return relevant, {document for document in documents if is_possible and document not in labels}
+
+
+def _precision(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
+    """Returns the greatest difference of P@k."""
+    relevant, free = _relevance(known, labels, [*first, *second])
+    hits = relevant | (free - {*second})
+    return (len(hits.intersection(first)) - len(hits.intersection(second))) / (known.cutoff or 1)
+
+
+def _reciprocal_rank(
+    known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
+) -> float:
+    """Returns the greatest difference of RR: at most one unjudged document is relevant, a first one."""
+    relevant, free = _relevance(known, labels, [*first, *second])
+    of_first, of_second = ({id: 1 / rank for rank, id in enumerate(of, 1)} for of in (first, second))
+    least = max((of_second.get(id, 0.0) for id in relevant), default=0.0)
+    known_best = max((of_first.get(id, 0.0) for id in relevant), default=0.0)
+    marked = (
+        max(known_best, of_first[id]) - max(least, of_second.get(id, 0.0)) for id in first if id in free
+    )
+    return max([known_best - least, *marked])
+
+
+def _average_precision(
+    known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
+) -> float:
+    """Returns the greatest AP@k of the first list, or the greatest negative one of the second.
+
+    One list is empty. Relevant documents raise AP most if they are first, and least if they are last.
+    """
+    sign, documents = (1, first) if first else (-1, second)
+    relevant, free = _relevance(known, labels, documents)
+    hits = np.array([document in relevant for document in documents], dtype=float)
+    places = [place for place, document in enumerate(documents) if document in free][::sign]
+    total = sum(label >= known.relevant for label in labels.values())
+    ranks = np.arange(1, len(documents) + 1)
+    values = []
+    for count, place in enumerate([None, *places]):
+        if place is not None:
+            hits[place] = 1
+        precisions = hits * np.cumsum(hits) / ranks
+        values.append(sign * float(precisions.sum()) / (total + count) if total + count else 0.0)
+    return max(values)
+
+
+_GREATEST: Mapping[str, Callable[[Judge, Mapping[str, int], Sequence[str], Sequence[str]], float]] = {
+    "nDCG": _ndcg,
+    "P": _precision,
+    "RR": _reciprocal_rank,
+    "AP": _average_precision,
+}

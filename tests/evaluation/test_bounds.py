@@ -1,0 +1,242 @@
+"""Bounds over unjudged documents: all grades are tried, by plain formulas and by trec_eval."""
+
+import json
+import random
+from itertools import product
+from math import log2
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import touche as library
+from conftest import Touche, Write
+from spotcheck import run_of
+from touche import tasks
+from touche.evaluation import bounds
+from touche.evaluation.comparison import comparisons
+from touche.evaluation.evaluators import by_trec_eval
+from touche.evaluation.scores import evaluate
+from touche.tasks import measure_of
+from touche.trec.qrels import Qrels, read_qrels
+
+MEASURES = [
+    "nDCG@1",
+    "nDCG@3",
+    "nDCG@6",
+    "P@3",
+    "P(rel=2)@5",
+    "RR",
+    "RR@2",
+    "RR(rel=2)@4",
+    "AP@4",
+    "AP(rel=2)@6",
+]
+DOCUMENTS = "abcdefgh"
+
+
+def value(measure: str, documents: str, labels: dict[str, int]) -> float:
+    """A measure of a list, by its definition."""
+    name, _, cutoff = measure.partition("@")
+    documents = documents[: int(cutoff or 1000)]
+    grades = [labels.get(document, 0) for document in documents]
+    if name == "nDCG":
+        best = sorted(labels.values(), reverse=True)[: int(cutoff)]
+        ideal = sum(grade / log2(rank + 1) for rank, grade in enumerate(best, 1))
+        return sum(grade / log2(rank + 1) for rank, grade in enumerate(grades, 1)) / ideal if ideal else 0.0
+    least = 2 if "rel=2" in name else 1
+    hits = [grade >= least for grade in grades]
+    if name.startswith("P"):
+        return sum(hits) / int(cutoff)
+    if name.startswith("RR"):
+        return next((1 / rank for rank, hit in enumerate(hits, 1) if hit), 0.0)
+    total = sum(label >= least for label in labels.values())
+    precisions = (sum(hits[:rank]) / rank for rank, hit in enumerate(hits, 1) if hit)
+    return sum(precisions) / total if total else 0.0
+
+
+def cut(measure: str, documents: str) -> str:
+    return documents[: measure_of(measure).cutoff]
+
+
+def all_values(
+    measure: str, first: str, second: str, labels: dict[str, int], scale: list[int]
+) -> list[float]:
+    """The difference of two lists for all grades of the unjudged documents."""
+    shown = dict.fromkeys(cut(measure, first) + cut(measure, second))
+    unjudged = [document for document in shown if document not in labels]
+    possible = (
+        labels | dict(zip(unjudged, grades, strict=True)) for grades in product(scale, repeat=len(unjudged))
+    )
+    return [value(measure, first, known) - value(measure, second, known) for known in possible]
+
+
+lists = st.permutations(DOCUMENTS).flatmap(lambda ids: st.integers(0, 6).map(lambda n: "".join(ids[:n])))
+judgments = st.dictionaries(st.sampled_from(DOCUMENTS + "xyz"), st.integers(0, 3), min_size=5)
+
+
+@given(st.sampled_from(MEASURES), lists, lists, judgments, st.sets(st.integers(1, 3), min_size=1))
+def test_bounds_are_the_extremes_of_all_grades(
+    measure: str, first: str, second: str, labels: dict[str, int], grades: set[int]
+) -> None:
+    scale = sorted({0, *grades, *labels.values()})
+    second = "" if measure.startswith("AP") else second
+    if not cut(measure, first + second):
+        return
+    judge = bounds.judge(Qrels({"1": labels}), measure_of(measure), grades)
+    assert judge
+    expected = all_values(measure, first, second, labels, scale)
+    found = judge.topic("1", cut(measure, first), cut(measure, second))
+    assert (found.least, found.greatest) == pytest.approx((min(expected), max(expected)), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_bounds_are_the_extremes_of_trec_eval_with_added_judgments(measure: str) -> None:
+    labels = {"a": 2, "b": 0, "c": 3, "d": -2, "e": 1}
+    ranked = "xbayzc"
+    unjudged = [document for document in cut(measure, ranked) if document not in labels]
+    extended = (
+        labels | dict(zip(unjudged, grades, strict=True))
+        for grades in product([-2, 0, 1, 2, 3], repeat=len(unjudged))
+    )
+    scores = [
+        by_trec_eval({"1": [*cut(measure, ranked)]}, Qrels({"1": known}), measure_of(measure))["1"]
+        for known in extended
+    ]
+    judge = bounds.judge(Qrels({"1": labels}), measure_of(measure))
+    assert judge
+    found = judge.topic("1", cut(measure, ranked))
+    assert (found.least, found.greatest) == pytest.approx((min(scores), max(scores)), abs=1e-6)
+
+
+def test_the_least_value_is_not_that_of_grade_0() -> None:
+    """A relevant document at the end of the list raises the ideal ranking more than the list.
+
+    With grade 2 on rank 3, 1 / (2 + 1/log2(3)) + ... is less than 1 / 1.
+    """
+    judge = bounds.judge(Qrels({"1": {"a": 1, "b": 0, "c": 2}}), measure_of("nDCG@3"))
+    assert judge
+    ideals = 2 + 1 / log2(3), 2 + 2 / log2(3) + 1 / 2
+    least = min(1 / ideals[0], (1 + 2 / 2) / ideals[1])
+    assert judge.topic("1", "abx").least == pytest.approx(least)
+    judge = bounds.judge(Qrels({"1": {"a": 1, "b": 0}}), measure_of("nDCG@3"), [0, 1, 2])
+    assert judge and judge.topic("1", "abx").least == pytest.approx((1 + 2 / 2) / (2 + 1 / log2(3)))
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["AP", "nDCG", "R@5", "RBP(p=0.8)@5", "ERR@5", "Bpref", "nDCG(gains={1:2})@5", "P(judged_only=True)@5"],
+)
+def test_other_measures_have_no_bounds(measure: str) -> None:
+    assert bounds.judge(Qrels({"1": {"a": 1}}), measure_of(measure)) is None
+
+
+def test_a_scale_has_0_and_needs_a_grade_above_it() -> None:
+    for labels in ({"a": 1}, {"a": 1, "b": 0}, {"a": 1, "b": -2}):
+        judge = bounds.judge(Qrels({"1": labels}), measure_of("P@2"))
+        assert judge and judge.topic("1", "ax") == bounds.Bounds(0.5, 1.0)
+    assert bounds.judge(Qrels({"1": {"a": 0}}), measure_of("P@2")) is None
+    judge = bounds.judge(Qrels({"1": {"a": 1}}), measure_of("P(rel=2)@2"))
+    assert judge and judge.topic("1", "ax") == bounds.Bounds(0.0, 0.0)
+
+
+def test_many_documents_and_grades_take_no_enumeration() -> None:
+    labels = {f"d{number}": number % 6 for number in range(500)}
+    judge = bounds.judge(Qrels({"1": labels}), measure_of("nDCG@1000"))
+    assert judge
+    found = judge.topic("1", [f"{'ud'[number % 2]}{number}" for number in range(1000)])
+    assert 0 < found.least < found.greatest <= 1
+
+
+@pytest.mark.parametrize("removed", [0.1, 1 / 3, 0.5])
+def test_the_score_by_all_judgments_is_between_the_bounds(
+    official: Path, tmp_path: Path, removed: float
+) -> None:
+    """Judgments of each official run's own first five documents are removed."""
+    generator = random.Random(f"{removed}")
+    task = tasks.task_scored_by("touche-2022-task-2", "nDCG@5")
+    paths = sorted((official / "runs" / task.id).glob("*.run"))
+    assert len(paths) == 6
+    open_topics = equal_orders = 0
+    for run in (run for run in evaluate(paths, task) if run.is_ranking):
+        qrels = read_qrels(official / "qrels" / run.qrels)
+        for topic, documents in run.lines.documents_of(run.order("trec_eval"), 5).items():
+            for document in documents:
+                if generator.random() < removed:
+                    qrels[topic].pop(document, None)
+        file = qrels.write(tmp_path / "fewer.qrels")
+        (fewer,) = evaluate([run.path], tasks.task_scored_by(None, "nDCG@5", file))
+        for evaluator, by_topic in fewer.bounds.items():
+            for topic, score in run.evaluations[evaluator].per_topic.items():
+                least, greatest = by_topic[topic].least, by_topic[topic].greatest
+                assert least - 1e-9 <= score <= greatest + 1e-9
+                open_topics += least < greatest
+        orders = [fewer.lines.documents_of(fewer.order(name), 5) for name in fewer.evaluations]
+        means = [fewer.mean_bounds(name) for name in fewer.evaluations]
+        assert means[0] and means[1]
+        assert means[0] == means[1] or orders[0] != orders[1]
+        equal_orders += orders[0] == orders[1]
+        assert means[1].least <= (run.scores["touche"].mean or 0) <= means[1].greatest
+    assert open_topics > 6 * 50 * removed and equal_orders >= 8
+
+
+def test_the_command_shows_bounds(touche: Touche, write: Write) -> None:
+    """Of topic 1 the second document is unjudged, topic 2 is judged; grades are 0 to 2.
+
+    With grade 0, topic 1 has 2 / (2 + 1 / log2(3)); with grade 2, (2 + 2 / log2(3)) / the same.
+    """
+    qrels = write("q.qrels", "1 0 a 2\n1 0 b 1\n2 0 a 1\n2 0 b 0\n")
+    run = write("r.txt", run_of("1 a x", "2 a b"))
+    options = run, "--qrels", qrels, "--measure", "nDCG@2"
+    code, out, _ = touche("evaluate", *options, "--bounds", "--per-topic", "--evaluator", "trec_eval")
+    rows = [line.split()[3:8] for line in out.splitlines()[1:3]]
+    assert code == 0 and out.split("\n")[0].split()[-3:] == ["least", "greatest", "title"]
+    assert rows == [["1", "0.760", "0.50", "0.760", "1.000"], ["2", "1.000", "1.00", "1.000", "1.000"]]
+    (mean, by_script) = json.loads(touche("evaluate", *options, "--format", "json")[1])
+    assert (mean["least"], mean["greatest"]) == (by_script["least"], by_script["greatest"])
+    assert mean["least"] == pytest.approx(fmean([2 / (2 + 1 / log2(3)), 1])) and mean["greatest"] == 1
+    header, row, *_ = touche("evaluate", *options, "--bounds")[1].splitlines()
+    assert header.split()[-3:] == ["least", "greatest", "topics"] and row.split()[-3:] == [
+        "0.880",
+        "1.000",
+        "2",
+    ]
+    without = touche("evaluate", run, "--qrels", qrels, "--measure", "AP", "--bounds")[1].splitlines()[1]
+    assert without.split()[-3:] == ["–", "–", "2"]
+    code, _, err = touche("evaluate", *options, "--bounds", "--format", "latex")
+    assert code == 2 and err.count("\n") == 1 and "--bounds" in err
+
+
+def test_touche_has_no_bounds_of_the_mean_if_its_topics_are_not_known(write: Write) -> None:
+    """Whether topic 2 counts depends on the grades: without a relevant document, touche leaves it out."""
+    qrels = {"1": {"a": 1}, "2": {"b": 0}}
+    by_trec_eval, by_script = library.evaluate(
+        {"1": {"a": 1.0}, "2": {"x": 1.0}}, qrels=qrels, measure="nDCG@5"
+    )
+    assert (by_trec_eval.least, by_trec_eval.greatest) == (0.5, 1.0)
+    assert (by_script.least, by_script.greatest) == (None, None)
+
+
+def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> None:
+    """A has the relevant document first, B has another; both have the same unjudged document on rank 2."""
+    qrels = write("q.qrels", "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in "12"))
+    same = [write(f"{tag}.txt", run_of(*(f"{t} {tag} x" for t in "12"), tag=tag)) for tag in "ab"]
+    other = write("o.txt", run_of("1 y z", "2 y z", tag="o"))
+    task = tasks.task_scored_by(None, "nDCG@2", qrels)
+    second = 1 / log2(3)
+    compared, _ = comparisons(evaluate([*same, other], task), "trec_eval", bounds=True)
+    stays, changes, _ = compared
+    assert (stays.least, stays.greatest) == pytest.approx((1 / (1 + second), 1.0)) and not stays.can_change
+    assert (changes.least, changes.greatest) == pytest.approx((1 / (1 + second) - 1, 1.0))
+    assert changes.can_change
+    command = "compare", *same, other, "--qrels", qrels, "--measure", "nDCG@2"
+    header, *rows = touche(*command, "--bounds")[1].splitlines()[:4]
+    assert "least  greatest  winner" in header and ["stays" in row for row in rows] == [True, False, False]
+    code, _, err = touche(*command, "--bounds", "--per-topic")
+    assert code == 2 and err.startswith("touche: --bounds")
+    without = json.loads(
+        touche("compare", *same, "--qrels", qrels, "--measure", "AP@2", "--bounds", "--format", "json")[1]
+    )
+    assert (without[0]["least"], without[0]["can_change"]) == (None, None)
