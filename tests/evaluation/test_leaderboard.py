@@ -26,12 +26,12 @@ BASELINE = "the baseline O: 0.600"
     [
         (0.95, f"above A 0.900, the highest published; {BASELINE}"),
         (0.1, f"below C 0.200, the lowest published; {BASELINE}"),
-        (0.8, f"between A 0.900 and B 0.700; 1 of 5 published runs are above it; {BASELINE}"),
-        (0.65, "between B 0.700 and the baseline O 0.600; 2 of 5 published runs are above it"),
+        (0.8, f"between A 0.900 and B 0.700; {BASELINE}"),
+        (0.65, "between B 0.700 and the baseline O 0.600"),
         # Only the best run of each team counts.
-        (0.4, "between the baseline O 0.600 and C 0.200; 4 of 5 published runs are above it"),
-        (0.6996, f"level with B 0.700; 1 of 5 published runs are above it; {BASELINE}"),
-        (0.6, "level with the baseline O 0.600; 2 of 5 published runs are above it"),
+        (0.4, "between the baseline O 0.600 and C 0.200"),
+        (0.6996, f"level with B 0.700; {BASELINE}"),
+        (0.6, "level with the baseline O 0.600"),
     ],
 )
 def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) -> None:
@@ -44,12 +44,18 @@ def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) 
         (0.3779, [BEST, row("B", 0.378), row("C", 0.378)], "level with B 0.378 and C 0.378"),
         (0.4, [OWN], "below the baseline O 0.600"),  # neither the highest nor the lowest
         (0.1, [BEST, SECOND, row("A", 0.2)], "below A 0.200, the lowest published"),
-        (0.3, [BEST, SECOND, row("A", 0.2)], "between B 0.700 and A 0.200; 2 of 3 published runs"),
+        (0.3, [BEST, SECOND, row("A", 0.2)], "between B 0.700 and A 0.200"),
         (0.1, [replace(BEST, evaluator=None)], "below A 0.900; the evaluator of the published scores"),
     ],
 )
 def test_a_standing_among_few(value: float, rows: list[Published], sentence: str) -> None:
     assert standing(value, rows).startswith(sentence)
+
+
+def test_the_rank_follows_the_neighbours() -> None:
+    described = standing(0.65, ROWS, rank="rank 3 of 6")
+    assert described == "between B 0.700 and the baseline O 0.600; rank 3 of 6"
+    assert standing(0.8, ROWS, rank="rank 2 of 6").endswith(f"; rank 2 of 6; {BASELINE}")
 
 
 def test_the_short_list_has_the_best_of_each_team_and_all_of_the_organizers() -> None:

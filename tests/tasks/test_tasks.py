@@ -114,9 +114,9 @@ def test_a_long_table_has_the_best_of_each_team_and_all_of_it_on_request(touche:
     short, long = (touche("tasks", "touche-2021-task-1", *more)[1] for more in ((), ("--all",)))
     lines = [line for line in short.splitlines() if "Pippin Took" in line]  # in two tables, and how
     assert len(lines) == 3 < long.count("Pippin Took")
-    assert re.search(r"^ 2  Pippin Took .* rerun +\[1\]$", lines[0])
+    assert re.search(r"^ 2  1 to 17 +1  Pippin Took .* rerun +\[1\]$", lines[0])
     assert lines[1].endswith(": touche run dirichletlm-variants -i touche-2021-task-1 -o out")
-    assert "\n 5  Robin Hood  " in short  # its place among all runs
+    assert "\n 5  1 to 46        1  Robin Hood  " in short  # its place among all runs
     assert "\n23 of 71 runs: " in short and "--all" not in long and "interval*" in short
     rows = [sum(not line.startswith("rerun ") for line in text.splitlines()) for text in (short, long)]
     assert rows[1] - rows[0] == 2 * (71 - 23 - 1)

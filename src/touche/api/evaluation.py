@@ -11,12 +11,14 @@ from touche.evaluation.comparison import (
     Comparison,
     TopicDifference,
     comparisons,
+    published_comparisons,
     run_named,
     topic_differences,
 )
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
+from touche.tasks.per_topic import tasks_with_topics
 from touche.trec.forms import AnyQrels, AnyRun, runs_of
 from touche.trec.framed import Table
 
@@ -113,6 +115,7 @@ def compare(
     randomisation: bool = False,
     bounds: bool = False,
     reference: AnyRun | None = None,
+    published: bool = False,
 ) -> Table[Comparison]: ...
 @overload
 def compare(
@@ -126,6 +129,7 @@ def compare(
     randomisation: bool = False,
     bounds: bool = False,
     reference: AnyRun | None = None,
+    published: bool = False,
 ) -> Table[TopicDifference]: ...
 def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
@@ -138,6 +142,7 @@ def compare(
     randomisation: bool = False,
     bounds: bool = False,
     reference: AnyRun | None = None,
+    published: bool = False,
 ) -> Table[Any]:
     """Compares each pair of runs in every dimension of a task.
 
@@ -152,6 +157,8 @@ def compare(
         bounds: whether to add the bounds of each difference over unjudged documents.
         reference: one of the runs, its tag or its path, to compare each other run with; None compares all
             pairs.
+        published: whether to compare each run with every published run, by the published values of topics,
+            instead of the runs with each other. The evaluator is that of the published values, touche.
 
     Returns:
         A record for each pair of runs, dimension and measure (and topic): a
@@ -173,22 +180,29 @@ def compare(
         ('good', 0.25, False)
     """
     check_choice("evaluator", evaluator, EVALUATORS)
+    if published and (per_topic or randomisation or bounds or reference is not None):
+        raise ToucheError("published runs have only the t-test; omit the other options")
     named, second = with_reference(runs, reference)
-    by_measure = score(named, (task, measure, qrels), evaluator)
+    by_measure = score(named, (task, measure, qrels), "both" if published else evaluator)
     compared = list[Any]()
     faults = list[str]()
     for evaluated in by_measure:
         if evaluator not in evaluated[0].evaluations:
             evaluator = next(iter(evaluated[0].evaluations))
         second_run = None if second is None else run_named(second, evaluated)
-        records, untested = comparisons(
-            evaluated, evaluator, second_run, randomisation=randomisation, bounds=bounds
-        )
+        if published:
+            records, untested = published_comparisons(evaluated)
+        else:
+            records, untested = comparisons(
+                evaluated, evaluator, second_run, randomisation=randomisation, bounds=bounds
+            )
         compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
         faults += untested
     if not compared:
         why = f": {faults[0]}" if faults else ""
-        raise ToucheError(f"nothing to compare{why}; pass runs that share at least two scored topics")
+        with_values = f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
+        remedy = with_values if published else "pass runs that share at least two scored topics"
+        raise ToucheError(f"nothing to compare{why}; {remedy}")
     kind: type[Any] = TopicDifference if per_topic else Comparison
     return warned(Table(kind, tuple(compared), (*faults, *warnings_by_measure(by_measure))))
 

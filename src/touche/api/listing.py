@@ -13,7 +13,7 @@ from touche.baselines.declaration import declared, extra_of
 from touche.baselines.loader import folder_of, load, names
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.leaderboard import rank, shortlist
+from touche.evaluation.leaderboard import levels, rank, shortlist
 from touche.io.identifiers import name_of, names_in
 from touche.io.inputs import keeping_inputs
 from touche.regression.expected import ExpectedScore
@@ -94,12 +94,21 @@ class PublishedResult(Published):
         is_shortlisted: whether it is the best run of its team, or one of the organizers.
         rerun: the command that reruns it; empty if touche has none.
         tolerance: the accepted difference of the rerun; None without a rerun.
+        rank_low, rank_high: the 95% interval of the rank, by bootstrap over topics, among the runs with a
+            value for each topic; None without such values.
+        group: the number of the run's group, from 1. The paired t-test, with Holm's correction for all pairs
+            of the table, does not separate a group's runs from its first. None without values of topics.
+        rank_note: why the run has no interval and no group; empty if it has some.
     """
 
     rank: int = 0
     is_shortlisted: bool = False
     rerun: str = ""
     tolerance: float | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    group: int | None = None
+    rank_note: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,7 +248,11 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
     for row in task.published:
         by_kind.setdefault(row.kind, []).append(row)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
+    level_of = {
+        row: level for rows in by_kind.values() for row, level in zip(rows, levels(rows), strict=True)
+    }
     for row in task.published:
+        level = level_of[row]
         score = None if row.dimension == STANCE else rerun_of(row, scores)
         yield PublishedResult(
             **vars(row),
@@ -247,6 +260,10 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
             is_shortlisted=row in shortlists[row.kind],
             rerun=command_of(score) if score else "",
             tolerance=score.tolerance if score else None,
+            rank_low=level.low,
+            rank_high=level.high,
+            group=level.group,
+            rank_note=level.reason,
         )
 
 

@@ -38,6 +38,7 @@ from touche.evaluation.significance import SIGNIFICANT
     option("--per-topic", "Print the difference on each topic instead."),
     option("--randomisation", "Add the paired randomisation test."),
     option("--bounds", "Add the bounds of A - B over unjudged documents, and whether the winner can change."),
+    option("--published", "Compare each RUN with every published run, by the published values of topics."),
     FORMAT,
 )
 def compare(
@@ -47,6 +48,7 @@ def compare(
     per_topic: bool,
     randomisation: bool,
     bounds: bool,
+    published: bool,
     style: str,
     **scoring: Any,
 ) -> None:
@@ -58,7 +60,7 @@ def compare(
     """
     scoring |= {"evaluator": evaluator, "reference": reference}
     if style in MARKUP:
-        if per_topic or randomisation or bounds:
+        if per_topic or randomisation or bounds or published:
             formats = "latex, markdown and html"
             raise ToucheError(f"{formats} have the means and the t-test; omit the other options")
         wide = quietly(library.wide, runs, every_two=reference is None, **scoring)
@@ -67,8 +69,8 @@ def compare(
         return
     if per_topic and bounds:
         raise ToucheError("--bounds are those of means; omit --per-topic")
-    tests = {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
-    table: Any = quietly(library.compare, runs, **tests, **scoring)
+    scoring |= {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
+    table: Any = quietly(library.compare, runs, published=published, **scoring)
     columns = _BOUNDS if bounds else []
     sheets = (_comparisons(of_measure, columns) for of_measure in ([] if per_topic else _by_measure(table)))
     render(table, style, [_topics(table)] if per_topic else sheets)

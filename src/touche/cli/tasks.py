@@ -19,6 +19,7 @@ from touche.cli.output import (
     UNUSABLE,
     Column,
     Sheet,
+    counted,
     interval,
     print_sheets,
     render,
@@ -187,8 +188,10 @@ _STANCES = [
 def _show_leaderboard(results: PublishedResults, source: Column, every: bool) -> None:
     first = results[0]
     notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
+    grouped = [row for row in results if row.group is not None]
     columns = [
         Column("", "rank"),
+        *([Column("95% ranks", format=_ranks), Column("group", "group")] if grouped else []),
         Column("team", "name"),
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
@@ -200,6 +203,13 @@ def _show_leaderboard(results: PublishedResults, source: Column, every: bool) ->
     print_sheets([Sheet(columns, shown)])
     for note in notes:
         click.echo(f"* {note}")
+    if grouped:
+        number = counted(max(row.group or 0 for row in grouped), "group")
+        test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
+        click.echo(f"{len(grouped)} runs in {number}: {test}")
+    for row in results if grouped else []:
+        if row.rank_note:
+            click.echo(f"{row.name} ({row.tag}) is in no group: {row.rank_note}")
     for row in shown:
         if row.rerun:
             click.echo(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
@@ -208,6 +218,10 @@ def _show_leaderboard(results: PublishedResults, source: Column, every: bool) ->
         click.echo(f"{which}; show all with: touche tasks {first.task} --all")
     click.echo(_sources(results))
     click.echo(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
+
+
+def _ranks(row: PublishedResult) -> str | None:
+    return None if row.rank_low is None else f"{row.rank_low} to {row.rank_high}"
 
 
 def _numbers_of(numbers: Mapping[str, str], row: PublishedResult) -> str:

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from touche.errors import ToucheError, choice
 from touche.evaluation.bounds import Bounds, mean_bounds
+from touche.evaluation.leaderboard import comparable
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -20,8 +21,11 @@ from touche.evaluation.significance import (
 from touche.evaluation.stances import stance_difference
 from touche.io.progress import watched
 from touche.tasks import STANCE
+from touche.tasks.per_topic import topic_values
+from touche.tasks.records import rounded
 
 _FEWEST = 2  # common topics that a test needs
+_PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
 _ROUNDING = 1e-12  # of bounds
 
 Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
@@ -148,6 +152,34 @@ def comparisons(
         except ToucheError as error:
             faults.append(f"{a.name} and {b.name} are not compared in {STANCE}: {error}")
     return compared, faults
+
+
+def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], list[str]]:
+    """Compares runs with each published run, by the values of topics that the organizers' script gave.
+
+    Args:
+        runs: runs that are evaluated by both evaluators; their values are rounded as published ones are.
+
+    Returns:
+        The comparisons, with the correction for all of them, and a sentence for each published run without a
+        value for each topic.
+    """
+    compared = list[Comparison]()
+    faults = dict[str, None]()
+    for run in (run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations):
+        own = run.topic_scores[_PUBLISHED_BY]
+        for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
+            name = f"{row.name} ({row.tag})"
+            values = topic_values(row)
+            if isinstance(values, str):
+                faults[f"{name} is not compared in {run.dimension}: {values}"] = None
+                continue
+            scores = {topic: (rounded(own[topic].value), values[topic]) for topic in own if topic in values}
+            if len(scores) >= _FEWEST:
+                compared.append(
+                    _comparison(replace(_pair(run, run, _PUBLISHED_BY), run_b=name), scores, False)
+                )
+    return _corrected(compared), [*faults]
 
 
 def topic_differences(

@@ -1,9 +1,85 @@
 """Rank of a score among published scores; only comparable scores are compared."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from touche.tasks import Published, Task
+import numpy as np
+
+from touche.evaluation.ranks import groups, rank_interval, rank_intervals
+from touche.evaluation.significance import draws
+from touche.tasks import STANCE, Published, Task
+from touche.tasks.per_topic import topic_values
 from touche.tasks.records import DECIMALS, rounded
+
+
+@dataclass(frozen=True)
+class Level:
+    """What the topics of a published table say about the rank of a run.
+
+    Attributes:
+        low, high: 95% interval of the rank among the runs with a value for each topic; None without one.
+        group: number of the run's group, from 1; the runs of a group cannot be separated from its first.
+        reason: why a run has no interval and no group; empty if it has some.
+    """
+
+    low: int | None = None
+    high: int | None = None
+    group: int | None = None
+    reason: str = ""
+
+
+def levels(published: Sequence[Published]) -> list[Level]:
+    """Returns the level of each row of a published table.
+
+    Args:
+        published: the rows of one dimension and measure, best first.
+    """
+    of_rows = [topic_values(row) for row in published]
+    complete = [[*values.values()] for values in of_rows if not isinstance(values, str)]
+    if not complete or published[0].dimension == STANCE:  # values of stances are over different N
+        return [Level(reason=values if isinstance(values, str) else "N differs") for values in of_rows]
+    known = zip(rank_intervals(complete), groups(complete), strict=True)
+    rows = []
+    for values in of_rows:
+        if isinstance(values, str):
+            rows.append(Level(reason=values))
+        else:
+            (low, high), group = next(known)
+            rows.append(Level(low=low, high=high, group=group))
+    return rows
+
+
+def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]) -> str:
+    """Describes a score's rank among published runs, with its 95% interval by bootstrap over topics.
+
+    All runs with a published value for each topic are resampled together with the run. Without such runs,
+    only the run is resampled.
+
+    Args:
+        task: the task.
+        published: results to compare with, at least one.
+        mean: mean of the measure; rounded as the tables are before it is compared.
+        per_topic: the run's value of each topic.
+    """
+    printed = rounded(mean, task.decimals)
+    text = f"rank {1 + sum(rounded(row.value) > printed for row in published)} of {len(published) + 1}"
+    if len(per_topic) < 2:
+        return text
+    of_rows = [topic_values(row) for row in published]
+    others = [
+        values for values in of_rows if not isinstance(values, str) and values.keys() == per_topic.keys()
+    ]
+    if others:
+        own = [rounded(per_topic[topic]) for topic in others[0]]
+        low, high = rank_intervals([own, *([*values.values()] for values in others)])[0]
+        among = (
+            "" if len(others) == len(published) else f" among {len(others) + 1} with a value for each topic"
+        )
+    else:
+        samples = np.array([*per_topic.values()])[draws(len(per_topic))].mean(axis=1)
+        low, high = rank_interval(np.array([[row.value] for row in published]), np.round(samples, 3))
+        among = " among fixed values"
+    return f"{text} (95%: {low} to {high}{among})"
 
 
 def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:
@@ -54,13 +130,16 @@ def names(published: Sequence[Published]) -> list[str]:
     return [f"{row.name} ({row.tag})" if several and row.baseline else row.name for row in published]
 
 
-def standing(value: float, published: Sequence[Published], decimals: Sequence[int] = DECIMALS) -> str:
+def standing(
+    value: float, published: Sequence[Published], decimals: Sequence[int] = DECIMALS, rank: str = ""
+) -> str:
     """Describes a score's rank among the teams' best runs, and names the baseline's score.
 
     Args:
         value: mean of the measure; rounded as the tables are before it is compared.
         published: results to compare with, at least one, best first.
         decimals: the decimals of the tables, as in ``Task``.
+        rank: the rank in words, as of ``own_rank``.
     """
     printed, best = rounded(value, decimals), shortlist(published)
     called = dict(zip(published, names(published), strict=True))
@@ -84,8 +163,8 @@ def standing(value: float, published: Sequence[Published], decimals: Sequence[in
     else:
         place, named = f"above {label(lower[0])}{end.format('highest')}", lower[:1]
     parts = [place, *(label(row, ": ") for row in best if row.baseline and row not in named)]
-    if len(best) < len(published) and 0 < len(higher) < len(published):
-        parts.insert(1, f"{len(higher)} of {len(published)} published runs are above it")
+    if rank:
+        parts.insert(1, rank)
     if any(row.evaluator is None and row.results is None for row in published):
         parts.append("the evaluator of the published scores is not stated")
     return "; ".join(parts)

@@ -9,7 +9,7 @@ from touche.data.remedies import full_file
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of
-from touche.evaluation.leaderboard import comparable, standing
+from touche.evaluation.leaderboard import comparable, own_rank, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.identifiers import quoted
@@ -267,7 +267,9 @@ def _standing(run: Evaluated) -> Iterator[str]:
             value = f"{score.mean:.3f}"
             if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
                 value = f"{score.mean:.5f}, which the tables round twice,"
-            place = standing(score.mean, rows, run.task.decimals)
+            by_topic = run.evaluations[name].per_topic
+            rank = own_rank(run.task, rows, score.mean, by_topic) if run.is_ranking else ""
+            place = standing(score.mean, rows, run.task.decimals, rank)
             places.setdefault(f"{value} is {place}{doubt}", []).append(name)
     for place, names in places.items():
         yield f"with {' and '.join(names)}, {place}"

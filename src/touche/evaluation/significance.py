@@ -63,15 +63,23 @@ def t_test(differences: Sequence[float]) -> float:
     Raises:
         ToucheError: if there are fewer than two topics.
     """
-    from scipy.stats import ttest_1samp  # here, because it takes 680 ms
-
     if len(differences) < 2:
         problem = f"{len(differences)} topics in common are too few for a test"
         raise ToucheError(f"{problem}; compare runs that share at least two topics")
-    if not any(differences):
-        return 1.0
+    return t_tests([differences])[0]
+
+
+def t_tests(differences: Sequence[Sequence[float] | NDArray[np.float64]]) -> list[float]:
+    """Returns the p-values of ``t_test`` for several pairs of runs over the same topics.
+
+    Args:
+        differences: differences of each pair and topic.
+    """
+    from scipy.stats import ttest_1samp  # here, because it takes 680 ms
+
     with catch_warnings(action="ignore"):  # scipy warns of a variance near 0
-        return float(ttest_1samp(differences, 0).pvalue)
+        p_values = ttest_1samp(np.array(differences, dtype=float), 0, axis=1).pvalue
+    return [1.0 if np.isnan(p) else float(p) for p in p_values]  # no topic differs
 
 
 def randomisation_test(differences: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.leaderboard import comparable, names, shortlist
+from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
@@ -221,20 +221,30 @@ def _board(
     reruns: Sequence[ExpectedScore] = (),
 ) -> list[Place]:
     """Returns the leaderboard, best first; a run that is also published occurs once."""
-    listed, rows = shortlist(published), list[Place]()
-    for row, name in zip(published, names(published), strict=True):
-        figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
-        kind = BASELINE if row.baseline else PUBLISHED
-        of_team = (row.team_value, row.team_results) if row.team_results else None
+    listed = shortlist(published)
+    rows = list[Place]()
+    for row, name, level in zip(published, names(published), levels(published), strict=True):
         score = rerun_of(row, reruns)
-        rerun = Rerun(score.baseline, command_of(score), score.tolerance) if score else None
-        rows.append(
-            Place(name, kind, *figures, row in listed, results=row.results, of_team=of_team, rerun=rerun)
+        place = Place(
+            name=name,
+            kind=BASELINE if row.baseline else PUBLISHED,
+            value=row.value,
+            low=row.low,
+            high=row.high,
+            source=row.sources[0],
+            tag=row.tag,
+            note=row.interval_note,
+            listed=row in listed,
+            results=row.results,
+            of_team=(row.team_value, row.team_results) if row.team_results else None,
+            rerun=Rerun(score.baseline, command_of(score), score.tolerance) if score else None,
+            level=level,
         )
+        rows.append(place)
     of_row = dict(zip(published, rows, strict=True))
     own = {name: of_row[row] for name, row in twins.items() if row in of_row}
     board = [
-        replace(place, tag="", team=twin.name, published=twin.value, rerun=twin.rerun)
+        replace(place, tag="", team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         if (twin := own.get(place.name))
         else replace(place, tag="")
         for place in given

@@ -12,6 +12,7 @@ from statistics import quantiles
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
+from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
 from touche.regression.outcomes import Outcome
@@ -67,6 +68,7 @@ class Place:
         decimals: decimals of printed values, as in ``Task``.
         bounds: least and greatest mean, whatever the grades of unjudged documents; None for published results
             and measures without bounds.
+        level: interval of the rank and group of a published run.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Place:
     rerun: Rerun | None = None
     decimals: tuple[int, ...] = DECIMALS
     bounds: Bounds | None = None
+    level: Level = field(default_factory=Level)
 
     @property
     def printed(self) -> float:
@@ -186,6 +189,11 @@ class View:
     def published(self) -> int:
         """Number of published runs on the leaderboard."""
         return sum(place.kind != GIVEN or bool(place.team) for place in self.board)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of published runs; 0 if the values of their topics are unknown."""
+        return max((place.level.group or 0 for place in self.board), default=0)
 
     @property
     def runs(self) -> list[str]:

@@ -61,6 +61,20 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     )
 
 
+def topic_values(row: Published) -> Mapping[str, float] | str:
+    """Returns the published value of each topic of a run; a run without one has the reason instead."""
+    table = _read(f"{row.task}-{row.dimension}")
+    runs = table.get(row.tag, [])
+    topics = {topic for of_tag in table.values() for values in of_tag for topic in values}
+    if not runs:
+        return "no values of its topics are published"
+    if len(runs) > 1:
+        return "two values are published for each topic"
+    values = {topic: runs[0][topic] for topic in sorted(topics & runs[0].keys())}
+    missing = len(topics) - len(values)
+    return f"values of {missing} of {len(topics)} topics are missing" if missing else values
+
+
 def tasks_with_topics() -> list[str]:
     """Returns the ids of the tasks that have published values of topics."""
     return sorted({path.stem.rpartition("-")[0] for path in _FOLDER.glob("*.tsv")})

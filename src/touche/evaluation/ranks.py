@@ -1,0 +1,60 @@
+"""Ranks of runs over resampled topics, and groups of runs that the paired t-test cannot separate."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.evaluation.significance import SIGNIFICANT, draws, holm, interval_of, t_tests
+
+Values = Sequence[Sequence[float]]  # of each run, for the same topics
+
+
+def rank_intervals(values: Values) -> list[tuple[int, int]]:
+    """Returns the 95% interval of each run's rank, by bootstrap over topics, the same for all runs.
+
+    Args:
+        values: values of each run and topic, with up to three decimals, so that equal sums are equal.
+
+    Returns:
+        The percentiles of ``bootstrap_interval``, of ranks from 1; equal means share a rank.
+    """
+    thousandths = np.rint(1000 * np.array(values))
+    topics = thousandths.shape[1]
+    counts = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
+    sums = thousandths @ counts.T
+    return [rank_interval(sums, of_run) for of_run in sums]
+
+
+def rank_interval(others: NDArray[np.float64], samples: NDArray[np.float64]) -> tuple[int, int]:
+    """Returns the 95% interval of a run's rank.
+
+    Args:
+        others: samples of the means of each other run, or one fixed mean of each.
+        samples: samples of the run's mean.
+    """
+    low, high = interval_of(1 + (others > samples).sum(axis=0))
+    return round(low), round(high)
+
+
+def groups(values: Values) -> list[int]:
+    """Returns the number of each run's group, from 1.
+
+    A group begins with a run, and ends before the first run below that the paired t-test separates from it,
+    with Holm's correction for all pairs.
+
+    Args:
+        values: values of each run and topic, best run first.
+    """
+    scores = np.array(values)
+    pairs = [*combinations(range(len(scores)), 2)]
+    p_values = holm(t_tests([scores[a] - scores[b] for a, b in pairs])) if pairs else []
+    separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
+    numbers = [1]
+    head = 0
+    for run in range(1, len(scores)):
+        is_next = (head, run) in separable
+        head = run if is_next else head
+        numbers.append(numbers[-1] + is_next)
+    return numbers

@@ -1,0 +1,180 @@
+"""Ranks with intervals, and groups: by hand, and by a plain bootstrap and plain tests on published values."""
+
+import random
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean, quantiles
+
+import pytest
+from scipy.stats import ttest_rel
+
+import touche as library
+from conftest import Touche
+from touche import tasks
+from touche.api.listing import PublishedResult
+from touche.evaluation.leaderboard import comparable, own_rank
+from touche.evaluation.ranks import groups, rank_intervals
+from touche.tasks import Published
+from touche.tasks.per_topic import topic_values
+
+TASK = tasks.task("touche-2022-task-2")
+
+
+def rows_of(task: str, dimension: str = "relevance") -> list[PublishedResult]:
+    return [row for row in library.published(task) if row.dimension == dimension]
+
+
+def values_of(row: Published) -> list[float]:
+    values = topic_values(row)
+    assert not isinstance(values, str)
+    return [*values.values()]
+
+
+def test_ranks_are_those_of_a_plain_bootstrap() -> None:
+    """With other resamples and 4,000 of them, each end may differ by one rank."""
+    rows = rows_of(TASK.id)
+    values = [values_of(row) for row in rows]
+    generator = random.Random(7)
+    samples = list[list[int]]()
+    for _ in range(4000):
+        drawn = generator.choices(range(50), k=50)
+        sums = [round(1000 * sum(of_run[topic] for topic in drawn)) for of_run in values]
+        ordered = sorted(sums, reverse=True)
+        samples.append([1 + ordered.index(own) for own in sums])
+    for row, ranks in zip(rows, zip(*samples, strict=True), strict=True):
+        cuts = quantiles(ranks, n=40)
+        assert (row.rank_low, row.rank_high) == (
+            pytest.approx(cuts[0], abs=1),
+            pytest.approx(cuts[-1], abs=1),
+        )
+    (boots,) = (row for row in rows if row.team == "Puss in Boots")
+    assert (boots.rank, boots.rank_low, boots.rank_high) == (20, 18, 21)
+
+
+def test_groups_are_those_of_plain_tests_of_all_pairs() -> None:
+    rows = rows_of(TASK.id)
+    values = [values_of(row) for row in rows]
+    tests = [
+        (ttest_rel(a, b).pvalue, pair)
+        for pair in combinations(range(26), 2)
+        for a, b in [[values[n] for n in pair]]
+    ]
+    separable = set[tuple[int, ...]]()
+    for number, (p, pair) in enumerate(sorted((1.0 if p != p else p, pair) for p, pair in tests)):
+        if p * (len(tests) - number) >= 0.05:
+            break
+        separable.add(pair)
+    assert (len(tests), len(separable)) == (325, 155)
+    found = [row.group for row in rows]
+    assert [*Counter(found).values()] == [9, 11, 4, 2]
+    heads = [found.index(group) for group in (1, 2, 3, 4)]
+    for head, end in zip(heads, [*heads[1:], 26], strict=True):
+        assert not any((head, run) in separable for run in range(head, end))
+        assert end == 26 or (head, end) in separable
+
+
+def test_ranks_and_groups_by_hand() -> None:
+    """The first run is above the others on each topic; the others are equal, so that they share a rank."""
+    values = [[0.9, 0.8, 0.9, 0.8], [0.2, 0.1, 0.2, 0.1], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.1]]
+    assert rank_intervals([values[0], values[1], values[3]]) == [(1, 1), (2, 2), (2, 2)]
+    assert rank_intervals(values)[2] == (2, 4)  # it wins where topics 2 and 4 are drawn most often
+    assert groups(values) == [1, 2, 2, 2]
+    assert groups(values[:1]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([0.5, 0.5, 0.5], "rank 7 of 13 (95%: 7 to 7 among fixed values)"),
+        ([1.0, 0.0], "rank 7 of 13 (95%: 1 to 13 among fixed values)"),  # the means 0, 0.5 and 1
+        ([0.5], "rank 7 of 13"),
+    ],
+)
+def test_where_only_means_are_published_they_are_fixed(values: list[float], text: str) -> None:
+    """Of the twelve runs of 2020 task 2, six have more than 0.5."""
+    task = tasks.task("touche-2020-task-2")
+    rows = comparable(task, "relevance", "trec_eval")
+    assert sum(row.value > 0.5 for row in rows) == 6
+    assert own_rank(task, rows, fmean(values), dict(zip("abc", values, strict=False))) == text
+
+
+def test_a_second_table_without_values_of_topics() -> None:
+    task = tasks.task("touche-2022-task-1")
+    rows = comparable(task, "quality", "touche")
+    above = sum(row.value > 0.7 for row in rows)
+    text = own_rank(task, rows, 0.7, {"1": 0.7, "2": 0.7})
+    assert text == f"rank {above + 1} of 42 (95%: {above + 1} to {above + 1} among fixed values)"
+
+
+def test_a_run_without_a_value_of_each_topic_is_in_no_resample_and_has_the_reason() -> None:
+    notes = {
+        row.tag: row.rank_note
+        for task in ("touche-2021-task-1", "touche-2021-task-2")
+        for row in rows_of(task)
+        if row.rank_note
+    }
+    assert notes.keys() == {
+        "ARGSME",
+        "ER_Analyzer_5",
+        "ER_v1",
+        "prince-caspian",
+        "JackSparrow__argumentative_bert",
+    }
+    assert notes["ARGSME"] == "values of 3 of 50 topics are missing"
+    assert notes["JackSparrow__argumentative_bert"] == "two values are published for each topic"
+    assert {row.rank_note for row in rows_of("touche-2020-task-2")} == {
+        "no values of its topics are published"
+    }
+    assert {row.group for row in rows_of(TASK.id, "stance")} == {None}
+
+
+def test_own_runs_are_resampled_with_the_published_ones() -> None:
+    """A run with the values of the baseline has its interval, and a better one is above all."""
+    rows = comparable(TASK, "relevance", "touche")
+    (boots,) = (row for row in rows if row.baseline)
+    values = topic_values(boots)
+    assert not isinstance(values, str)
+    assert own_rank(TASK, rows, boots.value, values) == "rank 20 of 27 (95%: 18 to 21)"
+    assert own_rank(TASK, rows, 1.0, dict.fromkeys(values, 1.0)) == "rank 1 of 27 (95%: 1 to 1)"
+    fewer = {topic: value for topic, value in values.items() if topic != "2"}
+    assert own_rank(TASK, rows, boots.value, fewer).endswith(" among fixed values)")
+    jack = tasks.task("touche-2021-task-2")
+    assert own_rank(
+        jack, comparable(jack, "relevance", "touche"), 1.0, dict.fromkeys(map(str, range(51, 101)), 1.0)
+    ) == ("rank 1 of 21 (95%: 1 to 1 among 19 with a value for each topic)")
+
+
+def test_the_command_groups_the_table(touche: Touche) -> None:
+    out = touche("tasks", TASK.id, "--all")[1]
+    assert "26 runs in 4 groups: the paired t-test" in out
+    row = next(line for line in out.splitlines() if "BM25-Baseline" in line)
+    assert row.split()[:5] == ["20", "18", "to", "21", "2"]
+    out = touche("tasks", "touche-2021-task-1")[1]
+    assert "68 runs in 3 groups" in out
+    assert "Swordsman (ARGSME) is in no group: values of 3 of 50 topics are missing" in out
+    assert "group" not in touche("tasks", "touche-2020-task-2")[1]
+
+
+def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Path) -> None:
+    run = official / "runs" / TASK.id / "puss-in-boots-1.run"
+    table = library.compare(run, TASK.id, published=True)
+    assert len(table) == 52 and {row.evaluator for row in table} == {"touche"}
+    (equal,) = (row for row in table if "Puss" in row.run_b and row.dimension == "relevance")
+    assert (equal.difference, equal.p_t_test, equal.tied) == (0, 1, 50)
+    (best,) = (row for row in table if "dense" in row.run_b and row.dimension == "relevance")
+    rows = {row.tag: values_of(row) for row in rows_of(TASK.id)}
+    values = rows["BM25-Baseline"], rows["levirank_dense_initial_retrieval"]
+    assert best.p_t_test == pytest.approx(ttest_rel(*values).pvalue)
+    assert best.p_t_test_holm is not None and best.p_t_test is not None and best.p_t_test_holm > best.p_t_test
+    out = touche("compare", run, "--task", TASK.id, "--published")[1]
+    assert "Holm's correction covers 52 rows" in out
+    dirichlet = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
+    code, out, err = touche(
+        "compare", dirichlet, "--task", "touche-2021-task-1", "--published", "--format", "csv"
+    )
+    assert (code, len(out.splitlines())) == (0, 1 + 2 * 68)
+    assert "Swordsman (ARGSME) is not compared in relevance: values of 3 of 50 topics are missing" in err
+    for options in (("--measure", "AP"), ("--randomisation",), ("--reference", "x")):
+        code, _, err = touche("compare", run, "--task", TASK.id, "--published", *options)
+        assert code == 2 and err.count("\n") == 1
