@@ -248,4 +248,4 @@ def wide(
     by_measure = score(named, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
     table = wide_table(by_measure, second, every_two)
     texts = (*table.warnings, *warnings_by_measure(by_measure))
-    return warned(replace(table, warnings=texts, notes=notes_by_measure(by_measure)))
+    return warned(replace(table, warnings=texts, notes=(*table.notes, *notes_by_measure(by_measure))))

@@ -98,6 +98,7 @@ _T_TEST = [
     Column("d", "effect_size", "{:+.2f}".format),
     Column("p t", "p_t_test", p_value),
     Column("Holm t", format=lambda row: p_value(row.p_t_test_holm) + (" *" if row.significant else "")),
+    Column("detectable", "detectable", three_decimals),
 ]
 _RANDOMISATION = [
     Column("p rand.", "p_randomisation", p_value),
@@ -143,8 +144,16 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     is_any_significant = any(row.significant for row in compared)
     which = "* significant:" if is_any_significant else "no significant difference: no"
     rows = counted(len(compared), "row")
+    undecided = [row for row in compared if row.is_undecided]
+    topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))
     notes = [
         f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
         f"{which} corrected p of the paired t-test below {SIGNIFICANT}",
+        "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
+        *(
+            [f"not decided by {topics}: {counted(len(undecided), 'row')} below it, not significant"]
+            if undecided
+            else []
+        ),
     ]
     return Sheet([*tests, *bounds, *_COUNTS], compared, notes)

@@ -116,11 +116,12 @@ def wide_table(
     names = [*dict.fromkeys(run.name for run in groups[0])]
     letters = dict(zip(names, _letters(len(names)), strict=True)) if every_two else {}
     columns, faults = dict[str, list[Cell]](), list[str]()
+    notes = list[str]()
     for group in groups:
         for evaluator in dict.fromkeys(name for run in group for name in run.evaluations):
             marks = dict[tuple[str, str], list[str]]()
             if reference is not None or every_two:
-                faults += _mark(group, evaluator, reference, letters, marks)
+                faults += _mark(group, evaluator, reference, letters, marks, notes)
             for label in dict.fromkeys(run.label for run in group if evaluator in run.evaluations):
                 scores = {run.name: run.scores[evaluator].mean for run in group if run.label == label}
                 sizes = {run.scores[evaluator].results for run in group if run.label == label}
@@ -135,7 +136,12 @@ def wide_table(
     against = f"{DIFFERENT} significantly different from {named} {tested}" if reference is not None else ""
     higher = f"letters: significantly higher than the run of this letter {tested}" if letters else ""
     return WideTable(
-        columns=tuple(columns), rows=rows, letters=letters, note=against or higher, warnings=tuple(faults)
+        columns=tuple(columns),
+        rows=rows,
+        letters=letters,
+        note=against or higher,
+        warnings=tuple(faults),
+        notes=tuple(notes),
     )
 
 
@@ -145,13 +151,18 @@ def _mark(
     reference: str | Path | None,
     letters: dict[str, str],
     marks: dict[tuple[str, str], list[str]],
+    notes: list[str],
 ) -> list[str]:
-    """Adds the marks of runs and dimensions by the tests of one measure; returns pairs without a test."""
+    """Adds marks and notes by the tests of one measure; returns pairs without a test."""
     ranked = [run for run in group if run.is_ranking and not run.any_order and evaluator in run.evaluations]
     if not ranked:
         return []
     second = run_named(reference, ranked) if reference is not None else None
     compared, faults = comparisons(ranked, evaluator, second)
+    for pair in compared if reference is not None else ():
+        about = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
+        undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
+        notes.append(f"{about}: {undecided}differences from {pair.detectable:.3f} are detectable")
     for pair in compared:
         if pair.significant and reference is not None:
             marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
