@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from touche.documents.records import Document
-from touche.identification.counts import ANALYSES, Counts
+from touche.identification.counts import ANALYSES, FieldCounts
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.samples import Array, Sample, sample_of
@@ -28,14 +28,14 @@ def sample(texts: Mapping[str, str], titles: Mapping[str, str], run: Sequence[Ru
     return sample_of(run, topics, [Document(id, text) for id, text in texts.items()], "made up")
 
 
-def made_counts(seed: int, rows: int = 12, terms: int = 3) -> Counts:
+def made_counts(seed: int, rows: int = 12, terms: int = 3) -> FieldCounts:
     """Random counts, in which each document has each term or not."""
     random = np.random.default_rng(seed)
     row, term = np.nonzero(random.random((rows, terms)) < 0.7)
     tf = random.integers(1, 9, len(row)).astype(float)
     lengths = random.integers(50, 500, rows).astype(float)
     qtf = random.integers(1, 3, terms)[term].astype(float)
-    return Counts(row, term, tf, qtf, lengths, tuple(f"t{n}" for n in range(terms)))
+    return FieldCounts(row, term, tf, qtf, lengths, tuple(f"t{n}" for n in range(terms)))
 
 
 def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:

@@ -8,13 +8,13 @@ import pytest
 
 from identifying import STANDARD, TEXT, fit
 from touche.identification.answer import Answer, Candidate, differs, undecided, verdict
-from touche.identification.counts import Analysis
+from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import Fit
 from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies
 from touche.identification.search import Round, best, chosen_documents, ranked
 
-PLURAL = Analysis(False, "none", "plurals to singulars")
+PLURAL = CandidateAnalysis(False, "none", "plurals to singulars")
 MET, MISSED = 0.0, 1.0
 GOOD = [MET] * 90 + [MISSED] * 10
 BAD = [MET] * 12 + [MISSED] * 88

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from identifying import line, sample
 from texts import TEXTS
 from touche.data import datasets
-from touche.identification.counts import ANALYSES, NAMED, Analysis, Counts, counts_of
+from touche.identification.counts import ANALYSES, NAMED, CandidateAnalysis, FieldCounts, counts_of
 from touche.lucene.analysis import analyzer_named, terms
 
 ODD = {
@@ -20,13 +20,15 @@ ODD = {
 TITLES = {"1": "Are the cats' tails longer than a dog's tail?", "2": "Dogs, dogs or cats?"}
 
 
-def table(counts: Counts) -> dict[tuple[int, str], tuple[float, float]]:
+def table(counts: FieldCounts) -> dict[tuple[int, str], tuple[float, float]]:
     """Returns tf and qtf by row and term."""
     cells = zip(counts.rows, counts.terms, counts.tf, counts.qtf, strict=True)
     return {(int(row), counts.vocabulary[term]): (float(tf), float(qtf)) for row, term, tf, qtf in cells}
 
 
-def counted(texts: Mapping[str, str], titles: Mapping[str, str] = TITLES) -> dict[Analysis, Counts]:
+def counted(
+    texts: Mapping[str, str], titles: Mapping[str, str] = TITLES
+) -> dict[CandidateAnalysis, FieldCounts]:
     """The counts of the texts for every title."""
     run = [line(topic, id) for topic in titles for id in texts]
     return {analysis: fields["text"] for analysis, fields in counts_of(sample(texts, titles, run))}
@@ -65,9 +67,9 @@ def test_any_text_is_counted_as_by_the_analyzers(name: str, text: str) -> None:
 def test_stop_words_go_before_stems_and_possessives_before_both() -> None:
     counts = counted({"d": "it's being"}, {"1": "It being cats"})
     for possessives, lengths in ((False, 2), (True, 1)):
-        of_lucene = counts[Analysis(possessives, "Lucene's 33 English", "Porter's stemmer")]
+        of_lucene = counts[CandidateAnalysis(possessives, "Lucene's 33 English", "Porter's stemmer")]
         assert of_lucene.lengths == [lengths] and of_lucene.vocabulary == ("be",)
-    assert counts[Analysis(True, "Snowball's 174 English", "no stemming")].lengths == [0]
+    assert counts[CandidateAnalysis(True, "Snowball's 174 English", "no stemming")].lengths == [0]
 
 
 def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_counts() -> None:
@@ -83,6 +85,8 @@ def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_co
 
 def test_stems_of_another_name_are_the_same_and_other_lengths_are_not() -> None:
     long, short = (counted({"a": text}, {"1": "Cities?"}) for text in ("cities cities dogs", "cities cities"))
-    porter, plural = (Analysis(False, "none", each) for each in ("Porter's stemmer", "plurals to singulars"))
+    porter, plural = (
+        CandidateAnalysis(False, "none", each) for each in ("Porter's stemmer", "plurals to singulars")
+    )
     assert (long[porter].vocabulary, long[plural].vocabulary) == (("citi",), ("city",))
     assert long[porter].same_as(long[plural]) and not long[porter].same_as(short[porter])

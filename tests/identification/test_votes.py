@@ -5,7 +5,7 @@ import pytest
 
 from identifying import PAIR, STANDARD, made_counts
 from touche.identification import search
-from touche.identification.counts import Counts
+from touche.identification.counts import FieldCounts
 from touche.identification.fitting import MET, SCALES, Problem, begin_of_maximum
 from touche.identification.hypotheses import MAXIMUM, Hypothesis
 from touche.identification.models import BM25, LM_DIRICHLET, MODELS
@@ -14,7 +14,9 @@ from touche.identification.search import solve
 from touche.identification.votes import voted
 
 
-def posed(model: str, counts: tuple[Counts, Counts], weight: float | None = 1.0) -> tuple[Problem, Array]:
+def posed(
+    model: str, counts: tuple[FieldCounts, FieldCounts], weight: float | None = 1.0
+) -> tuple[Problem, Array]:
     """A problem whose scores were computed from these numbers."""
     hypothesis = Hypothesis(model, STANDARD, PAIR, MAXIMUM, "one byte", 0, weight)
     problem = Problem(hypothesis, counts, np.zeros(len(counts[0].lengths)))
@@ -53,13 +55,13 @@ def test_a_maximum_is_fitted_though_the_second_field_wins_only_where_the_first_i
     assert begun
 
 
-def tall(*terms: tuple[int, ...]) -> Counts:
+def tall(*terms: tuple[int, ...]) -> FieldCounts:
     """Documents of 100 tokens with these terms, once each."""
     rows = [row for row, of_row in enumerate(terms) for _ in of_row]
     flat = [term for of_row in terms for term in of_row]
     ones = np.ones(len(flat))
     names = tuple(f"t{each}" for each in range(max(flat) + 1))
-    return Counts(np.array(rows), np.array(flat), ones, ones, np.full(len(terms), 100.0), names)
+    return FieldCounts(np.array(rows), np.array(flat), ones, ones, np.full(len(terms), 100.0), names)
 
 
 @pytest.mark.parametrize("model", [LM_DIRICHLET, BM25])

@@ -11,7 +11,7 @@ import pytest
 from oracles.formulas import length_in_one_byte
 from reading import read_argsme_json
 from touche import baselines, lucene
-from touche.identification.counts import NAMED, Counts
+from touche.identification.counts import NAMED, FieldCounts
 from touche.identification.fitting import Fit, Problem, fit
 from touche.identification.hypotheses import SUM, Hypothesis
 from touche.identification.models import LM_DIRICHLET
@@ -25,7 +25,7 @@ TOPICS = [str(number) for number in range(51, 101, 4) if number != 75]
 WITHIN = 1e-5 + 0.5e-6  # the files have six decimals
 
 
-def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
+def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> FieldCounts:
     """Returns the counts of texts that the models see, with the terms of the topic's title."""
     vocabulary = tuple(dict.fromkeys(term for title in titles for term in title))
     tf, qtf = (
@@ -34,7 +34,7 @@ def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
     )
     cells = rows, terms = np.nonzero(tf * qtf)
     lengths = np.array([text.total() for text in texts], dtype=float)
-    return Counts(
+    return FieldCounts(
         rows=rows,
         terms=terms,
         tf=1.0 * tf[cells],

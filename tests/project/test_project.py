@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import yaml
@@ -91,3 +92,11 @@ def test_versions_and_titles_agree_and_versions_are_pinned_in_one_place_each() -
     names = {re.split("[>=]", requirement)[0] for requirement in project["dependencies"]}
     assert names <= {pin.split("==")[0] for pin in pins} and "pyserini" not in str(pins)
     assert (ROOT / "pyserini.txt").read_text().splitlines()[-1] == lucene.PYSERINI
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    modules = [*(ROOT / "src" / "touche").rglob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules if "starter" not in path.parts]
+    classes = [node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+    counts = Counter(name for name in classes if not name.startswith("_"))
+    assert [name for name, count in counts.items() if count > 1] == []

@@ -93,7 +93,7 @@ def test_all_values_of_the_topics_have_to_be_the_published_ones(entry: ExpectedT
 @pytest.mark.parametrize("value", [0.278, 0.276, None])
 def test_one_digit_more_in_one_topic_fails(entry: ExpectedTopics, value: float | None) -> None:
     outcome = _outcome(entry, rerun(entry, t51=value))
-    assert outcome.broken and outcome.got == "19 of 20 published topic values"
+    assert outcome.is_broken and outcome.got == "19 of 20 published topic values"
     assert outcome.remark == f"relevance of topic 51 is {value} instead of 0.277"
 
 

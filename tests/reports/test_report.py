@@ -24,7 +24,7 @@ from touche.regression.reruns import published_scores
 from touche.reports import TaskReport
 from touche.reports.content import _board, _twins
 from touche.reports.page import RENDERING_FILE
-from touche.reports.records import Place
+from touche.reports.records import LeaderboardRow
 from touche.reports.texts import passage, terms_of, texts_of
 from touche.tasks import Corpus
 
@@ -126,7 +126,7 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
 def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
     """The table of stances may print another tag; value and N are enough if only one row has them."""
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    run_row = Place(
+    run_row = LeaderboardRow(
         name="run", kind="given", value=0.1584, low=None, high=None, tag="BM25-Baseline", results=5
     )
     rows = [

@@ -11,7 +11,7 @@ from touche.baselines.loader import folder_of, is_shipped, names
 from touche.containers import content, images, verification
 from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
-from touche.containers.verification import Verification
+from touche.containers.verification import VerifiedImage
 from touche.errors import ToucheError, check_choice
 from touche.io.identifiers import expanded, name_of, names_in
 from touche.trec.framed import Table
@@ -137,7 +137,7 @@ def verify_image(
     run: str | PathLike[str] | None = None,
     runner: Literal["docker", "podman"] = "docker",
     log: Callable[[str], None] = _log.info,
-) -> Verification:
+) -> VerifiedImage:
     """Rebuilds the image of a baseline from the current source, and compares both.
 
     Args:
@@ -148,7 +148,7 @@ def verify_image(
         log: receives a line for each step.
 
     Returns:
-        A ``Verification``, whose ``answer`` says whether the image and its rebuild are the same.
+        A ``VerifiedImage``, whose ``answer`` says whether the image and its rebuild are the same.
 
     Raises:
         ToucheError: if neither a baseline nor a run is passed, or a run and ``against``. Also if there is

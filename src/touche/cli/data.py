@@ -103,7 +103,7 @@ def verify_(datasets: Sequence[str]) -> int:
     counts = Counter(status.word for status in verified.files)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
     warn(*verified.warnings)
-    return BROKEN if verified.broken else 0
+    return BROKEN if verified.is_broken else 0
 
 
 _CONVERT: list[click.Parameter] = [

@@ -10,7 +10,7 @@ from touche.api import images as library
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.output import BROKEN, DOUBTFUL, show, tell
 from touche.containers.limits import PROGRAMS
-from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, Verification
+from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError
 
 _MOST_DIFFERENCES = 20  # rows
@@ -62,7 +62,7 @@ def verify(name: str, against: str, run: Path | None, runner: Literal["docker", 
         raise SystemExit(BROKEN)
 
 
-def _show_verification(result: Verification) -> None:
+def _show_verification(result: VerifiedImage) -> None:
     click.echo(f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})")
     if result.answer == DIFFERENT:
         click.echo(f"the rebuild: {result.rebuilt}")

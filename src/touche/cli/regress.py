@@ -81,7 +81,7 @@ def regress(
             click.echo(regression.page)
     if regression.unchecked:
         raise ToucheError(f"nothing was checked: {regression.unchecked}")
-    return BROKEN if regression.broken else 0
+    return BROKEN if regression.is_broken else 0
 
 
 def _show(regression: Regression) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from touche.cluster.failing import Failed, add_results, caught, spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
-from touche.cluster.worker import Find, ReadTask, TaskReport, cut
+from touche.cluster.worker import Find, ReadTask, WorkerReport, cut
 from touche.documents.collection import Documents
 from touche.documents.files import Files
 from touche.documents.parts import Parts
@@ -106,10 +106,10 @@ class SparkDocuments(Documents):
         task = ReadTask(reader=self.files.format.reader, parser=self.parser, find=read, fields=self.fields)
         with spark_errors():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
-            reports = items.filter(lambda item: isinstance(item, TaskReport)).collect()
+            reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
         if self.fields:
             self.fields.end()
-        self._check(reduce(TaskReport.__add__, reports, TaskReport()))
+        self._check(reduce(WorkerReport.__add__, reports, WorkerReport()))
         return WorkerParts(items, self.ship)
 
     def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
@@ -129,7 +129,7 @@ class SparkDocuments(Documents):
             return self.sources(min(files, tasks))
         return self.sources(files).mapPartitions(partial(cut, splitter)).repartition(tasks)
 
-    def _check(self, report: TaskReport) -> None:
+    def _check(self, report: WorkerReport) -> None:
         for warning in report.warnings:
             _log.warning("%s", warning)
         report.left.warn()
@@ -156,7 +156,7 @@ class WorkerParts(Generic[_T]):
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
         """Folds the parts of each partition in a task, then adds up the results."""
 
-        def fold_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
+        def fold_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
             yield caught(reduce, fold, _parts_in(items), zero)
 
         with spark_errors():
@@ -167,14 +167,14 @@ class WorkerParts(Generic[_T]):
         return result
 
 
-def _parts_in(items: Iterable[_T | TaskReport]) -> Iterator[_T]:
+def _parts_in(items: Iterable[_T | WorkerReport]) -> Iterator[_T]:
     """Yields the parts among parts and reports.
 
     Raises:
         ToucheError: if a report has an error; a repeated reading can have new errors.
     """
     for item in items:
-        if not isinstance(item, TaskReport):
+        if not isinstance(item, WorkerReport):
             yield item
         elif item.errors:
             raise ToucheError(item.errors[0])

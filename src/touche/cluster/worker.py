@@ -23,7 +23,7 @@ Find = Callable[[Iterable[AnyDocument]], Iterator[_T]]
 
 
 @dataclass(frozen=True)
-class TaskReport:
+class WorkerReport:
     """Numbers, warnings and errors of a task.
 
     Attributes:
@@ -38,9 +38,9 @@ class TaskReport:
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
-    def __add__(self, other: "TaskReport") -> "TaskReport":
+    def __add__(self, other: "WorkerReport") -> "WorkerReport":
         """Joins two reports; ``other`` is the later one."""
-        return TaskReport(
+        return WorkerReport(
             records=self.records + other.records,
             left=self.left + other.left,
             warnings=self.warnings + other.warnings,
@@ -48,7 +48,7 @@ class TaskReport:
         )
 
 
-Source = Path | Piece | TaskReport
+Source = Path | Piece | WorkerReport
 
 
 @dataclass(frozen=True)
@@ -69,29 +69,29 @@ class ReadTask(Generic[_T]):
     find: Find[_T]
     fields: FieldsFolder | None
 
-    def __call__(self, sources: Iterable[Source]) -> Iterator["_T | TaskReport"]:
+    def __call__(self, sources: Iterable[Source]) -> Iterator["_T | WorkerReport"]:
         """Reads the sources."""
-        reports: list[TaskReport] = []
+        reports: list[WorkerReport] = []
         with _warnings_noted(reports):
             try:
                 yield from self.find(self._documents(sources, reports))
             except Exception as error:
-                reports.append(TaskReport(errors=(Failed.by(error).reason,)))
-        yield sum(reports, TaskReport())
+                reports.append(WorkerReport(errors=(Failed.by(error).reason,)))
+        yield sum(reports, WorkerReport())
 
-    def _documents(self, sources: Iterable[Source], reports: list[TaskReport]) -> Iterator[AnyDocument]:
+    def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
         def note(left: LeftOut) -> None:
-            reports.append(TaskReport(left=left))
+            reports.append(WorkerReport(left=left))
 
         # One process for the parser, which may crash, because Spark runs one task per processor.
         documents = parsed(self._records(sources, reports), self.parser, 1, note)
         yield from saving_pages(documents, self.fields.opened(_part())) if self.fields else documents
 
     def _records(
-        self, sources: Iterable[Source], reports: list[TaskReport]
+        self, sources: Iterable[Source], reports: list[WorkerReport]
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
         for source in sources:
-            if isinstance(source, TaskReport):
+            if isinstance(source, WorkerReport):
                 reports.append(source)
                 continue
             count = 0
@@ -101,7 +101,7 @@ class ReadTask(Generic[_T]):
                 for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
                     yield record
             finally:
-                reports.append(TaskReport(count))
+                reports.append(WorkerReport(count))
 
 
 def _part() -> str:
@@ -111,20 +111,20 @@ def _part() -> str:
     return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
-def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | TaskReport]:
+def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | WorkerReport]:
     """Cuts files into pieces, and reports files that cannot be read."""
     for path in paths:
         try:
             yield from splitter(path)
         except ToucheError as error:
-            yield TaskReport(errors=(Failed.by(error).reason,))
+            yield WorkerReport(errors=(Failed.by(error).reason,))
 
 
 @contextmanager
-def _warnings_noted(reports: list[TaskReport]) -> Iterator[None]:
+def _warnings_noted(reports: list[WorkerReport]) -> Iterator[None]:
     logger = logging.getLogger("touche")
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: reports.append(TaskReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
+    handler.emit = lambda record: reports.append(WorkerReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield

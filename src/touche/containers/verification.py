@@ -51,7 +51,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Verification:
+class VerifiedImage:
     """The result of a verification.
 
     Attributes:
@@ -75,7 +75,7 @@ class Verification:
     unpinned: Sequence[str] = field(default_factory=tuple)
 
 
-def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verification:
+def verify(program: str, baseline: str, log: Log, *, against: str = "") -> VerifiedImage:
     """Rebuilds the image of a baseline without a cache, and compares it with an existing image.
 
     Args:
@@ -98,11 +98,11 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         revision = _revision(program, image, folder.name)
         reason = _not_comparable(commit, revision, f"the image {image}")
         if reason:
-            return Verification(subject=image, answer=NOT_COMPARABLE, commit=commit, reason=reason)
+            return VerifiedImage(subject=image, answer=NOT_COMPARABLE, commit=commit, reason=reason)
         return _compared(program, baseline, log, subject=image, commit=commit, image=image)
 
 
-def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Verification:
+def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> VerifiedImage:
     """Rebuilds the image that made a run, and compares its digest with the one in the run's metadata.
 
     Args:
@@ -128,7 +128,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
     commit = origin(folder)["revision"]
     reason = _not_comparable(commit, revision, f"the run {run}")
     if reason:
-        return Verification(
+        return VerifiedImage(
             subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
         )
     image = image_of(folder.name)
@@ -183,13 +183,13 @@ def _available(program: str, image: str, log: Log) -> Iterator[None]:
 
 def _compared(
     program: str, baseline: str, log: Log, *, subject: str, commit: str, image: str, expected: str = ""
-) -> Verification:
+) -> VerifiedImage:
     """Compares a rebuild with an image, or with a digest if there is no image."""
     original = read_content(program, image) if image else None
     rebuilt, own_layers = _rebuild(program, baseline, log)
     digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
-    return Verification(
+    return VerifiedImage(
         subject=subject,
         answer=SAME if digest == rebuilt.digest else DIFFERENT,
         commit=commit,

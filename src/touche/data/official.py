@@ -71,19 +71,19 @@ class TextCheck:
 
 
 @dataclass(frozen=True)
-class Verification:
+class VerifiedData:
     """The result of verifying data.
 
     Attributes:
         files: a record for each official file: ``verified``, ``differs``, ``missing`` or ``not verified``.
         texts: a record for each available file of args.me.
-        broken: whether a file or a text differs, or a file of a named dataset is missing.
+        is_broken: whether a file or a text differs, or a file of a named dataset is missing.
         warnings: a sentence if nothing was verified.
     """
 
     files: Table[Status]
     texts: Table[TextCheck]
-    broken: bool
+    is_broken: bool
     warnings: tuple[str, ...] = ()
 
     def frame(self) -> "DataFrame":
@@ -217,14 +217,14 @@ def _how_to_use(folder: Path | None) -> tuple[str, ...]:
     return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}",)
 
 
-def verify(datasets: str | Sequence[str] = ()) -> Verification:
+def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     """Compares available files with the publishers' md5, and texts of args.me with their checksums.
 
     Args:
         datasets: the id of a dataset, or several ids; none for all data.
 
     Returns:
-        A ``Verification``, whose ``files`` have a record for each official file. If nothing was verified,
+        A ``VerifiedData``, whose ``files`` have a record for each official file. If nothing was verified,
         because all files are missing, there is a Python warning.
 
     Raises:
@@ -253,10 +253,10 @@ def verify(datasets: str | Sequence[str] = ()) -> Verification:
         warn(doubts[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
-    return Verification(
+    return VerifiedData(
         files=Table(Status, files),
         texts=Table(TextCheck, texts),
-        broken=is_altered or is_incomplete,
+        is_broken=is_altered or is_incomplete,
         warnings=tuple(doubts),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from touche.documents.records import AnyDocument
-from touche.identification.counts import Analysis
+from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import MET, Fit
 from touche.identification.hypotheses import BM25_OR_TFIDF, MAXIMUM
 from touche.identification.misses import Miss, misses
@@ -233,7 +233,7 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
 
 
 def undecided(
-    fits: Sequence[Fit], twins: Mapping[Analysis, Sequence[Analysis]]
+    fits: Sequence[Fit], twins: Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 ) -> dict[str, tuple[str, ...]]:
     """Returns the values that do not differ significantly from the winner's, by axis; the winner's first.
 

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from touche.identification.counts import ANALYSES, Analysis
+from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis, pairs
 from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LM_DIRICHLET, MU, PL2, C
@@ -103,7 +103,9 @@ FORMULAS: Mapping[str, Formula] = {
 }
 
 
-def closed_space(fields: Sequence[str], analyses: Sequence[Analysis] = ANALYSES) -> Iterator[Hypothesis]:
+def closed_space(
+    fields: Sequence[str], analyses: Sequence[CandidateAnalysis] = ANALYSES
+) -> Iterator[Hypothesis]:
     """Yields all hypotheses in closed form on documents with these fields."""
     shapes: list[tuple[tuple[str, ...], str, float | None]] = [((field,), "", 1.0) for field in fields]
     shapes += product(pairs(fields), (SUM, MAXIMUM), (1.0, None))

@@ -33,7 +33,7 @@ _CHUNK = 20_000  # documents that are counted at a time
 
 
 @dataclass(frozen=True)
-class Analysis:
+class CandidateAnalysis:
     """An analysis: a tokenizer, lower case, and these filters.
 
     Attributes:
@@ -65,18 +65,18 @@ class Analysis:
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
 
 
-NAMED: Mapping[str, Analysis] = {
-    "standard": Analysis(False, NO_STOP_WORDS, "no stemming"),
-    "english": Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"),
+NAMED: Mapping[str, CandidateAnalysis] = {
+    "standard": CandidateAnalysis(False, NO_STOP_WORDS, "no stemming"),
+    "english": CandidateAnalysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"),
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
-_ALL = [Analysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
+_ALL = [CandidateAnalysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
 # Analyses with a name come first, because they represent others with equal results.
-ANALYSES = [*dict.fromkeys([*_NAMES, Analysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
+ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
 @dataclass(frozen=True)
-class Counts:
+class FieldCounts:
     """The counts of a field of the sample for one analysis.
 
     The first four arrays have an element for each document and each term of its title in the field;
@@ -100,9 +100,9 @@ class Counts:
     vocabulary: tuple[str, ...]
     statistics: Statistics | None = None
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: "FieldCounts") -> "FieldCounts":
         """Adds the counts of other documents; lengths of missing documents are 0."""
-        return Counts(
+        return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
             tf=np.concatenate([self.tf, other.tf]),
@@ -112,14 +112,14 @@ class Counts:
             statistics=self.statistics and other.statistics and self.statistics + other.statistics,
         )
 
-    def of(self, chosen: Integers) -> "Counts":
+    def of(self, chosen: Integers) -> "FieldCounts":
         """Returns the counts of some of the documents, by their indexes in ascending order."""
         place = np.full(len(self.lengths), -1)
         place[chosen] = np.arange(len(chosen))
         cells = place[self.rows] >= 0
         used, terms = np.unique(self.terms[cells], return_inverse=True)
         known = self.statistics
-        return Counts(
+        return FieldCounts(
             rows=place[self.rows[cells]],
             terms=terms,
             tf=self.tf[cells],
@@ -129,13 +129,13 @@ class Counts:
             statistics=known and replace(known, df=known.df[used], ttf=known.ttf[used]),
         )
 
-    def same_as(self, other: "Counts") -> bool:
+    def same_as(self, other: "FieldCounts") -> bool:
         """Returns whether both have the same numbers, even if the terms differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
-Fields = Mapping[str, Counts]
+Fields = Mapping[str, FieldCounts]
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,10 @@ class _Words:
 
 
 def counts_of(
-    sample: Sample, analyses: Sequence[Analysis] = ANALYSES, documents: Iterable[AnyDocument] | None = None
-) -> list[tuple[Analysis, Fields]]:
+    sample: Sample,
+    analyses: Sequence[CandidateAnalysis] = ANALYSES,
+    documents: Iterable[AnyDocument] | None = None,
+) -> list[tuple[CandidateAnalysis, Fields]]:
     """Returns the fields of a sample by every analysis, with the statistics of all documents.
 
     Args:
@@ -189,7 +191,7 @@ def counts_of(
         documents: all documents of the dataset; without them, the statistics are those of the sample.
     """
     topics, topic_of = np.unique(sample.topics, return_inverse=True)
-    queries: dict[Analysis, _Queries] = {}
+    queries: dict[CandidateAnalysis, _Queries] = {}
     for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
         vocabulary = tuple(term for term in dict.fromkeys(terms) if term)
         qtf = fields[""].frequencies(_columns(terms, vocabulary), len(vocabulary))
@@ -197,7 +199,7 @@ def counts_of(
     lines = defaultdict[str, list[int]](list)
     for line, document in enumerate(sample.documents):
         lines[document].append(line)
-    counts: dict[Analysis, dict[str, Counts]] = defaultdict(dict)
+    counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
         pairs = [(line, text) for text, id in enumerate(ids) for line in lines.get(id, ())]
         of_lines = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
@@ -254,12 +256,12 @@ class _Queries:
             lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
         return {name: self._counts(tf[name], lengths[name], *lines.T) for name in tf}
 
-    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> Counts:
+    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> FieldCounts:
         rows, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
         of_lines = np.zeros(len(self.qtf))
         of_lines[lines] = lengths[texts]
         df, ttf = (tf > 0).sum(axis=0), tf.sum(axis=0).astype(np.int64)
-        return Counts(
+        return FieldCounts(
             rows=lines[rows],
             terms=terms,
             tf=tf[texts[rows], terms],
@@ -277,8 +279,8 @@ def _columns(terms: Sequence[str], vocabulary: Sequence[str]) -> Integers:
 
 
 def _analysed(
-    texts: Mapping[str, Sequence[str]], analyses: Sequence[Analysis]
-) -> Iterator[tuple[Analysis, list[str], Mapping[str, _Words]]]:
+    texts: Mapping[str, Sequence[str]], analyses: Sequence[CandidateAnalysis]
+) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Words]]]:
     """Yields for each analysis the terms of all distinct words, and the fields in words.
 
     Lucene's filters change single tokens, so that each analysis maps each distinct word once.
@@ -298,7 +300,9 @@ def _analysed(
             yield analysis, terms, fields
 
 
-def _terms(distinct: Sequence[str], analyses: Sequence[Analysis]) -> Iterator[tuple[Analysis, list[str]]]:
+def _terms(
+    distinct: Sequence[str], analyses: Sequence[CandidateAnalysis]
+) -> Iterator[tuple[CandidateAnalysis, list[str]]]:
     """Yields the term of each word by each analysis, or an empty string for a stop word."""
     from touche.lucene.analysis import stop_words  # optional: Lucene
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.identification.counts import Counts
+from touche.identification.counts import FieldCounts
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identification.models import LENGTHS, MODELS, Model, Part
 from touche.identification.samples import Array, Integers
@@ -41,7 +41,7 @@ class Problem:
     """
 
     hypothesis: Hypothesis
-    counts: tuple[Counts, ...]
+    counts: tuple[FieldCounts, ...]
     scores: Array
     slack: Array | float = 0.0
     mean_lengths: tuple[float, ...] = ()

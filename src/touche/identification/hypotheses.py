@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from touche.identification.counts import ANALYSES, Analysis
+from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.models import BM25, MODELS
 from touche.identification.samples import ONE_FIELD
 
@@ -30,7 +30,7 @@ class Hypothesis:
     """
 
     model: str
-    analysis: Analysis
+    analysis: CandidateAnalysis
     fields: tuple[str, ...]
     combination: str = ""
     lengths: str = "one byte"

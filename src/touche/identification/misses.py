@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from touche.identification.counts import Counts
+from touche.identification.counts import FieldCounts
 from touche.identification.fitting import MET, Fit, Problem
 from touche.identification.samples import Sample
 
@@ -74,7 +74,7 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
         yield from (_Change(at, longer, term, more) for at, term in terms for more in (1, -1, 2, -2))
 
 
-def _changed(counts: Counts, row: int, at: int, changes: Sequence[_Change]) -> Counts:
+def _changed(counts: FieldCounts, row: int, at: int, changes: Sequence[_Change]) -> FieldCounts:
     """Returns the counts of a field of one document, once for each change."""
     here, times = counts.rows == row, len(changes)
     fields, longer, terms, more = np.array(changes).T

@@ -13,7 +13,7 @@ import numpy as np
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError, choice
 from touche.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
-from touche.identification.counts import NAMED, Analysis, Fields, counts_of
+from touche.identification.counts import NAMED, CandidateAnalysis, Fields, counts_of
 from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, fit
 from touche.identification.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identification.samples import Integers, Sample
@@ -52,7 +52,7 @@ ROUNDS = (
 )
 
 
-Twins = Mapping[Analysis, Sequence[Analysis]]
+Twins = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 """Analyses with equal results on a sample, by the analysis that represents them."""
 
 
@@ -80,7 +80,7 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> tu
         return _search_free(sample, counts, pool)
 
 
-def _search_closed(sample: Sample, counts: Mapping[Analysis, Fields]) -> tuple[list[Fit], int]:
+def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
     """Fits hypotheses in closed form to some documents, and those that reproduce most of these to all.
 
     The first analysis by which a hypothesis reproduces all scores is the last one for which all hypotheses
@@ -110,7 +110,7 @@ def _search_closed(sample: Sample, counts: Mapping[Analysis, Fields]) -> tuple[l
 
 
 def _search_free(
-    sample: Sample, counts: Mapping[Analysis, Fields], pool: Pool
+    sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool
 ) -> tuple[list[Fit], Twins, int]:
     """Fits hypotheses with a free number for each term in rounds."""
     counts, twins = distinct(counts.items())
@@ -159,10 +159,12 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
         return list(pool.map(solve, problems, scales, repeat(True)))
 
 
-def distinct(analysed: Iterable[tuple[Analysis, Fields]]) -> tuple[dict[Analysis, Fields], Twins]:
+def distinct(
+    analysed: Iterable[tuple[CandidateAnalysis, Fields]],
+) -> tuple[dict[CandidateAnalysis, Fields], Twins]:
     """Returns analyses that differ on the sample, and for each of them those with equal results."""
-    counts: dict[Analysis, Fields] = {}
-    twins: dict[Analysis, list[Analysis]] = {}
+    counts: dict[CandidateAnalysis, Fields] = {}
+    twins: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
     for analysis, fields in analysed:
         for other, others in counts.items():
             if all(fields[name].same_as(others[name]) for name in fields):

@@ -51,7 +51,7 @@ class Outcome:
         return None if self.got is None else self.expected.difference(self.got)
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         """Whether the regression fails."""
         return self.verdict in BROKEN
 

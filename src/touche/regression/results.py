@@ -32,9 +32,9 @@ class Regression(Table[Outcome]):
     page: Path | None = None
 
     @property
-    def broken(self) -> bool:
+    def is_broken(self) -> bool:
         """Whether a score or a ranking has changed, or a run failed."""
-        return any(outcome.broken for outcome in self)
+        return any(outcome.is_broken for outcome in self)
 
     @cached_property
     def missing(self) -> list[str]:
@@ -108,7 +108,7 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 def junit(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as JUnit XML."""
     suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)))
-    suite.set("failures", str(sum(outcome.broken for outcome in outcomes)))
+    suite.set("failures", str(sum(outcome.is_broken for outcome in outcomes)))
     suite.set("skipped", str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)))
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
@@ -117,7 +117,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         case = SubElement(suite, "testcase", classname=command, name=one_line(name))
         if outcome.verdict in UNCHECKED:
             SubElement(case, "skipped", message=outcome.verdict)
-        elif outcome.broken:
+        elif outcome.is_broken:
             message = "{verdict} (expected {expected}, got {got}, difference {difference})"
             SubElement(case, "failure", message=message.format(**cells))
     return tostring(suite, encoding="unicode", xml_declaration=True)

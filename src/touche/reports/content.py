@@ -25,8 +25,8 @@ from touche.reports.records import (
     GIVEN,
     PUBLISHED,
     Depth,
-    Place,
-    Rerun,
+    LeaderboardRow,
+    PublishedRerun,
     RunFile,
     StanceView,
     TaskReport,
@@ -215,17 +215,17 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
 
 
 def _board(
-    given: Sequence[Place],
+    given: Sequence[LeaderboardRow],
     published: Sequence[Published],
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore] = (),
-) -> list[Place]:
+) -> list[LeaderboardRow]:
     """Returns the leaderboard, best first; a run that is also published occurs once."""
     listed = shortlist(published)
-    rows = list[Place]()
+    rows = list[LeaderboardRow]()
     for row, name, level in zip(published, names(published), levels(published), strict=True):
         score = rerun_of(row, reruns)
-        place = Place(
+        place = LeaderboardRow(
             name=name,
             kind=BASELINE if row.baseline else PUBLISHED,
             value=row.value,
@@ -237,7 +237,7 @@ def _board(
             listed=row in listed,
             results=row.results,
             of_team=(row.team_value, row.team_results) if row.team_results else None,
-            rerun=Rerun(score.baseline, command_of(score), score.tolerance) if score else None,
+            rerun=PublishedRerun(score.baseline, command_of(score), score.tolerance) if score else None,
             level=level,
         )
         rows.append(place)
@@ -252,7 +252,7 @@ def _board(
     board += [row for row in rows if row not in own.values()]
     among = rows or board
 
-    def number(place: Place) -> int:
+    def number(place: LeaderboardRow) -> int:
         others = (other for other in among if other is not own.get(place.name))
         return 1 + sum(other.printed > place.printed for other in others)
 
@@ -269,7 +269,7 @@ def _twins_of(runs: Sequence[Evaluated]) -> dict[str, Published]:
     return twins
 
 
-def _twins(given: Sequence[Place], published: Sequence[Published]) -> dict[str, Published]:
+def _twins(given: Sequence[LeaderboardRow], published: Sequence[Published]) -> dict[str, Published]:
     """Returns the published result of each run, by value and tag; for stances also by value and N."""
     twins = {}
     for place in given:
@@ -315,10 +315,10 @@ def _plain(tag: str) -> str:
     return tag.strip("\"' ").casefold()
 
 
-def _place(run: Evaluated, evaluator: str) -> Place:
+def _place(run: Evaluated, evaluator: str) -> LeaderboardRow:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
-    return Place(
+    return LeaderboardRow(
         name=run.name,
         kind=GIVEN,
         value=score.mean,

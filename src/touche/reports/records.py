@@ -28,7 +28,7 @@ GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
 
 
 @dataclass(frozen=True)
-class Rerun:
+class PublishedRerun:
     """A rerun of a published result.
 
     Attributes:
@@ -43,7 +43,7 @@ class Rerun:
 
 
 @dataclass(frozen=True)
-class Place:
+class LeaderboardRow:
     """A row of a leaderboard.
 
     Attributes:
@@ -87,7 +87,7 @@ class Place:
     number: int = 1
     results: int | None = None
     of_team: tuple[float | None, int] | None = None
-    rerun: Rerun | None = None
+    rerun: PublishedRerun | None = None
     decimals: tuple[int, ...] = DECIMALS
     bounds: Bounds | None = None
     level: Level = field(default_factory=Level)
@@ -169,7 +169,7 @@ class View:
     evaluator: str
     qrels: str
     qrels_md5: str
-    board: Sequence[Place]
+    board: Sequence[LeaderboardRow]
     topic_scores: Mapping[str, Mapping[str, TopicScore]]
     comparisons: Sequence[Comparison]
     depths: Sequence[Depth] = ()
@@ -181,7 +181,7 @@ class View:
         return re.sub(r"[^\w.-]+", "-", f"{self.dimension}-{self.evaluator}")
 
     @property
-    def listed(self) -> list[Place]:
+    def listed(self) -> list[LeaderboardRow]:
         """Leaderboard with only the best run of each team."""
         return [place for place in self.board if place.listed]
 
@@ -206,7 +206,7 @@ class View:
         return sorted({*chain.from_iterable(self.topic_scores.values())}, key=in_order)
 
     @property
-    def reruns(self) -> list[Place]:
+    def reruns(self) -> list[LeaderboardRow]:
         """Rows with a rerun."""
         return [place for place in self.board if place.rerun]
 
@@ -224,7 +224,7 @@ class View:
         """All published runs as points on a line; at least one must exist."""
         return Strip([place for place in self.board if place.kind != GIVEN or place.team])
 
-    def mean(self, run: str) -> Place:
+    def mean(self, run: str) -> LeaderboardRow:
         """Returns the row of a passed run."""
         return next(place for place in self.board if place.kind == GIVEN and place.name == run)
 
@@ -255,7 +255,7 @@ class Point:
         level: position above the line, which separates points.
     """
 
-    place: Place
+    place: LeaderboardRow
     x: float
     level: int
 
@@ -268,7 +268,7 @@ class Strip:
         places: runs, best first; at least one.
     """
 
-    places: Sequence[Place]
+    places: Sequence[LeaderboardRow]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -278,12 +278,12 @@ class Strip:
         return low, max(ceil(20 * max(values)) / 20, low + 0.05)
 
     @property
-    def below(self) -> list[Place]:
+    def below(self) -> list[LeaderboardRow]:
         """Runs below the scale."""
         return [place for place in self.places if place.printed < self.bounds[0]]
 
     @property
-    def median(self) -> Place:
+    def median(self) -> LeaderboardRow:
         """Median run; the lower one of two."""
         return self.places[len(self.places) // 2]
 
@@ -321,7 +321,7 @@ class StanceView:
         notes: ranks of the runs.
     """
 
-    board: Sequence[Place]
+    board: Sequence[LeaderboardRow]
     qrels: str = ""
     qrels_md5: str = ""
     runs: Mapping[str, StanceEvaluation] = field(default_factory=dict)
