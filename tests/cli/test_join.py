@@ -1,3 +1,4 @@
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -31,12 +32,15 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     sums = tmp_path / "all"
     for part in parts:
         assert touche(*run, "-i", part, "-o", part / "first", "--keep-statistics", part / "s.json")[0] == 0
-    assert touche("join", "statistics", *(part / "s.json" for part in parts), "-o", sums)[0] == 0
+    command = "join", "statistics", *(part / "s.json" for part in parts), "-o", sums, "--format", "json"
+    documents = sum(len((part / "passages.jsonl").read_text().splitlines()) for part in parts)
+    assert json.loads(touche(*command)[1]) == [{"path": str(sums), "parts": 3, "documents": documents}]
     for part in parts:
         assert touche(*run, "-i", part, "-o", part / "second", "--statistics", sums)[0] == 0
     runs = [part / "second" / "run.txt" for part in parts]
     options = ("-i", parts[0], "-o", tmp_path / "joined", "--depth", depth, "--statistics", sums)
-    assert touche("join", "runs", *runs, *options)[0] == 0
+    (joined,) = json.loads(touche("join", "runs", *runs, *options, "--format", "json")[1])
+    assert (joined["path"], joined["parts"]) == (str(tmp_path / "joined" / "run.txt"), 3)
     assert "the sum of 3 parts, but 2 runs are passed" in touche("join", "runs", *runs[1:], *options)[2]
     runs[1].unlink()
     assert "run.txt: no such file" in touche("join", "runs", *runs, *options)[2]

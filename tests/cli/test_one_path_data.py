@@ -14,6 +14,8 @@ import pytest
 
 import touche as package
 from conftest import Touche
+from printed import rows_of
+from touche.cli.output import MARKUP
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is not in |nothing was verified")
 CARDS = ["src/touche/tasks/touche-2020-task-1.toml", "no-such-card.toml"]
@@ -34,36 +36,35 @@ class Case:
         records: calls the function.
         cells: the texts of a record in a line of the table, in their order; None for a record that the table
             omits.
-        formats: the other formats of the command.
+        marked_up: the same texts in Markdown, LaTeX and HTML, if the table has lines instead.
+        differs: columns that differ from call to call.
     """
 
     command: str
     records: Callable[[], Iterable[Any]]
     cells: Callable[[Any], list[str] | None]
-    formats: tuple[str, ...] = ()
+    marked_up: Callable[[Any], list[str]] | None = None
+    differs: frozenset[str] = frozenset()
 
 
 def published_cells(row: Any) -> list[str] | None:
     return [str(row.rank), row.name, row.tag, f"{row.value:.3f}"] if row.is_shortlisted else None
 
 
-def topic_cells(row: Any) -> list[str] | None:
-    return [row.team, row.tag, row.dimension, row.topic, f"{row.value:.3f}"] if row.baseline else None
-
-
 CASES = [
     Case("tasks", package.list_tasks, lambda row: [row.id, row.title, f"{row.unit}s", str(row.published)]),
-    Case(f"tasks {TASK}", lambda: package.published(TASK), published_cells, ("json", "csv")),
+    Case("tasks --all", package.published, lambda row: [f"{row.value:.3f}"]),
+    Case(f"tasks {TASK}", lambda: package.published(TASK), published_cells),
     Case(
-        f"tasks {TASK} --per-topic",
+        f"tasks {TASK} --per-topic --all",
         lambda: package.published_topics(TASK),
-        topic_cells,
-        ("json", "csv"),
+        lambda row: [row.team, row.dimension, row.topic, f"{row.value:.3f}"],
     ),
     Case(
         f"tasks check {' '.join(CARDS)}",
         lambda: package.check_cards(CARDS),
         lambda row: [row.problem or f"{row.path}: fine"],
+        lambda row: [row.path, row.problem],
     ),
     Case(
         f"data list {TASK}",
@@ -74,11 +75,13 @@ CASES = [
         f"data verify {TASK}",
         lambda: package.verify(TASK).files,
         lambda status: [f"{status.path}: {status.word}"],
+        lambda status: [status.word, status.path],
     ),
     Case(
         f"regress bm25 --dataset {TOY} --twice",
         lambda: package.regress("bm25", TOY, twice=True),
         lambda outcome: [outcome.expected.command, TOY, outcome.expected.kind, outcome.verdict],
+        differs=frozenset({"wall", "cpu", "memory"}),
     ),
 ]
 BY_COMMAND = [pytest.param(case, id=case.command.replace("/", "-")[:40]) for case in CASES]
@@ -104,19 +107,35 @@ def holds(line: str, cells: list[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("case", [each for each in BY_COMMAND if each.values[0].formats])
+@pytest.mark.parametrize("case", BY_COMMAND)
 def test_json_and_csv_are_the_records(touche: Touche, case: Case) -> None:
-    rows = case.records().rows  # type: ignore[attr-defined]
+    rows = [alike(row, case) for row in case.records().rows]  # type: ignore[attr-defined]
     out = touche(*case.command.split(), "--format", "json")[1]
-    assert json.loads(out) == json.loads(json.dumps(rows)) != []
-    header, *lines = csv.reader(StringIO(touche(*case.command.split(), "--format", "csv")[1]))
-    assert header == [*rows[0]]
-    assert lines == [[as_cell(value) for value in row.values()] for row in rows]
+    assert [alike(row, case) for row in json.loads(out)] == json.loads(json.dumps(rows)) != []
+    lines = csv.DictReader(StringIO(touche(*case.command.split(), "--format", "csv")[1]))
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    expected = [{name: as_cell(row.get(name)) for name in names} for row in rows]
+    assert [alike(line, case) for line in lines] == expected
+
+
+@pytest.mark.parametrize("style", MARKUP)
+@pytest.mark.parametrize("case", BY_COMMAND)
+def test_markup_has_a_row_for_each_record(touche: Touche, case: Case, style: str) -> None:
+    printed = rows_of(touche(*case.command.split(), "--format", style)[1], style)
+    for record in case.records():
+        cells = (case.marked_up or case.cells)(record)
+        if cells is not None:
+            assert any(holds(" ".join(row), cells) for row in printed), cells
+
+
+def alike(row: dict[str, Any], case: Case) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in case.differs}
 
 
 def as_cell(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "; ".join(value)
+    if isinstance(value, tuple | list):
+        is_nested = any(isinstance(part, dict) for part in value)
+        return json.dumps(value) if is_nested else "; ".join(map(str, value))
     return "" if value is None else str(value)
 
 
@@ -156,6 +175,11 @@ def test_a_sweep_prints_the_scores_or_folds_of_several_measures(
     assert header == [*table.rows[0]]
     assert lines == [[as_cell(value) for value in row.values()] for row in table.rows]
     out = touche(*command)[1].splitlines()
+    for style in MARKUP:
+        printed = rows_of(touche(*command, "--format", style)[1], style)
+        for score in sweep.scores:
+            cells = [str(score.setting.swept["k1"]), score.dimension, f"{score.mean:.3f}"]
+            assert any(holds(" ".join(row), cells) for row in printed), (style, cells)
     for score in sweep.scores:
         cells = [str(score.setting.swept["k1"]), score.dimension, f"{score.mean:.3f}", f"{score.judged:.2f}"]
         assert any(holds(line, cells) for line in out), cells

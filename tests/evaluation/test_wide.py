@@ -9,7 +9,7 @@ import touche as package
 from conftest import Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
-from touche.evaluation.wide import Cell, WideTable
+from touche.evaluation.wide import DIFFERENT, Cell, WideTable
 from touche.tasks.measures import measures_in
 
 TASK = "spot-check/arguments"
@@ -119,7 +119,13 @@ def test_the_commands_print_the_table(touche: Touche, runs: list[package.Run], t
     assert [record["measure"] for record in records] == ["nDCG@5"] * 6 + ["AP"] * 3 + ["R@100"] * 3
     records = json.loads(touche("compare", *paths, *scoring, "--format", "json")[1])
     assert [record["measure"] for record in records] == ["nDCG@5"] * 3 + ["AP"] * 3 + ["R@100"] * 3
-    for options in (["--per-topic", "--format", "latex"], ["--format", "csv", "--reference", "bad_run"]):
-        code, _, err = touche("evaluate", *paths, *scoring, *options)
+    records = json.loads(
+        touche("evaluate", *paths, *scoring, "--reference", "bad_run", "--format", "json")[1]
+    )
+    assert records == table.records and [*records[0]] == [*table.frame().columns]
+    marks = [value for record in records for name, value in record.items() if name.endswith(" marks")]
+    assert DIFFERENT in marks and "" in marks
+    for options in (["--format", "latex"], ["--reference", "bad_run"]):
+        code, _, err = touche("evaluate", *paths, *scoring, "--per-topic", *options)
         assert code == 2 and "one row for each run" in err
     assert touche("evaluate", *paths, "--task", TASK, "--measure", "AP,,R@100")[0] == 2

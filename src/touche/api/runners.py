@@ -30,6 +30,7 @@ from touche.io.inputs import keeping_inputs
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
 from touche.trec.columns import Run
+from touche.trec.framed import WrittenFile
 from touche.trec.records import AnyTopics, topics_in
 from touche.trec.runs import RUN_FILE, read_run
 from touche.trec.topics import Topic
@@ -49,8 +50,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class WrittenRun:
-    """A run in a file.
+class WrittenRun(WrittenFile):
+    """A run in a file, which can be passed as its path.
 
     Attributes:
         baseline: the name of the baseline.

@@ -15,6 +15,7 @@ from touche.scan.statistics_files import joined as joined_statistics
 from touche.scan.statistics_files import parts_of, read_statistics, write_statistics
 from touche.tira.outputs import METADATA_FILE, Hit, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, statistics_of
+from touche.trec.framed import Record, WrittenFile
 from touche.trec.runs import MAX_DEPTH, RUN_FILE, RunLine, in_order_of_score, read_run
 from touche.trec.topics import Topic
 
@@ -24,7 +25,7 @@ _METHOD = "Join a baseline's runs on parts, ranked by joined statistics, into a 
 
 
 @dataclass(frozen=True)
-class JoinedStatistics:
+class JoinedStatistics(Record):
     """Statistics of a collection, joined from those of its parts.
 
     Attributes:
@@ -36,6 +37,23 @@ class JoinedStatistics:
     path: Path
     parts: int
     documents: int
+
+
+@dataclass(frozen=True)
+class JoinedRun(WrittenFile):
+    """A run on a collection, joined from runs on its parts; it can be passed as its path.
+
+    Attributes:
+        path: the path of run.txt; ir-metadata.yml is in the same folder.
+        tag: the tag of the runs.
+        parts: the number of joined runs.
+        topics: the number of topics with a result.
+    """
+
+    path: Path
+    tag: str
+    parts: int
+    topics: int
 
 
 @keeping_inputs
@@ -83,7 +101,7 @@ def join_runs(
     *,
     depth: int = MAX_DEPTH,
     command: str = "touche.join_runs",
-) -> Path:
+) -> JoinedRun:
     """Joins a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection.
 
     Args:
@@ -95,7 +113,7 @@ def join_runs(
         command: the command in the metadata.
 
     Returns:
-        The path of run.txt.
+        The path of run.txt, the tag, and the numbers of runs and topics. You can pass it to ``evaluate``.
 
     Raises:
         ToucheError: if a run is unusable or passed twice, lacks its metadata, or was ranked by other
@@ -108,8 +126,8 @@ def join_runs(
         ...     dataset, part, file = "spot-check/arguments", Path(folder, "part"), Path(folder, "all.json")
         ...     _ = touche.write_run("bm25", dataset, part, keep_statistics=file)
         ...     _ = touche.write_run("bm25", dataset, part, statistics=file)
-        ...     touche.join_runs([part / "run.txt"], dataset, file, folder).name
-        'run.txt'
+        ...     touche.join_runs([part / "run.txt"], dataset, file, folder).topics
+        10
     """
     started = datetime.now(UTC)
     check_whole("depth", depth, 1, MAX_DEPTH)
@@ -124,7 +142,7 @@ def join_runs(
     software = Software("touche join runs", "", command, _METHOD)
     text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
     write_run(folder, topics, rankings, tag, lambda: text)
-    return folder / RUN_FILE
+    return JoinedRun(folder / RUN_FILE, tag, len(paths), sum(bool(hits) for _, hits in rankings))
 
 
 def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:

@@ -1,7 +1,6 @@
 """touche data list | fetch | verify | convert"""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -9,8 +8,8 @@ from pathlib import Path
 import click
 
 from touche.cli.commands import DATASET_ID, Group, argument, option
-from touche.cli.options import DATASETS
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, quietly, show, tell, warn
+from touche.cli.options import DATASETS, FORMAT
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, explain, quietly, render, tell
 from touche.data import official
 from touche.data.convert import write_beir
 from touche.data.fetching import NOT_PUBLISHED, Status
@@ -28,22 +27,30 @@ def data() -> None:
     """
 
 
-@data.command("list", example="touche data list touche-2020-task-1", params=[DATASETS])
-def list_(datasets: Sequence[str]) -> None:
+@data.command("list", example="touche data list touche-2020-task-1", params=[DATASETS, FORMAT])
+def list_(datasets: Sequence[str], style: str) -> None:
     """Show each official file: availability, size, md5, licence and publisher."""
-    header = ("available", "size", "md5 (* of the archive)", "file")
-    for (title, page, licence), files in groupby(
-        official.list_data(datasets), attrgetter("title", "page", "licence")
-    ):
-        click.echo(f"{title}, {page}, licence: {licence}")
-        show(header, map(_row, files), {"yes": GOOD, "no": DOUBTFUL})
-        click.echo()
+    files = official.list_data(datasets)
+    render(files, style, _publications(files))
 
 
-def _row(file: OfficialFile) -> tuple[str, ...]:
-    size = "–" if file.size is None else in_bytes(file.size)
-    md5 = f"{file.md5}{'*' if file.in_archive else ''}" or "–"
-    return "yes" if file.available else "no", size, md5, file.path
+def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
+    """Yields a table for each publication."""
+    for (title, page, licence), group in groupby(files, attrgetter("title", "page", "licence")):
+        above = [f"{title}, {page}, licence: {licence}"]
+        yield Sheet(_FILES, group, above=above, colours={"yes": GOOD, "no": DOUBTFUL})
+
+
+def _md5(file: OfficialFile) -> str | None:
+    return f"{file.md5}*" if file.in_archive else file.md5 or None
+
+
+_FILES = [
+    Column("available", "available", lambda is_available: "yes" if is_available else "no"),
+    Column("size", "size", in_bytes),
+    Column("md5 (* of the archive)", format=_md5),
+    Column("file", "path"),
+]
 
 
 _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -86,26 +93,23 @@ def fetch_(
         raise ToucheError(problem)
 
 
-@data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS])
-def verify_(datasets: Sequence[str]) -> int:
+@data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS, FORMAT])
+def verify_(datasets: Sequence[str], style: str) -> int:
     """Compare available files with the publishers' md5, and texts of args.me with the checksums in their ids.
 
     Exit with 1 if a file or a text differs, or a file of a named DATASET is missing.
     """
     verified = quietly(official.verify, datasets)
-    for status in verified.files:
-        _say(status)
-    for check in verified.texts:
-        for id in check.altered:
-            click.echo(f"{check.path}: the text of {id} does not match the checksum in its id")
-        intact = check.texts - len(check.altered)
-        click.echo(f"{check.path}: {intact:,} of {check.texts:,} texts match the checksums in their ids")
-    counts = Counter(status.word for status in verified.files)
-    click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    warn(*verified.warnings)
+    if style == "table":
+        for status in verified:
+            _say(status)
+    else:
+        render(verified, style, [Sheet(_STATUSES, verified)])
+    explain(verified, style)
     return BROKEN if verified.is_broken else 0
 
 
+_STATUSES = [Column("result", "word"), Column("file", "path"), Column("", "remark")]
 _CONVERT: list[click.Parameter] = [
     argument("dataset", "DATASET", type=DATASET_ID),
     option("-o --output DIR", "New folder for the files.", type=_FOLDER, required=True),

@@ -57,12 +57,11 @@ def evaluate(
     evaluators, and name each run's rank among the published results. Without --task, the judgments of
     --qrels score runs of any kind.
     """
-    is_one_row = len(measures) > 1 or reference is not None
-    is_wide = style in MARKUP or (style == "table" and not per_topic and is_one_row)
-    if (reference is not None and not is_wide) or (per_topic and style in MARKUP):
-        remedy = "omit --per-topic" if per_topic else "omit --reference, or use --format table"
+    is_wide = style in MARKUP or reference is not None
+    if per_topic and is_wide:
         formats = "latex, markdown and html"
-        raise ToucheError(f"--reference, {formats} print one row for each run; {remedy}")
+        raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
+    is_wide |= style == "table" and not per_topic and len(measures) > 1
     if bounds and is_wide:
         remedy = "omit --reference and --format, and pass one measure"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")

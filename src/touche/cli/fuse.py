@@ -9,10 +9,11 @@ import click
 from touche.api import fusion as library
 from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
-from touche.cli.output import FORMATS, counted, folds_sheet, quietly, render, tell, warn
+from touche.cli.output import FORMATS, Column, Sheet, counted, folds_sheet, quietly, render, tell, warn
 from touche.evaluation.cross_validation import FOLDS, Choice
 from touche.evaluation.fusion import METHODS
 from touche.io.identifiers import quoted
+from touche.trec.columns import RunLine
 from touche.trec.framed import Table
 from touche.trec.runs import RUN_FILE, decimal
 
@@ -27,6 +28,16 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> li
     return [number for number in numbers if number is not None] or None
 
 
+_HITS = [
+    Column("topic", "topic"),
+    Column("stance", "stance"),
+    Column("document", "document"),
+    Column("rank", "rank"),
+    Column("score", "score", "{:.6f}".format),
+    Column("tag", "tag"),
+]
+
+
 @command(
     "touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused",
     *naming(default="touche- and the method"),
@@ -38,7 +49,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> li
     option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
     *SCORING,
     option("--dimension NAME", "Dimension to tune for; by default the task's first."),
-    option("--format style", "Format of the tuned weights.", FORMATS),
+    option("--format style", "Format of the tuned weights, or else of the fused run.", FORMATS),
 )
 def fuse(
     runs: Sequence[Path], method: str, weights: Sequence[float] | None, tune: str, style: str, **settings: Any
@@ -65,7 +76,10 @@ def fuse(
     tuning = None if tune == _NO_TUNING else tune
     fused = quietly(library.fuse, runs, method, weights=weights, tune=tuning, **settings)
     warn(*fused.warnings)
-    if fused.tuning is not None:
+    if fused.tuning is None:
+        hits = Table(RunLine, tuple(fused)) if style != "table" else Table(RunLine, ())
+        render(hits, style, [Sheet(_HITS, hits)] if hits else [])
+    else:
         title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of trec_eval"
         validation = fused.tuning.cross_validation
         choices = Table(Choice, tuple(validation.choices))

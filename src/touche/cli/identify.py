@@ -14,10 +14,11 @@ import click
 from touche import tasks
 from touche.api import identification as library
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
-from touche.cli.options import opened_run
-from touche.cli.output import Column, Sheet, counted, print_sheets, three_decimals
+from touche.cli.options import FORMAT, opened_run
+from touche.cli.output import Column, Sheet, counted, render, three_decimals
 from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
+from touche.trec.framed import Table
 
 
 def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
@@ -43,7 +44,7 @@ _MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
     argument("run", "RUN", type=PATH, callback=opened_run),
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
     option("--mean-length mean_lengths FIELD=TOKENS", _MEAN_LENGTH, multiple=True, callback=_mean_lengths),
-    option("--format style", choices=("table", "json")),
+    FORMAT,
 )
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
@@ -56,18 +57,20 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
     answer = library.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
-        return
+    else:
+        render(Table(Candidate, answer.candidates), style, _sheets(answer))
+
+
+def _sheets(answer: Answer) -> Iterator[Sheet]:
+    """Yields the table of the best hypotheses, and tables of fitted values if one of them stands out."""
     best = answer.candidates[0]
     of = f"{best.documents:,} of the run's {answer.in_run:,} documents"
     scores = f"whose scores have {counted(answer.decimals, 'decimal')}"
-    click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{answer.first_line}")
-    for sentence in answer.sentences():
-        click.echo(sentence)
-    click.echo("\nThe best hypotheses (p free numbers, n documents; shares of reproduced scores)")
-    print_sheets([Sheet(_candidate_columns(best), answer.candidates)])
-    for title, sheet in _details(answer) if answer.stands_out else ():
-        click.echo(f"\n{title}")
-        print_sheets([sheet])
+    title = "The best hypotheses (p free numbers, n documents; shares of reproduced scores)"
+    lines = [f"{answer.tried:,} hypotheses on {of}, {scores}", "", answer.first_line, *answer.sentences()]
+    yield Sheet(_candidate_columns(best), answer.candidates, above=[*lines, "", title])
+    if answer.stands_out:
+        yield from _details(answer)
 
 
 def _candidate_columns(first: Candidate) -> list[Column]:
@@ -115,11 +118,11 @@ _WORST = [
 ]
 
 
-def _details(answer: Answer) -> Iterator[tuple[str, Sheet]]:
-    """Yields the tables of fitted values with their titles."""
-    yield "Fitted numbers", Sheet(_NUMBERS, answer.numbers)
+def _details(answer: Answer) -> Iterator[Sheet]:
+    """Yields the tables of fitted values."""
+    yield Sheet(_NUMBERS, answer.numbers, above=["Fitted numbers"])
     for field, collection in answer.collections.items():
         terms = sorted(collection.df.items(), key=itemgetter(1))
-        yield f"Documents with a term in {field}", Sheet(_TERMS, terms)
-    yield "Topics", Sheet(_TOPICS, answer.topics)
-    yield "Scores with the largest errors", Sheet(_WORST, answer.worst)
+        yield Sheet(_TERMS, terms, above=[f"Documents with a term in {field}"])
+    yield Sheet(_TOPICS, answer.topics, above=["Topics"])
+    yield Sheet(_WORST, answer.worst, above=["Scores with the largest errors"])

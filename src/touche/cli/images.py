@@ -8,7 +8,8 @@ import click
 
 from touche.api import images as library
 from touche.cli.commands import BASELINE, Group, argument, option
-from touche.cli.output import BROKEN, DOUBTFUL, show, tell
+from touche.cli.options import FORMAT
+from touche.cli.output import BROKEN, DOUBTFUL, Column, Sheet, render, tell
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError
@@ -28,19 +29,27 @@ def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
     library.build_images(names, runner=runner, log=tell)
 
 
-@images.command("list", example="touche images list --runner podman", params=_PARAMS)
-def list_(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
+@images.command("list", example="touche images list --runner podman", params=[*_PARAMS, FORMAT])
+def list_(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
     """Show each BASELINE's image, whether it is built, and where it is published."""
     images = library.list_images(names, runner=runner)
-    rows = [(row.baseline, row.image, row.size or "not built", row.published or "–") for row in images]
-    show(("baseline", "image", "size", "published"), rows, {"not built": DOUBTFUL})
+    render(images, style, [Sheet(_IMAGES, images, colours={"not built": DOUBTFUL})])
 
 
-@images.command(example="touche images digest bm25", params=_PARAMS)
-def digest(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
+_IMAGES = [
+    Column("baseline", "baseline"),
+    Column("image", "image"),
+    Column("size", "size", lambda size: size or "not built"),
+    Column("published", "published", lambda address: address or None),
+]
+_DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
+
+
+@images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
+def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
     """Print the digest of the files and settings of each BASELINE's image, without times."""
     digests = library.digest_images(names, runner=runner)
-    show(("image", "digest of the content"), [(record.image, record.digest) for record in digests])
+    render(digests, style, [Sheet(_DIGESTS, digests)])
 
 
 @images.command(
@@ -50,27 +59,31 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
         option("--against IMAGE", "Compare with IMAGE, not with the local or published image.", default=""),
         option("--run FILE", "Compare with the image that made a run."),
         option("--runner", choices=PROGRAMS),
+        FORMAT,
     ],
 )
-def verify(name: str, against: str, run: Path | None, runner: Literal["docker", "podman"]) -> None:
+def verify(
+    name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str
+) -> None:
     """Rebuild BASELINE's image from the current source, and compare both."""
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
-    _show_verification(result)
+    render(result.table, style, [_differences(result)])
     if result.answer == DIFFERENT:
         raise SystemExit(BROKEN)
 
 
-def _show_verification(result: VerifiedImage) -> None:
-    click.echo(f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})")
+_DIFFERENCES = [Column("difference", "kind"), Column("path", "path"), Column("layer", "layer")]
+
+
+def _differences(result: VerifiedImage) -> Sheet:
+    above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
-        click.echo(f"the rebuild: {result.rebuilt}")
-    shown = result.differences[:_MOST_DIFFERENCES]
-    if shown:
-        click.echo()
-        show(("difference", "path", "layer"), [(row.kind, row.path, row.layer) for row in shown])
-    if len(result.differences) > len(shown):
-        click.echo(f"and {len(result.differences) - len(shown)} more")
-    for command in result.unpinned:
-        click.echo(f"not pinned, may change at any time: {command}")
+        above.append(f"the rebuild: {result.rebuilt}")
+    if result.differences:
+        above.append("")
+    notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
+    if len(result.differences) > _MOST_DIFFERENCES:
+        notes.insert(0, f"and {len(result.differences) - _MOST_DIFFERENCES} more")
+    return Sheet(_DIFFERENCES, result.differences[:_MOST_DIFFERENCES], notes, above)

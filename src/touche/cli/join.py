@@ -7,8 +7,8 @@ import click
 
 from touche.baselines import joining
 from touche.cli.commands import INPUT, PATH, Group, argument, option
-from touche.cli.options import DEPTH, output
-from touche.cli.output import command_line, tell
+from touche.cli.options import DEPTH, FORMAT, output
+from touche.cli.output import Column, Sheet, command_line, render, with_commas
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
@@ -21,25 +21,39 @@ def join() -> None:
     """
 
 
-_STATISTICS = [argument("files", "FILE...", type=PATH), output("File for the sum.", "FILE")]
+_STATISTICS = [argument("files", "FILE...", type=PATH), output("File for the sum.", "FILE"), FORMAT]
 _RUNS: list[click.Parameter] = [
     argument("files", "RUN...", type=PATH),
     option("-i --input dataset INPUT", "Input directory or dataset id.", type=INPUT, required=True),
     option("--statistics FILE", "Statistics that the runs used.", required=True),
     output(),
     DEPTH,
+    FORMAT,
 ]
 
 
 @join.command(example="touche join statistics parts/*.json -o all.json", params=_STATISTICS)
-def statistics(files: Sequence[Path], output: Path) -> None:
+def statistics(files: Sequence[Path], output: Path, style: str) -> None:
     """Add up the statistics of parts that share no document."""
     sums = joining.join_statistics(files, output)
-    tell(f"join: {sums.path} of {sums.parts} files, {sums.documents:,} documents with a text")
+    render(sums.table, style, [Sheet(_SUMS, [sums])])
 
 
 @join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
-def runs(files: Sequence[Path], dataset: str, statistics: Path, output: Path, depth: int) -> None:
+def runs(files: Sequence[Path], dataset: str, statistics: Path, output: Path, depth: int, style: str) -> None:
     """Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."""
-    path = joining.join_runs(files, dataset, statistics, output, depth=depth, command=command_line())
-    tell(f"join: {path} of {len(files)} runs")
+    run = joining.join_runs(files, dataset, statistics, output, depth=depth, command=command_line())
+    render(run.table, style, [Sheet(_JOINED, [run])])
+
+
+_SUMS = [
+    Column("statistics", "path"),
+    Column("parts", "parts"),
+    Column("documents with a text", "documents", with_commas),
+]
+_JOINED = [
+    Column("run", "path"),
+    Column("tag", "tag"),
+    Column("parts", "parts"),
+    Column("topics", "topics"),
+]

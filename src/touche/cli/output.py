@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from warnings import catch_warnings
@@ -14,7 +14,7 @@ from touche.errors import one_line
 from touche.io import inputs
 from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
 from touche.io.progress import say
-from touche.trec.framed import Table, formatted
+from touche.trec.framed import Table, format_rows, formatted
 
 if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation
@@ -34,6 +34,7 @@ _MARKUP = {
     "latex": (latex_table, latex_text),
     "html": (html_table, html_text),
 }
+_LINES = {"markdown": "{}\n", "latex": "% {}", "html": "<p>{}</p>"}
 MISSING = "–"
 three_decimals = "{:.3f}".format
 signed = "{:+.3f}".format
@@ -67,17 +68,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to print: records, their columns, and lines below them.
+    """A table to print: records, their columns, and lines around them; without records, only these lines.
 
     Attributes:
         columns: columns.
         records: a record for each row.
         notes: lines below the table.
+        above: lines above the table, such as its title.
+        colours: colours of cells and notes on a terminal, by the words that they begin with, up to a colon.
     """
 
     columns: Sequence[Column]
     records: Iterable[Any]
     notes: Sequence[str] = ()
+    above: Sequence[str] = ()
+    colours: Mapping[str, str] = field(default_factory=dict)
 
 
 def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
@@ -106,19 +111,30 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
     header = [column.name for column in sheet.columns]
     rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
     if style == "table":
-        show(header, rows)
-        if sheet.notes:
-            click.echo("\n" + "\n".join(sheet.notes))
+        for line in sheet.above:
+            click.echo(line)
+        if rows or not (sheet.above or sheet.notes):
+            show(header, rows, sheet.colours)
+            click.echo("\n" * bool(sheet.notes), nl=False)
+        for note in sheet.notes:
+            word = note.partition(":")[0]
+            paint((word, sheet.colours.get(word, "")), (note.removeprefix(word), ""))
         return
     table, escaped = _MARKUP[style]
+    for line in filter(None, sheet.above):
+        click.echo(_LINES[style].format(line if style == "latex" else escaped(one_line(line))))
+    if not (rows or sheet.notes or not sheet.above):
+        return
     numeric = [all(map(_is_number, cells)) for _, *cells in zip(header, *rows, strict=True)]
     cells = [[escaped(one_line(cell)) for cell in row] for row in rows]
     click.echo(table([escaped(name) for name in header], cells, numeric, sheet.notes))
 
 
 def render_wide(table: "WideTable", style: str) -> None:
-    """Prints a table with a row for each run: ``table``, or one of ``MARKUP``."""
-    if style == "table":
+    """Prints a table with a row for each run in one of ``FORMATS``."""
+    if style in ("csv", "json"):
+        sys.stdout.write(format_rows(table.records, style))
+    elif style == "table":
         show(["run", *table.columns], table.text_rows())
         click.echo(f"\n{table.note}" if table.note else "")
     else:

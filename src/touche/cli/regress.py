@@ -1,13 +1,16 @@
 """touche regress"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
 
 from touche.api import regression as library
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
+from touche.cli.options import FORMAT
 from touche.cli.output import (
     BAD,
     BROKEN,
@@ -16,9 +19,7 @@ from touche.cli.output import (
     Column,
     Sheet,
     command_line,
-    paint,
-    print_sheets,
-    show,
+    render,
     signed,
     tell,
     three_decimals,
@@ -29,7 +30,8 @@ from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.regression import outcomes as verdicts
-from touche.regression.results import COLUMNS, Regression, row_of, summary, to_json
+from touche.regression.outcomes import Outcome
+from touche.regression.results import COLUMNS, Regression, row_of, summary
 
 _COLOURS = {
     verdicts.PASSED: GOOD,
@@ -41,6 +43,10 @@ _ONLY = "Only this dataset; can be repeated."
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
+def _cell(number: int, outcome: Outcome) -> str:
+    return row_of(outcome)[number]
+
+
 @command(
     "touche regress bm25 --dataset spot-check/passages",
     *runners(),
@@ -49,8 +55,8 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
     option("--update", "Rewrite pinned values that changed; published values stay."),
     option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
-    option("--format style", choices=("table", "json")),
-    option("-o --output FILE", "Also write the records to FILE, updated after each result; needs a format."),
+    FORMAT,
+    option("-o --output FILE", "Also write the records as JSON to FILE, updated after each result."),
     option("--junit FILE", "Write JUnit XML to FILE."),
     option("--report DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
 )
@@ -64,44 +70,22 @@ def regress(
     In GitHub Actions, the table is also added to the job's summary.
     """
     check_runner(options["runner"])
-    if options["output"] and style == "table":
-        raise click.UsageError("--output has no format; add --format json")
+    if options["output"] and style != "json":
+        raise click.UsageError("--output writes JSON; add --format json")
     options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
     options["limits"] = Limits(*(options.pop(name) for name in ("cpus", "memory", "seconds")))
     regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
-    if style == "json" and not options["output"]:
-        click.echo(to_json(regression), nl=False)
-    else:
-        _show(regression)
-        if per_topic:
-            _show_topics(regression)
-        if twice and regression.repeats:
-            click.echo("both runs of each baseline wrote the same run.txt, byte by byte")
-        if regression.page:
-            click.echo(regression.page)
+    style = "table" if options["output"] else style  # standard output has the table if a file has the records
+    render(regression, style, _sheets(regression, per_topic))
+    same = "both runs of each baseline wrote the same run.txt, byte by byte"
+    for line in filter(None, [same if twice and regression.repeats else "", regression.page]):
+        (click.echo if style == "table" else tell)(str(line))
     if regression.unchecked:
         raise ToucheError(f"nothing was checked: {regression.unchecked}")
     return BROKEN if regression.is_broken else 0
 
 
-def _show(regression: Regression) -> None:
-    """Prints a row per outcome, then the missing datasets, and what to install."""
-    if rows := [row_of(outcome) for outcome in regression if outcome.verdict != verdicts.MISSING]:
-        show(COLUMNS, rows, _COLOURS)
-        click.echo()
-    if regression.missing:
-        advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
-        paint((f"{verdicts.MISSING}: ", DOUBTFUL), (advice, ""))
-    for remark in regression.not_installed:
-        paint((f"{verdicts.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
-    usages = [outcome.usage for outcome in regression if outcome.usage]
-    kinds = ", ".join(dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of))
-    click.echo("; memory: ".join(filter(None, (summary(regression), kinds))))
-    if agreements := [agreement for outcome in regression for agreement in outcome.agreements]:
-        click.echo("\nAgreement of reruns with official runs, on documents that both could find")
-        print_sheets(overlap_sheets(agreements))
-
-
+_OUTCOMES = [Column(name, format=partial(_cell, number)) for number, name in enumerate(COLUMNS)]
 _TOPICS = [
     Column("baseline", format=lambda row: row[0].expected.command),
     Column("dimension", format=lambda row: row[1].dimension),
@@ -112,8 +96,22 @@ _TOPICS = [
 ]
 
 
-def _show_topics(outcomes: Regression) -> None:
-    """Prints the published and the measured value of each topic, without a row if no entry has topics."""
-    if rows := [(outcome, value) for outcome in outcomes for value in outcome.topics]:
-        click.echo()
-        print_sheets([Sheet(_TOPICS, rows)])
+def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
+    """Yields the outcomes with what is missing below them, agreements with official runs, and topics."""
+    notes = [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
+    if regression.missing:
+        advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
+        notes.insert(0, f"{verdicts.MISSING}: {advice}")
+    usages = [outcome.usage for outcome in regression if outcome.usage]
+    kinds = ", ".join(dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of))
+    notes.append("; memory: ".join(filter(None, (summary(regression), kinds))))
+    checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
+    yield Sheet(_OUTCOMES, checked, notes, colours=_COLOURS)
+    agreements = [agreement for outcome in regression for agreement in outcome.agreements]
+    if agreements:
+        first, *others = overlap_sheets(agreements)
+        title = "Agreement of reruns with official runs, on documents that both could find"
+        yield from [replace(first, above=[title]), *others]
+    topics = [(outcome, value) for outcome in regression for value in outcome.topics]
+    if per_topic and topics:
+        yield Sheet(_TOPICS, topics)

@@ -11,7 +11,7 @@ import click
 from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
-from touche.cli.options import SCORING_BY_SEVERAL
+from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import Column, Sheet, counted, folds_sheet, interval, quietly, render, tell, warn
 from touche.cli.run import Baselines, helps_of, own_options
 from touche.errors import ToucheError
@@ -28,7 +28,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     *SCORING_BY_SEVERAL,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
     option("--cross-validation", "Score each topic with the best setting on other topics.", ["none", *FOLDS]),
-    option("--format style", choices=("table", "json", "csv")),
+    FORMAT,
 ]
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,13 @@ from touche.api.listing import PublishedResult, PublishedResults
 from touche.api.task_data import TaskData
 from touche.api.task_data import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
-from touche.cli.options import output
+from touche.cli.options import FORMAT, output
 from touche.cli.output import (
     UNUSABLE,
     Column,
     Sheet,
     counted,
     interval,
-    print_sheets,
     render,
     tell,
     three_decimals,
@@ -31,16 +31,21 @@ from touche.errors import ToucheError, one_line
 from touche.tasks import MACRO_F1, STANCE, Task
 
 
-@command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
-def check(cards: Sequence[Path]) -> int:
+@command(
+    "touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH), FORMAT
+)
+def check(cards: Sequence[Path], style: str) -> int:
     """Check task cards for unknown keys, wrong types and contradictions.
 
     Print the first problem of each card, or that the card is fine. Exit with 2 if a card has a problem.
     """
     checked = listing.check_cards(cards)
-    for card in checked:
-        line = card.problem or f"{card.path}: fine"
-        click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
+    if style == "table":
+        for card in checked:
+            line = card.problem or f"{card.path}: fine"
+            click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
+    else:
+        render(checked, style, [Sheet(_CARDS, checked)])
     return UNUSABLE if any(card.problem for card in checked) else 0
 
 
@@ -83,28 +88,32 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     option("--all every", "Show every published run, not only the best of each team."),
     option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
     option("--team NAME", "With --per-topic, show only the values of this team."),
-    option("--format style", choices=("table", "json", "csv")),
+    FORMAT,
     cls=_Tasks,
 )
 def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, style: str) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
-    JSON and CSV have only published results, each with its measure and the command that reruns it. Without
-    TASK, these are the results of all tasks. To check a new task's card, run: touche tasks check FILE. To
-    write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
+    JSON and CSV of a TASK have its published results, each with its measure and the command that reruns it.
+    To show the results of all tasks, add --all without a TASK. To check a new task's card, run: touche tasks
+    check FILE. To write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")
     if per_topic:
         _show_topics(task_id, every, team, style)
-    elif style != "table":
-        render(listing.published(task_id), style, [])
-    elif task_id:
-        _show_card(task_data(task_id), every)
+    elif task_id is None and not every:
+        listed = listing.list_tasks()
+        render(listed, style, [Sheet(_TASKS, listed)])
     else:
-        print_sheets([Sheet(_TASKS, listing.list_tasks())])
+        results = listing.published(task_id)
+        render(results, style, _card(task_data(task_id), every) if task_id else _of_all_tasks(results))
 
 
+_CARDS = [
+    Column("card", "path"),
+    Column("problem", "problem", lambda problem: problem or None),
+]
 _TASKS = [
     Column("task", "id"),
     Column("title", "title"),
@@ -133,22 +142,31 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
     render(table, style, [Sheet(_TOPICS, table)])
 
 
-def _show_card(task: TaskData, every: bool) -> None:
-    click.echo("\n".join(_about(task.card)))
-    for (dimension, measure, topics), results in task.published.by_kind.items():
+def _card(task: TaskData, every: bool) -> Iterator[Sheet]:
+    """Yields the lines about a task, its published results, and a note on them."""
+    yield Sheet([], [], above=[*_about(task.card)])
+    yield from _leaderboards(task.published, every)
+    if task.card.results_note:
+        yield Sheet([], [], above=[task.card.results_note])
+
+
+def _of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
+    for task in dict.fromkeys(row.task for row in published):
+        rows = tuple(row for row in published if row.task == task)
+        for sheet in _leaderboards(replace(published, records=rows), every=True):
+            yield replace(sheet, above=[f"{task}: {sheet.above[0]}"])
+
+
+def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
+    """Yields a table for each dimension and measure of a task."""
+    for (dimension, measure, topics), results in published.by_kind.items():
         source = Column("source", format=partial(_numbers_of, _numbers(results)))
         if dimension == STANCE:
-            click.echo(
-                f"\nPublished {measure} of the detected stance, of each run and of all runs of its team"
-            )
-            print_sheets([Sheet([*_STANCES, source], results)])
-            click.echo(_sources(results))
+            title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
+            yield Sheet([*_STANCES, source], results, _sources(results), [title])
         else:
             only = f", over {topics} topics and therefore not comparable" if topics else ""
-            click.echo(f"\nPublished {measure} for {dimension}{only}")
-            _show_leaderboard(results, source, every)
-    if task.card.results_note:
-        click.echo(f"\n{task.card.results_note}")
+            yield _leaderboard(results, source, every, f"Published {measure} for {dimension}{only}")
 
 
 def _about(task: Task) -> Iterator[str]:
@@ -185,9 +203,9 @@ _STANCES = [
 ]
 
 
-def _show_leaderboard(results: PublishedResults, source: Column, every: bool) -> None:
+def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
     first = results[0]
-    notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
+    about = dict.fromkeys(row.interval_note for row in results if row.interval_note)
     grouped = [row for row in results if row.group is not None]
     columns = [
         Column("", "rank"),
@@ -195,29 +213,27 @@ def _show_leaderboard(results: PublishedResults, source: Column, every: bool) ->
         Column("team", "name"),
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
-        Column("interval*" if notes else "95% interval", format=interval),
+        Column("interval*" if about else "95% interval", format=interval),
         Column("", format=_kind),
         source,
     ]
     shown = results if every else results.shortlist
-    print_sheets([Sheet(columns, shown)])
-    for note in notes:
-        click.echo(f"* {note}")
+    notes = [f"* {note}" for note in about]
     if grouped:
         number = counted(max(row.group or 0 for row in grouped), "group")
         test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
-        click.echo(f"{len(grouped)} runs in {number}: {test}")
-    for row in results if grouped else []:
-        if row.rank_note:
-            click.echo(f"{row.name} ({row.tag}) is in no group: {row.rank_note}")
+        notes.append(f"{len(grouped)} runs in {number}: {test}")
+        absent = [row for row in results if row.rank_note]
+        notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in absent]
     for row in shown:
         if row.rerun:
-            click.echo(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
+            notes.append(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
     if len(shown) < len(results):
         which = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
-        click.echo(f"{which}; show all with: touche tasks {first.task} --all")
-    click.echo(_sources(results))
-    click.echo(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
+        notes.append(f"{which}; show all with: touche tasks {first.task} --all")
+    notes += _sources(results)
+    notes.append(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
+    return Sheet(columns, shown, notes, [title])
 
 
 def _ranks(row: PublishedResult) -> str | None:
@@ -234,5 +250,5 @@ def _numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 
 
-def _sources(rows: Iterable[PublishedResult]) -> str:
-    return "\n".join(f"{number} {source}" for source, number in _numbers(rows).items())
+def _sources(rows: Iterable[PublishedResult]) -> list[str]:
+    return [f"{number} {source}" for source, number in _numbers(rows).items()]

@@ -25,6 +25,7 @@ from touche.errors import InputError, ToucheError
 from touche.io.origin import origin
 from touche.tira.outputs import METADATA_FILE
 from touche.tira.provenance import origin_of_run
+from touche.trec.framed import Record
 
 SAME = "the same"
 DIFFERENT = "different"
@@ -51,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class VerifiedImage:
+class VerifiedImage(Record):
     """The result of a verification.
 
     Attributes:

@@ -4,11 +4,11 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from touche import tasks
 from touche.data import fetching
@@ -21,9 +21,6 @@ from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, warn
 from touche.io.identifiers import name_of
 from touche.trec.framed import Table
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 FAILED = "failed"
 
@@ -70,29 +67,24 @@ class TextCheck:
     altered: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class VerifiedData:
-    """The result of verifying data.
+@dataclass(frozen=True, repr=False)
+class VerifiedData(Table[Status]):
+    """Verified data: a ``Table`` with a record for each official file, and these attributes:
+
+    The result of a file is ``verified``, ``differs``, ``missing`` or ``not verified``. The notes count them.
 
     Attributes:
-        files: a record for each official file: ``verified``, ``differs``, ``missing`` or ``not verified``.
         texts: a record for each available file of args.me.
         is_broken: whether a file or a text differs, or a file of a named dataset is missing.
-        warnings: a sentence if nothing was verified.
     """
 
-    files: Table[Status]
-    texts: Table[TextCheck]
-    is_broken: bool
-    warnings: tuple[str, ...] = ()
+    texts: Table[TextCheck] = field(kw_only=True)
+    is_broken: bool = field(kw_only=True)
 
-    def frame(self) -> "DataFrame":
-        """Returns the files as a pandas DataFrame with a row for each.
-
-        Raises:
-            ToucheError: if pandas is not installed.
-        """
-        return self.files.frame()
+    @property
+    def files(self) -> Table[Status]:
+        """The records of the files."""
+        return self
 
 
 def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
@@ -224,8 +216,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         datasets: the id of a dataset, or several ids; none for all data.
 
     Returns:
-        A ``VerifiedData``, whose ``files`` have a record for each official file. If nothing was verified,
-        because all files are missing, there is a Python warning.
+        A ``VerifiedData`` with a record for each official file. If nothing was verified, because all files
+        are missing, there is a Python warning.
 
     Raises:
         ToucheError: if there is no such dataset, or nothing of the datasets is published.
@@ -233,7 +225,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     Examples:
         >>> import touche
         >>> verified = touche.verify("touche-2020-task-1")
-        >>> verified.files[0].path, verified.files[0].word in ("verified", "missing")
+        >>> verified[0].path, verified[0].word in ("verified", "missing")
         ('topics/touche-2020-task-1.xml', True)
     """
     ids = _ids(datasets)
@@ -254,11 +246,25 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     is_incomplete = bool(ids) and counts[MISSING] > 0
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     return VerifiedData(
-        files=Table(Status, files),
+        kind=Status,
+        records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
         warnings=tuple(doubts),
+        notes=(*chain.from_iterable(map(_about_texts, texts)), _counted(counts)),
     )
+
+
+def _about_texts(check: TextCheck) -> Iterator[str]:
+    """Yields sentences on the texts of a file."""
+    for id in check.altered:
+        yield f"{check.path}: the text of {id} does not match the checksum in its id"
+    intact = check.texts - len(check.altered)
+    yield f"{check.path}: {intact:,} of {check.texts:,} texts match the checksums in their ids"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in counts.items()) or "no file is published"
 
 
 def problem_with(statuses: Sequence[Status]) -> str:

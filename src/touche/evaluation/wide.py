@@ -60,14 +60,26 @@ class WideTable:
     def _repr_html_(self) -> str:
         return self.html()
 
+    @property
+    def records(self) -> list[dict[str, str | float | None]]:
+        """The values of each run by column; with tests also marks, such as ``nDCG@5 marks``."""
+        return [self._record(name, cells) for name, cells in self.rows.items()]
+
+    def _record(self, name: str, cells: Sequence[Cell]) -> dict[str, str | float | None]:
+        record: dict[str, str | float | None] = {"run": name}
+        for column, cell in zip(self.columns, cells, strict=True):
+            record[column] = cell.value
+            if self.note:
+                record[f"{column} marks"] = ",".join(cell.marks)
+        return record
+
     def frame(self) -> "DataFrame":
-        """Returns the values as a pandas DataFrame with a row for each run.
+        """Returns the values, and with tests their marks, as a pandas DataFrame with a row for each run.
 
         Raises:
             ToucheError: if pandas is not installed.
         """
-        values = [[name, *(cell.value for cell in cells)] for name, cells in self.rows.items()]
-        return imported("pandas", "analysis").DataFrame(values, columns=["run", *self.columns])
+        return imported("pandas", "analysis").DataFrame(self.records)
 
     def text_rows(self) -> list[list[str]]:
         """Returns the cells as plain text."""

@@ -3,7 +3,6 @@
 ``ExpectedScore.accepts`` in ``touche.regression.expected`` compares a score with its value and tolerance.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from touche.data.remedies import remedy_for
 from touche.errors import one_line
 from touche.regression.outcomes import FAILED, MISSING, NOT_INSTALLED, NOT_THE_SAME, UNCHECKED, Outcome
-from touche.trec.framed import Table
+from touche.trec.framed import Table, formatted
 
 COLUMNS = tuple(
     "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()
@@ -69,7 +68,7 @@ def _unique(texts: Iterable[str]) -> list[str]:
 
 def to_json(outcomes: Sequence[Outcome]) -> str:
     """Returns the records of outcomes as a JSON list."""
-    return json.dumps([outcome.record for outcome in outcomes], indent=2) + "\n"
+    return formatted(Table(Outcome, tuple(outcomes)), "json")
 
 
 def row_of(outcome: Outcome) -> tuple[str, ...]:

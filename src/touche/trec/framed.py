@@ -3,10 +3,12 @@
 import csv
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from io import StringIO
+from itertools import chain
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from touche.errors import NotInstalledError
@@ -117,16 +119,57 @@ class Table(Sequence[_T], Framed):
             return "\n".join(map(repr, self.records))
 
 
+class Record(Shown):
+    """A result of one record, which notebooks show as a table with one row."""
+
+    @property
+    def table(self) -> Table[Self]:
+        """The record as a table."""
+        return Table(type(self), (self,))
+
+    def frame(self) -> "DataFrame":
+        """Returns a pandas DataFrame with one row.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        return self.table.frame()
+
+
+class WrittenFile(Record):
+    """A record of a file, which can be passed in place of its path."""
+
+    path: Path
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+
 def formatted(table: Table[Any], style: str) -> str:
-    """Formats records as a JSON list, or as CSV with a header (several values: ``a; b``)."""
-    rows = table.rows
+    """Formats the records of a table, as ``format_rows`` does."""
+    return format_rows(table.rows, style, () if hasattr(table.kind, "record") else column_names(table.kind))
+
+
+def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
+    """Formats rows as a JSON list, or as CSV with a header (several values: ``a; b``; records: as JSON).
+
+    Args:
+        rows: values by the names of their columns.
+        style: ``json`` or ``csv``.
+        names: columns that CSV has also without a row.
+    """
     if style == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else column_names(table.kind))
-    for row in rows:
-        writer.writerow(
-            "; ".join(map(str, cell)) if isinstance(cell, tuple) else cell for cell in row.values()
-        )
+    header = dict.fromkeys(chain(names, *rows))
+    writer = csv.DictWriter(text, header, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    parts = value if isinstance(value, tuple | list) else [value]
+    if any(isinstance(part, Mapping) for part in parts):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
