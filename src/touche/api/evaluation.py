@@ -187,16 +187,16 @@ def compare(
     compared = list[Any]()
     faults = list[str]()
     for evaluated in by_measure:
-        if evaluator not in evaluated[0].evaluations:
-            evaluator = next(iter(evaluated[0].evaluations))
+        evaluations = evaluated[0].evaluations
+        scorer = evaluator if evaluator in evaluations else next(iter(evaluations))  # of this measure only
         second_run = None if second is None else run_named(second, evaluated)
         if published:
             records, untested = published_comparisons(evaluated)
         else:
             records, untested = comparisons(
-                evaluated, evaluator, second_run, randomisation=randomisation, bounds=bounds
+                evaluated, scorer, second_run, randomisation=randomisation, bounds=bounds
             )
-        compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
+        compared += topic_differences(evaluated, scorer, second_run) if per_topic else records
         faults += untested
     if not compared:
         why = f": {faults[0]}" if faults else ""
