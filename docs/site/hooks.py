@@ -23,7 +23,7 @@ import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
 from touche.evaluation.scores import evaluate
-from touche.reports import Report, TaskReport, part_of, published_parts, write
+from touche.reports import Report, TaskReport, published_parts, task_report, write
 from touche.reports.page import PAGE_FILE
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
@@ -155,7 +155,7 @@ def _gallery() -> Mapping[str, str]:
 
 def _part_on_toys(folder: Path) -> TaskReport:
     task = tasks.task(f"spot-check/{folder.name}")
-    return part_of(evaluate(sorted(folder.glob("*/run.txt")), task), task.id)
+    return task_report(evaluate(sorted(folder.glob("*/run.txt")), task), task.id)
 
 
 def _field() -> str:

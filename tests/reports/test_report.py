@@ -25,7 +25,7 @@ from touche.reports import TaskReport
 from touche.reports.content import _board, _twins
 from touche.reports.page import RENDERING_FILE
 from touche.reports.records import LeaderboardRow
-from touche.reports.texts import passage, terms_of, texts_of
+from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
 
 pytest_plugins = ["made_up_reports"]
@@ -65,7 +65,7 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     (compared,) = view.comparisons
     assert (compared.run_a, compared.won, compared.lost, compared.tied) == ("first", 2, 0, 2)
     appearances = [
-        (topic.document, [(p.run, p.rank, p.score) for p in topic.places]) for topic in part.topics["2"]
+        (topic.document, [(p.run, p.rank, p.score) for p in topic.ranks]) for topic in part.topics["2"]
     ]
     assert appearances == [
         ("a", [("first", 1, -1.0), ("second", 2, -2.0)]),
@@ -75,13 +75,13 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     assert labels == [("b", {"relevance": 0, "quality": 1}), ("x", {"relevance": None, "quality": None})]
     assert "corpora/nowhere" in part.missing_texts
     means = {
-        str(depth.measure): [evaluation.mean for evaluation in depth.evaluations.values()]
-        for depth in view.depths
+        measure: [evaluation.mean for evaluation in evaluations.values()]
+        for measure, evaluations in view.depths.items()
     }
     assert means["nDCG@1"] == pytest.approx([3 / 4, 1 / 4])
     assert means["nDCG@3"] == pytest.approx([3 / 4, (2 * SECOND + 1) / 4])
     assert "first in relevance (trec_eval), relevance (touche); second in quality (touche)" in part.winners
-    assert part.by_mean_place("touche") == ["first", "second"] and part.mean_place("second", "touche") == 1.5
+    assert part.by_mean_rank("touche") == ["first", "second"] and part.mean_rank("second", "touche") == 1.5
     assert (part.reference, part.letters) == ("first", {"first": "A", "second": "B"})
 
 
@@ -219,7 +219,7 @@ def test_a_report_names_the_measure_of_its_task(reports: Reports) -> None:
         run_of("1 b c d e x y a", " ".join(["2", *unjudged[:24], "a", *unjudged[24:]]), *ALL[2:])
     )
     assert [len(part.topics[topic]) for topic in "12"] == [7, 30]  # not five
-    assert part.views[0].depths[-1].evaluations["t"].mean == part.views[0].mean("t").value
+    assert part.views[0].depths["nDCG@30"]["t"].mean == part.views[0].mean("t").value
     html = reports.page(part).read_text()
     assert "Judged@30" in html and "Judged@5" not in html and html.count("nDCG@5") == 2  # by depth
 
@@ -236,7 +236,7 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
     reports.task()
     part = reports.part("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n" + run_of("2 a b"))
     shown = [
-        (topic, document.document, [(appearance.rank, appearance.other) for appearance in document.places])
+        (topic, document.document, [(appearance.rank, appearance.other) for appearance in document.ranks])
         for topic, documents in part.topics.items()
         for document in documents
     ]
@@ -272,7 +272,7 @@ def test_texts_of_documents_and_of_sentences() -> None:
     collection = [argument, Document("d", "dogs"), WebPage("e", title="Eels", body="swim")]
     premise = ("premise", "They purr.")
     conclusion = ("conclusion", "Cats.")
-    assert texts_of({"d", "e", "A", "z", "A__PREMISE__1", "A__CONC__1"}, collection) == {
+    assert read_texts({"d", "e", "A", "z", "A__PREMISE__1", "A__CONC__1"}, collection) == {
         "A": [conclusion, premise],
         "A__CONC__1": [conclusion],
         "A__PREMISE__1": [premise],
@@ -284,11 +284,11 @@ def test_texts_of_documents_and_of_sentences() -> None:
         while True:
             yield Document("d", "dogs")
 
-    assert texts_of({"d"}, endless()) == {"d": [("", "dogs")]}
+    assert read_texts({"d"}, endless()) == {"d": [("", "dogs")]}
 
 
 def read(text: str, title: str) -> str:
-    return "".join(f"[{piece}]" if marked else piece for piece, marked in passage(text, terms_of(title)))
+    return "".join(f"[{piece}]" if marked else piece for piece, marked in passage(text, title_terms(title)))
 
 
 def test_terms_are_marked_by_their_stems_where_most_of_them_are() -> None:
@@ -302,10 +302,10 @@ def test_terms_are_marked_by_their_stems_where_most_of_them_are() -> None:
 
 @given(st.text(max_size=1500), st.text(max_size=30))
 def test_what_is_shown_of_a_text_is_a_part_of_it(text: str, title: str) -> None:
-    pieces = passage(text, terms_of(title))
+    pieces = passage(text, title_terms(title))
     plain = "".join(piece for piece, _ in pieces).removeprefix("… ").removesuffix(" …")
     assert plain in " ".join(text.encode("utf-8", "replace").decode().split())
-    assert all(terms_of(piece) <= terms_of(title) for piece, marked in pieces if marked)
+    assert all(title_terms(piece) <= title_terms(title) for piece, marked in pieces if marked)
 
 
 def test_the_page_and_its_plots_are_the_same_every_time(
@@ -324,7 +324,7 @@ def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(
     reports.task(*(published(f"T{n}", value) for n, value in enumerate(values)))
     strip = reports.part(run_of("1 x", "2 x", "3 x", "4 x")).views[0].strip
     assert strip.bounds == (0.8, 0.9) and [row.name for row in strip.below] == ["T7"]
-    points = {point.place.name: (point.x, point.level) for point in strip.points}
+    points = {point.row.name: (point.x, point.level) for point in strip.points}
     assert (points["T0"], points["T7"], points["T6"]) == ((100, 0), (0, 0), (0, 1))
     assert sorted(points[name][1] for name in ("T3", "T4", "T5")) == [0, 1, 2]
     assert strip.median.name in ("T3", "T4") and len(points) == len(values)

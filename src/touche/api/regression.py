@@ -109,7 +109,7 @@ def _write(
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
-    from touche.reports import Report, part_of, write  # here, because the import takes a second
+    from touche.reports import Report, task_report, write  # here, because the import takes a second
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):
@@ -120,7 +120,7 @@ def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, com
             for run in outcome.evaluated
         }
         try:
-            parts += [part_of(scores.with_names([*runs.values()]), dataset)] if runs else []
+            parts += [task_report(scores.with_names([*runs.values()]), dataset)] if runs else []
         except Exception as error:  # one faulty run must not prevent the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"

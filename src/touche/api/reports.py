@@ -11,7 +11,7 @@ from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.io.identifiers import name_of
 from touche.io.inputs import keeping_inputs
-from touche.reports import Report, part_of, published_parts, write
+from touche.reports import Report, published_parts, task_report, write
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
 
 if TYPE_CHECKING:
@@ -65,6 +65,6 @@ def report(
         scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         named, second = with_reference(runs, reference)
         evaluated = naming_qrels(qrels, scores.evaluate(named, scored))
-        part = part_of(evaluated, task or scored.id, second)
+        part = task_report(evaluated, task or scored.id, second)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)

@@ -12,28 +12,26 @@ from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
-from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.opening import is_file, md5
 from touche.regression.expected import ExpectedScore
-from touche.regression.reruns import command_of, published_scores, rerun_of, tags_of
+from touche.regression.reruns import published_scores, rerun_of, tags_of
 from touche.reports.records import (
     BASELINE,
     GIVEN,
     PUBLISHED,
-    Depth,
     LeaderboardRow,
-    PublishedRerun,
     RunFile,
     StanceView,
     TaskReport,
     View,
 )
-from touche.reports.results import Texts, ids_of, ranks_of, rendering_of, topics_of
-from touche.reports.texts import texts_of
+from touche.reports.results import Texts, data_for_viewers, first_results, ranked_documents, text_ids
+from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.records import rounded
 
@@ -45,7 +43,7 @@ _PARTIAL = (
 _Row = TypeVar("_Row", Evaluated, Published)
 
 
-def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
+def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
     """Returns the report on evaluated runs of a task, with the texts of their first results.
 
     Args:
@@ -58,50 +56,41 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | Non
     Raises:
         ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
     """
-    task, everything = runs[0].task, runs
-    runs, detected = (
-        [run for run in everything if run.is_ranking == is_ranking] for is_ranking in (True, False)
-    )
-    if not runs:
+    task = runs[0].task
+    rankings = _best_first([run for run in runs if run.is_ranking])
+    detected = [run for run in runs if not run.is_ranking]
+    if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
-    means = {
-        run.name: next(iter(run.evaluations.values())).mean for run in reversed(runs)
-    }  # in the first one
-    runs = sorted(runs, key=lambda run: -(means[run.name] or 0.0))
-    dimensions = _by_dimension(runs)
-    of_one = next(iter(dimensions.values()))
-    views, faults = _views(runs)
-    ranks = ranks_of(of_one)
-    own = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
-    corpora = [*own, *task.corpora.values()]
-    partial = task.published and corpora[0] != task.corpora["full"]
+    dimensions = _by_dimension(rankings)
+    runs_once = dimensions[rankings[0].dimension]
+    views, faults = _views(rankings)
+    warnings = [*faults, *warnings_of(runs)]
+    own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
+    corpora = [*own_corpus, *task.corpora.values()]
+    if task.published and corpora[0] != task.corpora["full"]:
+        warnings.insert(0, _PARTIAL)
+    ranks = ranked_documents(runs_once)
+    wanted = {id for documents in ranks.values() for document in documents for id in text_ids(document, task)}
     available = next(filter(has_corpus, corpora), None)
-    wanted = {id for documents in ranks.values() for document in documents for id in ids_of(document, task)}
-    texts = texts_of(wanted, find_documents(locate_corpus(available))) if available else {}
-    images = locate_corpus(available) if available and task.rules.unit == "image" else None
+    folder = locate_corpus(available) if available else None
+    texts = read_texts(wanted, find_documents(folder)) if folder else {}
+    images = folder if task.rules.unit == "image" else None
+    has_reference = len(runs_once) > 1 or reference
     return TaskReport(
-        dataset,
-        task,
-        _files(of_one),
-        _reference(of_one, views, reference) if len(of_one) > 1 or reference else "",
-        views,
-        {dimension: notes_of(of_dimension) for dimension, of_dimension in dimensions.items()},
-        _winners(views),
-        runs[0].titles,
-        topics_of(ranks, [*runs, *detected], texts, images),
-        [*([_PARTIAL] if partial else []), *faults, *warnings_of(everything)],
-        _missing(corpora, available, wanted, texts),
-        rendering_of(ranks, runs[0], texts) if available else None,
-        _stance_view(task, detected),
+        dataset=dataset,
+        task=task,
+        runs=_files(runs_once),
+        reference=_reference(runs_once, views, reference) if has_reference else "",
+        views=views,
+        notes={dimension: notes_of(ranked) for dimension, ranked in dimensions.items()},
+        winners=_winners(views),
+        titles=runs[0].titles,
+        topics=first_results(ranks, [*rankings, *detected], texts, images),
+        warnings=warnings,
+        missing_texts=_missing_texts(corpora, available, wanted, texts),
+        rendering=data_for_viewers(ranks, rankings[0], texts) if folder else None,
+        stance=_stance_view(task, detected),
     )
-
-
-def _missing(corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts) -> str:
-    if available is None:
-        place = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
-        return f"Texts are not shown, because {place} is missing."
-    missing = len(wanted) - len(texts)
-    return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
 
 
 def published_parts() -> Iterator[TaskReport]:
@@ -110,62 +99,29 @@ def published_parts() -> Iterator[TaskReport]:
     If a run or judgments are unusable, the part has a warning and only the published results.
     """
     reruns = published_scores()
-    for task in sorted(tasks.all_tasks().values(), key=_lacks_baselines):
-        rows_of = _by_dimension(
-            row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")
-        )
-        views = {
-            dimension: View(dimension, "as published", "", "", _board([], rows, {}, reruns), {}, [])
-            for dimension, rows in rows_of.items()
-        }
-        stance = _stance_view(task, [])
-        alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
+    all_tasks = tasks.all_tasks().values()
+    for task in sorted(all_tasks, key=lambda task: not any(row.baseline for row in task.published)):
+        rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
-        try:
-            part = part_of(evaluate(runs, task), task.id) if runs else alone
-        except ToucheError as error:
-            part = replace(alone, warnings=[f"the available runs are omitted: {error}"])
-        yield from [part] if rows_of or runs else []
+        views = [
+            View(dimension=dimension, evaluator="as published", board=_board([], of_dimension, {}, reruns))
+            for dimension, of_dimension in _by_dimension(rows).items()
+        ]
+        part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, []))
+        if runs:
+            try:
+                part = task_report(evaluate(runs, task), task.id)
+            except ToucheError as error:
+                part = replace(part, warnings=[f"the available runs are omitted: {error}"])
+        if rows or runs:
+            yield part
 
 
-def _lacks_baselines(task: Task) -> bool:
-    return not any(row.baseline for row in task.published)
-
-
-def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
-    """Returns the runs with their letters: A to Z, then AA and so on."""
-    letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
-    named = zip(runs, letters, strict=False)
-    return [RunFile(run.name, letter, run.path, _digest(run.path)) for run, letter in named]
-
-
-def _digest(path: Path) -> str:
-    """Returns the md5 of a run file; empty for a run that is in no file."""
-    return md5(path) if is_file(path) else ""
-
-
-def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
-    if name is not None:
-        return run_named(name, runs).name
-    baselines = [row for row in runs[0].task.published if row.baseline]
-    tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
-    own = [run.name for run in runs if _plain(run.tag) in tags]
-    best = [place.name for place in views[0].board if place.kind == GIVEN]
-    return (own or best)[0]
-
-
-def _winners(views: Sequence[View]) -> str:
-    """Returns a sentence on the run with the highest means, or on several if no run has all."""
-    best: dict[str, list[str]] = {}
-    for view in views:
-        given = [place for place in view.board if place.kind == GIVEN]
-        top = " and ".join(place.name for place in given if place.printed == given[0].printed)
-        best.setdefault(top, []).append(f"{view.dimension} ({view.evaluator})")
-    everywhere = ["every ranked dimension, by every evaluator"]
-    named = (f"{top} in {', '.join(where if len(best) > 1 else everywhere)}" for top, where in best.items())
-    number = len(views[0].runs)
-    return f"Highest mean of these {number} runs: {'; '.join(named)}." if number > 1 else ""
+def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns the runs by their means in their first dimension, by the first evaluator."""
+    means = {run.name: next(iter(run.scores.values())).mean or 0.0 for run in reversed(runs)}
+    return sorted(runs, key=lambda run: -means[run.name])
 
 
 def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
@@ -175,25 +131,74 @@ def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
     return dimensions
 
 
+def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
+    """Returns the runs with their letters: A to Z, then AA and so on; a run in no file has no md5."""
+    letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
+    return [
+        RunFile(name=run.name, letters=word, path=run.path, md5=md5(run.path) if is_file(run.path) else "")
+        for run, word in zip(runs, letters, strict=False)
+    ]
+
+
+def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
+    if name is not None:
+        return run_named(name, runs).name
+    baselines = [row for row in runs[0].task.published if row.baseline]
+    tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
+    reruns = [run.name for run in runs if _plain(run.tag) in tags]
+    return reruns[0] if reruns else views[0].passed[0].name
+
+
+def _winners(views: Sequence[View]) -> str:
+    """Returns a sentence on the run with the highest means, or on several if no run has all."""
+    number = len(views[0].runs)
+    if number == 1:
+        return ""
+    winners: dict[str, list[str]] = {}
+    for view in views:
+        best = [row.name for row in view.passed if row.printed == view.passed[0].printed]
+        winners.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
+    if len(winners) == 1:
+        winners = {name: ["every ranked dimension, by every evaluator"] for name in winners}
+    parts = "; ".join(f"{name} in {', '.join(where)}" for name, where in winners.items())
+    return f"Highest mean of these {number} runs: {parts}."
+
+
+def _missing_texts(
+    corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
+) -> str:
+    if available is None:
+        missing_corpus = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
+        return f"Texts are not shown, because {missing_corpus} is missing."
+    missing = len(wanted) - len(texts)
+    return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
+
+
 def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """Returns the views, most published results first, and which runs could not be compared."""
-    task, views, faults = runs[0].task, list[View](), list[str]()
-    twins = {dimension: _twins_of(each) for dimension, each in _by_dimension(runs).items()}
+    task = runs[0].task
+    views = list[View]()
+    faults = list[str]()
+    dimensions = _by_dimension(runs)
+    twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
     reruns = published_scores() if task.published else []
     for evaluator in runs[0].evaluations:
         compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
         faults += untested
-        for dimension, of_dimension in _by_dimension(runs).items():
-            qrels = task.qrels[dimension].file
-            places = [_place(run, evaluator) for run in of_dimension]
+        for dimension, ranked in dimensions.items():
+            passed = [_passed_row(run, evaluator) for run in ranked]
+            published = comparable(task, dimension, evaluator)
             views.append(
                 View(
-                    *(dimension, evaluator, of_dimension[0].qrels, md5(locate("qrels", qrels))),
-                    _board(places, comparable(task, dimension, evaluator), twins[dimension], reruns),
-                    {run.name: run.topic_scores[evaluator] for run in of_dimension},
-                    [comparison for comparison in compared if comparison.dimension == dimension],
-                    _depths(of_dimension, evaluator),
-                    _why_alone(task, dimension, evaluator),
+                    dimension=dimension,
+                    evaluator=evaluator,
+                    qrels=ranked[0].qrels,
+                    qrels_md5=md5(locate("qrels", ranked[0].qrels)),
+                    board=_board(passed, published, twins[dimension], reruns),
+                    topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
+                    comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
+                    depths=_depths(ranked, evaluator),
+                    why_alone="" if published else _why_alone(task, dimension, evaluator),
                 )
             )
     return sorted(views, key=lambda view: -view.published), faults
@@ -203,29 +208,53 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
-    places = [_place(run, "touche") for run in runs]
-    board = _board(places, published, _twins(places, published))
+    passed = [_passed_row(run, "touche") for run in runs]
+    board = _board(passed, published, _twins(passed, published))
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations["touche"] for run in runs}
-    detected = {name: each for name, each in evaluations.items() if isinstance(each, StanceEvaluation)}
     compared, faults = comparisons(runs, "touche") if len(runs) > 1 else ([], [])
-    qrels, notes = runs[0].qrels, [*notes_of(runs), *faults]
-    return StanceView(board, qrels, md5(locate("qrels", qrels)), detected, compared, notes)
+    return StanceView(
+        board=board,
+        qrels=runs[0].qrels,
+        qrels_md5=md5(locate("qrels", runs[0].qrels)),
+        runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
+        compared=compared,
+        notes=[*notes_of(runs), *faults],
+    )
 
 
 def _board(
-    given: Sequence[LeaderboardRow],
+    passed: Sequence[LeaderboardRow],
     published: Sequence[Published],
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore] = (),
 ) -> list[LeaderboardRow]:
     """Returns the leaderboard, best first; a run that is also published occurs once."""
-    listed = shortlist(published)
-    rows = list[LeaderboardRow]()
-    for row, name, level in zip(published, names(published), levels(published), strict=True):
-        score = rerun_of(row, reruns)
-        place = LeaderboardRow(
+    rows = _published_rows(published, reruns)
+    own_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
+    board = []
+    for row in passed:
+        own = own_rows.get(row.name)
+        if own:
+            row = replace(row, team=own.name, published=own.value, rerun=own.rerun, level=own.level)
+        board.append(replace(row, tag=""))
+    board += [row for row in rows.values() if row not in own_rows.values()]
+    ranked = [*rows.values()] or board
+
+    def rank(row: LeaderboardRow) -> int:
+        others = (other for other in ranked if other is not own_rows.get(row.name))
+        return 1 + sum(other.printed > row.printed for other in others)
+
+    return [replace(row, number=rank(row)) for row in sorted(board, key=lambda row: -row.printed)]
+
+
+def _published_rows(
+    published: Sequence[Published], reruns: Sequence[ExpectedScore]
+) -> dict[Published, LeaderboardRow]:
+    short = shortlist(published)
+    return {
+        row: LeaderboardRow(
             name=name,
             kind=BASELINE if row.baseline else PUBLISHED,
             value=row.value,
@@ -234,96 +263,24 @@ def _board(
             source=row.sources[0],
             tag=row.tag,
             note=row.interval_note,
-            listed=row in listed,
+            listed=row in short,
             results=row.results,
-            of_team=(row.team_value, row.team_results) if row.team_results else None,
-            rerun=PublishedRerun(score.baseline, command_of(score), score.tolerance) if score else None,
+            whole_team=(row.team_value, row.team_results) if row.team_results else None,
+            rerun=rerun_of(row, reruns),
             level=level,
         )
-        rows.append(place)
-    of_row = dict(zip(published, rows, strict=True))
-    own = {name: of_row[row] for name, row in twins.items() if row in of_row}
-    board = [
-        replace(place, tag="", team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
-        if (twin := own.get(place.name))
-        else replace(place, tag="")
-        for place in given
-    ]
-    board += [row for row in rows if row not in own.values()]
-    among = rows or board
-
-    def number(place: LeaderboardRow) -> int:
-        others = (other for other in among if other is not own.get(place.name))
-        return 1 + sum(other.printed > place.printed for other in others)
-
-    return [replace(each, number=number(each)) for each in sorted(board, key=lambda place: -place.printed)]
+        for row, name, level in zip(published, names(published), levels(published), strict=True)
+    }
 
 
-def _twins_of(runs: Sequence[Evaluated]) -> dict[str, Published]:
-    """Returns the published result of each run of a dimension, by any evaluator."""
-    task, dimension = runs[0].task, runs[0].dimension
-    twins: dict[str, Published] = {}
-    for evaluator in runs[0].evaluations:
-        places = [_place(run, evaluator) for run in runs]
-        twins = _twins(places, comparable(task, dimension, evaluator)) | twins
-    return twins
-
-
-def _twins(given: Sequence[LeaderboardRow], published: Sequence[Published]) -> dict[str, Published]:
-    """Returns the published result of each run, by value and tag; for stances also by value and N."""
-    twins = {}
-    for place in given:
-        same = [
-            row for row in published if (rounded(row.value), row.results) == (place.printed, place.results)
-        ]
-        tagged = [row for row in same if _is_tagged(place.tag, row.tag)]
-        if tagged or (place.results is not None and len(same) == 1):
-            twins[place.name] = (tagged or same)[0]
-    return twins
-
-
-def _is_tagged(tag: str, printed: str) -> bool:
-    """Returns whether a tag is the printed one; tables may print a part of it."""
-    ours, theirs = _plain(tag), _plain(printed)
-    return bool(theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
-
-
-def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
-    """Returns why a view has no published results, although the task has some; empty if it has them."""
-    if not task.published or comparable(task, dimension, evaluator):
-        return ""
-    if task.only_topics:
-        return "The published means are over all topics of the task, so a mean of some topics has no rank."
-    rows = [row for row in task.published if row.dimension == dimension]
-    if not rows:
-        others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
-        return f"No values are published for {dimension}, only for {', '.join(others)}."
-    measure, qrels = task.measure_for(dimension).name, task.qrels[dimension].file
-    of_rows = [(row.measure, row.evaluator, row.qrels) for row in rows]
-    of_view = (("of", measure), ("by", evaluator), ("by the judgments", qrels))
-    for (word, own), known in zip(of_view, map(set, zip(*of_rows, strict=True)), strict=True):
-        if not known & {own, None}:
-            named = ", ".join(sorted(map(str, known)))
-            return (
-                f"The published values are {word} {named}. They are not comparable with values {word} {own}."
-            )
-    return "No published value has the same measure, evaluator and judgments as these."
-
-
-def _plain(tag: str) -> str:
-    """Returns a tag without quotes, blanks and case, which tables and teams write differently."""
-    return tag.strip("\"' ").casefold()
-
-
-def _place(run: Evaluated, evaluator: str) -> LeaderboardRow:
+def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
     score = run.scores[evaluator]
-    low, high = (score.low, score.high) if score.topics > 1 else (None, None)
     return LeaderboardRow(
         name=run.name,
         kind=GIVEN,
         value=score.mean,
-        low=low,
-        high=high,
+        low=score.low,
+        high=score.high,
         judged=score.judged,
         tag=run.tag,
         doubtful=not score.comparable,
@@ -333,11 +290,68 @@ def _place(run: Evaluated, evaluator: str) -> LeaderboardRow:
     )
 
 
-def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:
+def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
+    """Returns the published result of each run of a dimension; the first evaluator's, if several have one."""
+    twins: dict[str, Published] = {}
+    for evaluator in runs[0].evaluations:
+        passed = [_passed_row(run, evaluator) for run in runs]
+        twins = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator)) | twins
+    return twins
+
+
+def _twins(passed: Sequence[LeaderboardRow], published: Sequence[Published]) -> dict[str, Published]:
+    """Returns the published result of each run, by value and tag; for stances also by value and N."""
+    twins = {}
+    for run in passed:
+        same = [row for row in published if (rounded(row.value), row.results) == (run.printed, run.results)]
+        tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
+        if tagged:
+            twins[run.name] = tagged[0]
+        elif run.results is not None and len(same) == 1:
+            twins[run.name] = same[0]
+    return twins
+
+
+def _is_tagged(tag: str, printed: str) -> bool:
+    """Returns whether a tag is the printed one; tables may print a part of it."""
+    return bool(printed) and (tag.startswith(printed) or printed.startswith(tag))
+
+
+def _plain(tag: str) -> str:
+    """Returns a tag without quotes, blanks and case, which tables and teams write differently."""
+    return tag.strip("\"' ").casefold()
+
+
+def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
+    """Returns why a view has no published results, although the task has some; else an empty text."""
+    if not task.published:
+        return ""
+    if task.only_topics:
+        return "The published means are over all topics of the task, so a mean of some topics has no rank."
+    rows = [row for row in task.published if row.dimension == dimension]
+    if not rows:
+        others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
+        return f"No values are published for {dimension}, only for {', '.join(others)}."
+    for word, own, published in (
+        ("of", task.measure_for(dimension).name, {row.measure for row in rows}),
+        ("by", evaluator, {row.evaluator for row in rows}),
+        ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
+    ):
+        if not published & {own, None}:
+            listed = ", ".join(sorted(map(str, published)))
+            return (
+                f"The published values are {word} {listed}. They are not comparable with values {word} {own}."
+            )
+    return "No published value has the same measure, evaluator and judgments as these."
+
+
+def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
     """Returns evaluations by nDCG at several depths, if nDCG is the measure."""
-    task, depths = runs[0].task, []
+    task = runs[0].task
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
-    for measure in (Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs):
-        scores = {run.name: EVALUATORS[evaluator](run.lines, run.judgments, measure) for run in runs}
-        depths.append(Depth(measure, scores))
-    return depths
+    measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
+    evaluate_run = EVALUATORS[evaluator]
+    return {
+        measure.name: {run.name: evaluate_run(run.lines, run.judgments, measure) for run in runs}
+        for measure in measures
+    }

@@ -12,6 +12,7 @@ from touche.io.origin import origin
 from touche.io.progress import watched
 from touche.io.writing import make_folder, together, whole, write_whole
 from touche.plots import Interval, plot_intervals, save
+from touche.regression.reruns import command_of
 from touche.reports.records import Report, TaskReport
 
 PAGE_FILE = "index.html"
@@ -41,15 +42,15 @@ def write(page: Report, folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"digits": _digits, "short": _short}
-    about = {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
+    environment.filters |= {"command": command_of, "digits": _digits, "short": _short}
+    environment.globals |= {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
     with together(folder / PAGE_FILE):
         for part in watched(page.parts, "writing", "pages", len(page.parts)):
             plots = {} if page.divided else _beside(part, folder)
-            html = environment.get_template("task.html").render(part=part, plots=plots, **about)
+            html = environment.get_template("task.html").render(part=part, plots=plots)
             write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
         if page.divided:
-            write_whole(folder / PAGE_FILE, environment.get_template("index.html").render(**about))
+            write_whole(folder / PAGE_FILE, environment.get_template("index.html").render())
     return folder / PAGE_FILE
 
 
@@ -64,16 +65,16 @@ def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
         label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
         rows = [
             Interval(
-                name=place.name,
-                kind=place.kind,
-                mean=place.value,
-                low=place.low,
-                high=place.high,
-                is_95=not place.note,
-                comparable=not place.doubtful,
+                name=row.name,
+                kind=row.kind,
+                mean=row.value,
+                low=row.low,
+                high=row.high,
+                is_95=not row.note,
+                comparable=not row.doubtful,
             )
-            for place in view.listed
-            if place.value is not None
+            for row in view.listed
+            if row.value is not None
         ]
         save(plot_intervals(rows, label), folder / name)
         names[view.dimension, view.evaluator] = name
@@ -94,8 +95,5 @@ def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
 
 def _short(value: float | None, sign: str = "") -> str:
     """Returns three digits without the leading zero, which fit a heat map."""
-    return (
-        _digits(value, 3, sign).replace("0.", ".", 1)
-        if value is None or abs(value) < 1
-        else _digits(value, 3, sign)
-    )
+    digits = _digits(value, sign=sign)
+    return digits if value is not None and abs(value) >= 1 else digits.replace("0.", ".", 1)

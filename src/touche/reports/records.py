@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import ceil, floor
 from pathlib import Path
-from statistics import quantiles
+from statistics import fmean, quantiles
 
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
@@ -15,8 +15,9 @@ from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
+from touche.regression.expected import ExpectedScore
 from touche.regression.outcomes import Outcome
-from touche.tasks import Measure, Task
+from touche.tasks import Task
 from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
@@ -24,22 +25,9 @@ from touche.trec.topics import in_order
 _POINT = 1.6  # width of a point, in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
-GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
-
-
-@dataclass(frozen=True)
-class PublishedRerun:
-    """A rerun of a published result.
-
-    Attributes:
-        baseline: name of the baseline.
-        command: command line.
-        tolerance: allowed difference of the rerun's score.
-    """
-
-    baseline: str
-    command: str
-    tolerance: float
+GIVEN = "given"
+BASELINE = "baseline"
+PUBLISHED = "published"
 
 
 @dataclass(frozen=True)
@@ -63,8 +51,8 @@ class LeaderboardRow:
         number: rank from 1 among published runs, also of a passed run; without published runs, among the
             passed runs. Runs with equal printed values share a rank.
         results: N of detected stances; None for rankings.
-        of_team: published macro F1 of detected stances and N, over all runs of the team.
-        rerun: rerun of a published result; None if there is none.
+        whole_team: published macro F1 of detected stances and N, over all runs of the team.
+        rerun: score that a rerun of a published result has to reach; None if there is no rerun.
         decimals: decimals of printed values, as in ``Task``.
         bounds: least and greatest mean, whatever the grades of unjudged documents; None for published results
             and measures without bounds.
@@ -86,11 +74,16 @@ class LeaderboardRow:
     published: float | None = None
     number: int = 1
     results: int | None = None
-    of_team: tuple[float | None, int] | None = None
-    rerun: PublishedRerun | None = None
+    whole_team: tuple[float | None, int] | None = None
+    rerun: ExpectedScore | None = None
     decimals: tuple[int, ...] = DECIMALS
     bounds: Bounds | None = None
     level: Level = field(default_factory=Level)
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the run is published; it may also be passed."""
+        return self.kind != GIVEN or bool(self.team)
 
     @property
     def printed(self) -> float:
@@ -130,7 +123,7 @@ class ShownDocument:
     Attributes:
         document: id of the document.
         labels: label in each dimension, as a word for stances; None if unjudged.
-        places: ranks in each run that has the document.
+        ranks: ranks in each run that has the document.
         passages: passage of each part, with its kind and its pieces as in ``texts``; empty if the text is
             unknown.
         thumbnail: a small picture as a data URI; empty without one.
@@ -138,17 +131,9 @@ class ShownDocument:
 
     document: str
     labels: Mapping[str, int | str | None]
-    places: Sequence[Ranked]
+    ranks: Sequence[Ranked]
     passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
     thumbnail: str = ""
-
-
-@dataclass(frozen=True)
-class Depth:
-    """Evaluations of runs by nDCG at one depth k, by the names of the runs."""
-
-    measure: Measure
-    evaluations: Mapping[str, Evaluation]
 
 
 @dataclass(frozen=True)
@@ -157,22 +142,22 @@ class View:
 
     Attributes:
         dimension, evaluator: dimension and evaluator.
-        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed.
         board: leaderboard with all published runs, best first.
+        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed.
         topic_scores: scores of each run by topic.
         comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
-        depths: means at several depths; empty for a measure without depth.
+        depths: evaluations of each run by nDCG at several depths; empty for a measure without depth.
         why_alone: why there are no published results, as a sentence; empty if there are some.
     """
 
     dimension: str
     evaluator: str
-    qrels: str
-    qrels_md5: str
     board: Sequence[LeaderboardRow]
-    topic_scores: Mapping[str, Mapping[str, TopicScore]]
-    comparisons: Sequence[Comparison]
-    depths: Sequence[Depth] = ()
+    qrels: str = ""
+    qrels_md5: str = ""
+    topic_scores: Mapping[str, Mapping[str, TopicScore]] = field(default_factory=dict)
+    comparisons: Sequence[Comparison] = ()
+    depths: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
     why_alone: str = ""
 
     @property
@@ -183,17 +168,22 @@ class View:
     @property
     def listed(self) -> list[LeaderboardRow]:
         """Leaderboard with only the best run of each team."""
-        return [place for place in self.board if place.listed]
+        return [row for row in self.board if row.listed]
+
+    @property
+    def passed(self) -> list[LeaderboardRow]:
+        """Rows of the passed runs, best first."""
+        return [row for row in self.board if row.kind == GIVEN]
 
     @property
     def published(self) -> int:
         """Number of published runs on the leaderboard."""
-        return sum(place.kind != GIVEN or bool(place.team) for place in self.board)
+        return sum(row.is_published for row in self.board)
 
     @property
     def groups(self) -> int:
         """Number of groups of published runs; 0 if the values of their topics are unknown."""
-        return max((place.level.group or 0 for place in self.board), default=0)
+        return max((row.level.group or 0 for row in self.board), default=0)
 
     @property
     def runs(self) -> list[str]:
@@ -208,25 +198,24 @@ class View:
     @property
     def reruns(self) -> list[LeaderboardRow]:
         """Rows with a rerun."""
-        return [place for place in self.board if place.rerun]
+        return [row for row in self.board if row.rerun]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """Scale of the leaderboard in tenths, over all intervals except those of runs far below."""
-        fence = _fence([place.printed for place in self.board])
-        places = [place for place in self.board if place.printed >= fence]
-        ends = [end for each in places for end in (each.low, each.value, each.high) if end is not None]
-        low, high = floor(10 * min(ends, default=0.0)) / 10, ceil(10 * max(ends, default=1.0)) / 10
-        return low, max(high, low + 0.1)
+        fence = _fence([row.printed for row in self.board])
+        rows = [row for row in self.board if row.printed >= fence]
+        ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
+        return _scale(ends or [0.0, 1.0], parts=10)
 
     @cached_property
     def strip(self) -> "Strip":
         """All published runs as points on a line; at least one must exist."""
-        return Strip([place for place in self.board if place.kind != GIVEN or place.team])
+        return Strip([row for row in self.board if row.is_published])
 
     def mean(self, run: str) -> LeaderboardRow:
         """Returns the row of a passed run."""
-        return next(place for place in self.board if place.kind == GIVEN and place.name == run)
+        return next(row for row in self.passed if row.name == run)
 
     def spread(self, topic: str) -> float:
         """Returns the range of the runs' scores on a topic."""
@@ -235,14 +224,14 @@ class View:
 
     def against(self, run: str, reference: str) -> int:
         """Returns 1 or -1 if a run is significantly above or below another one, else 0."""
-        for each in self.comparisons:
-            if {each.run_a, each.run_b} == {run, reference} and each.significant:
-                return 1 if (each.difference > 0) == (each.run_a == run) else -1
+        for comparison in self.comparisons:
+            if comparison.significant and {comparison.run_a, comparison.run_b} == {run, reference}:
+                return 1 if (comparison.difference > 0) == (comparison.run_a == run) else -1
         return 0
 
-    def of(self, run: str) -> list[Comparison]:
+    def comparisons_with(self, run: str) -> list[Comparison]:
         """Returns the comparisons of a run with the others."""
-        return [each for each in self.comparisons if run in (each.run_a, each.run_b)]
+        return [comparison for comparison in self.comparisons if run in (comparison.run_a, comparison.run_b)]
 
 
 @dataclass(frozen=True)
@@ -250,12 +239,12 @@ class Point:
     """A run on a strip.
 
     Attributes:
-        place: row of the leaderboard.
+        row: row of the leaderboard.
         x: position from 0 to 100; 0 for a run below the scale.
         level: position above the line, which separates points.
     """
 
-    place: LeaderboardRow
+    row: LeaderboardRow
     x: float
     level: int
 
@@ -265,38 +254,52 @@ class Strip:
     """All published runs of one dimension as points on a line.
 
     Attributes:
-        places: runs, best first; at least one.
+        rows: runs, best first; at least one.
     """
 
-    places: Sequence[LeaderboardRow]
+    rows: Sequence[LeaderboardRow]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """Ends of the scale, in twentieths; runs far below all others are below the scale."""
-        fence = _fence(values := [place.printed for place in self.places])
-        low = floor(20 * min(value for value in values if value >= fence)) / 20
-        return low, max(ceil(20 * max(values)) / 20, low + 0.05)
+        values = [row.printed for row in self.rows]
+        fence = _fence(values)
+        return _scale([value for value in values if value >= fence], parts=20)
 
     @property
     def below(self) -> list[LeaderboardRow]:
         """Runs below the scale."""
-        return [place for place in self.places if place.printed < self.bounds[0]]
+        return [row for row in self.rows if row.printed < self.bounds[0]]
 
     @property
     def median(self) -> LeaderboardRow:
         """Median run; the lower one of two."""
-        return self.places[len(self.places) // 2]
+        return self.rows[len(self.rows) // 2]
 
     @property
     def points(self) -> list[Point]:
         """Points from left to right, stacked if they would overlap."""
         low, high = self.bounds
         points: list[Point] = []
-        for place in reversed(self.places):
-            x = round(100 * max(0.0, place.printed - low) / (high - low), 2)
-            taken = {point.level for point in points if x - point.x < _POINT}
-            points.append(Point(place, x, min(set(range(len(taken) + 1)) - taken)))
+        for row in reversed(self.rows):
+            x = round(100 * max(0.0, row.printed - low) / (high - low), 2)
+            levels = {point.level for point in points if x - point.x < _POINT}
+            points.append(Point(row, x, min(set(range(len(levels) + 1)) - levels)))
         return points
+
+
+def _fence(values: Sequence[float]) -> float:
+    """Returns the value below which a run is far below all others."""
+    if len(values) < 4:
+        return min(values, default=0.0)
+    first, _, third = quantiles(values, n=4)
+    return first - _FAR * (third - first)
+
+
+def _scale(values: Sequence[float], parts: int) -> tuple[float, float]:
+    """Returns the ends of a scale around values, at least one part long, in parts of 1."""
+    low = floor(parts * min(values)) / parts
+    return low, max(ceil(parts * max(values)) / parts, low + 1 / parts)
 
 
 @dataclass(frozen=True)
@@ -331,7 +334,7 @@ class StanceView:
     @cached_property
     def strip(self) -> Strip | None:
         """Published runs as points on a line; None without published runs."""
-        published = [place for place in self.board if place.kind != GIVEN or place.team]
+        published = [row for row in self.board if row.is_published]
         return Strip(published) if published else None
 
 
@@ -342,9 +345,9 @@ class TaskReport:
     Attributes:
         dataset: id of the task or dataset.
         task: the task.
+        views: view of each dimension and evaluator, those with most published results first.
         runs: run files; empty if there are only published results.
         reference: run that others are compared with; empty with fewer than two runs.
-        views: view of each dimension and evaluator, those with most published results first.
         notes: ranks of the runs, and why the evaluators differ, by dimension.
         winners: best run over all dimensions, as a sentence.
         titles: titles of the topics; empty if the topics file is missing.
@@ -357,14 +360,14 @@ class TaskReport:
 
     dataset: str
     task: Task
-    runs: Sequence[RunFile]
-    reference: str
     views: Sequence[View]
-    notes: Mapping[str, Sequence[str]]
-    winners: str
-    titles: Mapping[str, str]
-    topics: Mapping[str, Sequence[ShownDocument]]
-    warnings: Sequence[str]
+    runs: Sequence[RunFile] = ()
+    reference: str = ""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    winners: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    topics: Mapping[str, Sequence[ShownDocument]] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
     missing_texts: str = ""
     rendering: Mapping[str, object] | None = None
     stance: StanceView | None = None
@@ -402,45 +405,34 @@ class TaskReport:
     @property
     def published_views(self) -> list[View]:
         """View of each dimension with the most published results, if it has any."""
-        first: dict[str, View] = {}
-        for view in self.views:
-            first.setdefault(view.dimension, view)
-        return [view for view in first.values() if view.published]
+        first = {view.dimension: view for view in reversed(self.views)}
+        return [first[dimension] for dimension in self.dimensions if first[dimension].published]
 
     @property
     def reruns(self) -> list[str]:
         """Baselines that rerun a published result of the task."""
         boards = [view.board for view in self.published_views] + ([self.stance.board] if self.stance else [])
-        return sorted({place.rerun.baseline for board in boards for place in board if place.rerun})
+        return sorted({row.rerun.baseline for board in boards for row in board if row.rerun})
 
     @property
     def letters(self) -> dict[str, str]:
         """Letters of each run, by name."""
         return {run.name: run.letters for run in self.runs}
 
-    def views_of(self, evaluator: str) -> list[View]:
+    def views_by(self, evaluator: str) -> list[View]:
         """Returns the views of an evaluator, one per dimension."""
         return [view for view in self.views if view.evaluator == evaluator]
 
-    def mean_place(self, run: str, evaluator: str) -> float:
+    def mean_rank(self, run: str, evaluator: str) -> float:
         """Returns the mean over dimensions of a run's rank among the passed runs."""
-        places = [
-            1 + sum(view.mean(other.name).printed > view.mean(run).printed for other in self.runs)
-            for view in self.views_of(evaluator)
-        ]
-        return sum(places) / len(places)
+        return fmean(
+            1 + sum(row.printed > view.mean(run).printed for row in view.passed)
+            for view in self.views_by(evaluator)
+        )
 
-    def by_mean_place(self, evaluator: str) -> list[str]:
+    def by_mean_rank(self, evaluator: str) -> list[str]:
         """Returns the runs, best mean rank first."""
-        return sorted((run.name for run in self.runs), key=lambda run: self.mean_place(run, evaluator))
-
-
-def _fence(values: Sequence[float]) -> float:
-    """Returns the value below which a run is far below all others."""
-    if len(values) < 4:
-        return min(values, default=0.0)
-    first, _, third = quantiles(values, n=4)
-    return first - _FAR * (third - first)
+        return sorted((run.name for run in self.runs), key=lambda run: self.mean_rank(run, evaluator))
 
 
 @dataclass(frozen=True)
@@ -463,10 +455,12 @@ class Report:
     remarks: Sequence[str] = ()
     gallery: bool = False
 
-    def toy_of(self, part: TaskReport) -> TaskReport | None:
+    def toy_part(self, part: TaskReport) -> TaskReport | None:
         """Returns the part on the toy collection with the same kind of documents as a task."""
-        toys = (each for each in self.parts if each.dataset.startswith(SPOT_CHECK))
-        return next((each for each in toys if each.task.rules.unit == part.task.rules.unit), None)
+        for other in self.parts:
+            if other.dataset.startswith(SPOT_CHECK) and other.task.rules.unit == part.task.rules.unit:
+                return other
+        return None
 
     @property
     def divided(self) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from touche.documents.images import picture
 from touche.evaluation.scores import Evaluated
 from touche.reports.records import Ranked, ShownDocument
-from touche.reports.texts import passage, terms_of
+from touche.reports.texts import passage, title_terms
 from touche.reports.thumbnails import thumbnail
 from touche.tasks import PAIR, STANCE, Task
 from touche.trec.topics import in_order
@@ -20,28 +20,40 @@ Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of a document's
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one for each run that has it
 
 
-def ranks_of(runs: Iterable[Evaluated]) -> Ranks:
+def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
     """Returns the ranks of each run's first documents, by either evaluator."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
-        lines, depth = run.lines, max(run.task.cutoff, RENDERED)
-        for topic, order in lines.by_score.items():
-            first = [places[:depth].tolist() for places in (order, lines.by_rank[topic])]
-            by_score, by_rank = ({place: rank for rank, place in enumerate(places, 1)} for places in first)
-            places = dict.fromkeys([*by_score, *by_rank])
-            for place, line in zip(places, lines.take([*places]), strict=True):
-                rank, other = by_score.get(place, 0), by_rank.get(place, 0)
-                ranked = Ranked(run.name, rank, None if other == rank else other, line.score, line.stance)
+        depth = max(run.task.cutoff, RENDERED)
+        for topic, order in run.lines.by_score.items():
+            ranks_by_score = _ranks(order[:depth].tolist())
+            ranks_by_rank = _ranks(run.lines.by_rank[topic][:depth].tolist())
+            lines = [*(ranks_by_score | ranks_by_rank)]
+            for number, line in zip(lines, run.lines.take(lines), strict=True):
+                rank = ranks_by_score.get(number, 0)
+                other = ranks_by_rank.get(number, 0)
+                ranked = Ranked(
+                    run=run.name,
+                    rank=rank,
+                    other=None if other == rank else other,
+                    score=line.score,
+                    stance=line.stance,
+                )
                 ranks.setdefault(topic, {}).setdefault(line.document, []).append(ranked)
     return ranks
 
 
-def ids_of(document: str, task: Task) -> list[str]:
+def _ranks(lines: Sequence[int]) -> dict[int, int]:
+    """Returns the rank of each line, from 1."""
+    return {line: rank for rank, line in enumerate(lines, 1)}
+
+
+def text_ids(document: str, task: Task) -> list[str]:
     """Returns the id of a document, or the ids of a pair's sentences."""
     return document.split(",") if task.rules.unit == PAIR else [document]
 
 
-def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
+def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
     """Returns a run for a viewer: topics, texts, and labels of one dimension.
 
     Args:
@@ -51,20 +63,22 @@ def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object
     """
 
     def text(document: str) -> str:
-        return " ".join(text for id in ids_of(document, run.task) for _, text in texts.get(id, ()) if text)
+        return " ".join(text for id in text_ids(document, run.task) for _, text in texts.get(id, ()) if text)
 
     labels = {topic: run.judgments.get(topic, {}) for topic in ranks}
     return {
         "queries": {topic: {"qid": topic, "query": run.titles.get(topic, "")} for topic in ranks},
-        "documents": {id: {"docno": id, "text": text(id)} for of_topic in ranks.values() for id in of_topic},
+        "documents": {
+            id: {"docno": id, "text": text(id)} for documents in ranks.values() for id in documents
+        },
         "qrels": {
-            topic: {id: labels[topic][id] for id in of_topic if id in labels[topic]}
-            for topic, of_topic in ranks.items()
+            topic: {id: labels[topic][id] for id in documents if id in labels[topic]}
+            for topic, documents in ranks.items()
         },
     }
 
 
-def topics_of(
+def first_results(
     ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, images: Path | None = None
 ) -> dict[str, list[ShownDocument]]:
     """Returns each judged topic with its first results.
@@ -75,30 +89,33 @@ def topics_of(
         texts: known texts.
         images: the folder of the collection, if its documents are images.
     """
+    task = runs[0].task
+    qrels = {run.dimension: run.judgments for run in runs}
     thumbnails: dict[str, str] = {}
-    task, qrels = runs[0].task, {run.dimension: run.judgments for run in runs}
     topics: dict[str, list[ShownDocument]] = {}
     for topic in sorted(ranks.keys() & set[str]().union(*qrels.values()), key=in_order):
-        terms = terms_of(runs[0].titles.get(topic, ""))
+        terms = title_terms(runs[0].titles.get(topic, ""))
         topics[topic] = []
-        for document, ranked in ranks[topic].items():
-            judged = {name: labels.get(topic, {}).get(document) for name, labels in qrels.items()}
-            labels: dict[str, int | str | None] = {**judged}
-            if (stance := judged.get(STANCE)) is not None:
+        for document, all_ranks in ranks[topic].items():
+            best_ranks = [ranked for ranked in all_ranks if ranked.best <= task.cutoff]
+            if not best_ranks:
+                continue
+            if images and document not in thumbnails:
+                thumbnails[document] = thumbnail(picture(images, document))
+            grades = {name: labels.get(topic, {}).get(document) for name, labels in qrels.items()}
+            labels: dict[str, int | str | None] = {**grades}
+            stance = grades.get(STANCE)
+            if stance is not None:
                 labels[STANCE] = task.stances[stance]
-            parts = [part for id in ids_of(document, task) for part in texts.get(id, ()) if part[1].strip()]
-            passages = [(kind, passage(text, terms)) for kind, text in parts]
-            if places := [place for place in ranked if place.best <= task.cutoff]:
-                if images and document not in thumbnails:
-                    thumbnails[document] = thumbnail(picture(images, document))
-                topics[topic].append(
-                    ShownDocument(
-                        document=document,
-                        labels=labels,
-                        places=places,
-                        passages=passages,
-                        thumbnail=thumbnails.get(document, ""),
-                    )
+            parts = [part for id in text_ids(document, task) for part in texts.get(id, ())]
+            topics[topic].append(
+                ShownDocument(
+                    document=document,
+                    labels=labels,
+                    ranks=best_ranks,
+                    passages=[(kind, passage(text, terms)) for kind, text in parts if text.strip()],
+                    thumbnail=thumbnails.get(document, ""),
                 )
-        topics[topic].sort(key=lambda shown: (min(place.best for place in shown.places), -len(shown.places)))
+            )
+        topics[topic].sort(key=lambda shown: (min(ranked.best for ranked in shown.ranks), -len(shown.ranks)))
     return topics

@@ -15,26 +15,26 @@ _BEFORE = 60  # characters before the first marked term
 _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 
 
-def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
+def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
     """Returns the parts of documents or sentences by id, each with its kind and text.
 
     The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for a text without parts.
-    Reading stops when all ids are found.
+    Reading stops when all ids have a text.
     """
-    found: dict[str, list[tuple[str, str]]] = {}
+    texts: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
         if document.id in ids:
-            found[document.id] = _parts(document)
+            texts[document.id] = _parts(document)
         for sentence in (document.sentences or ()) if isinstance(document, Argument) else ():
             if sentence.id in ids:
                 kind = "conclusion" if _CONCLUSION in sentence.id else "premise"
-                found[sentence.id] = [(kind, sentence.text)]
-        if len(found) == len(ids):
+                texts[sentence.id] = [(kind, sentence.text)]
+        if len(texts) == len(ids):
             break
-    return found
+    return texts
 
 
-def terms_of(title: str) -> frozenset[str]:
+def title_terms(title: str) -> frozenset[str]:
     """Returns the terms of a topic's title: English stems without stop words."""
     return frozenset(_ENGLISH.terms(title))
 
@@ -52,10 +52,12 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
     text = encoded(" ".join(text.split())).decode()
     marks = _marks(text, terms)
     begin, end = _window(text, [start for start, _ in marks])
-    pieces, at = [("… " if begin else "", False)], begin
-    for start, stop in (mark for mark in marks if begin <= mark[0] and mark[1] <= end):
-        pieces += [(text[at:start], False), (text[start:stop], True)]
-        at = stop
+    pieces = [("… " if begin else "", False)]
+    at = begin
+    for start, stop in marks:
+        if begin <= start and stop <= end:
+            pieces += [(text[at:start], False), (text[start:stop], True)]
+            at = stop
     pieces += [(text[at:end], False), (" …" if end < len(text) else "", False)]
     return [piece for piece in pieces if piece[0]]
 
@@ -73,13 +75,14 @@ def _parts(document: AnyDocument) -> list[tuple[str, str]]:
 
 def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
     """Returns the positions of words whose stems are among the terms."""
-    found, at = [], 0
+    marks = []
+    at = 0
     for word in words(text):
         at = text.index(word, at)
         if _term(word) in terms:
-            found.append((at, at + len(word)))
+            marks.append((at, at + len(word)))
         at += len(word)
-    return found
+    return marks
 
 
 def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
