@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from touche.errors import ParameterError
 from touche.evaluation import fusion
-from touche.evaluation.fusion import METHODS, Hits, fused_run
+from touche.evaluation.fusion import METHODS, fused_run
 from touche.tira.outputs import write_ranked
 from touche.trec.runs import RunLine, read_run
 
@@ -30,8 +30,15 @@ def lines(scores: dict[tuple[str, str], float]) -> list[RunLine]:
 
 def fused(
     runs: Sequence[Sequence[RunLine]], method: fusion.Method, weights: Sequence[float] | None = None
-) -> dict[str, Hits]:
-    return {topic: documents.hits for topic, documents in fusion.fused(runs, method, weights)}
+) -> dict[str, list[tuple[str, float]]]:
+    topics = {
+        topic: fusion.weighted(shares, method, weights) for topic, shares in fusion.topic_shares(runs, method)
+    }
+    return {
+        topic: [*zip(fused.documents.tolist(), fused.scores.tolist(), strict=True)]
+        for topic, fused in topics.items()
+        if len(fused.documents)
+    }
 
 
 ONE = lines({("1", "a"): 9.0, ("1", "b"): 5.0, ("1", "c"): 1.0})

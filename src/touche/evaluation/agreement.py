@@ -5,8 +5,8 @@ strict to mild. Is the order the same? Are the topics' scores the same? Does one
 Only the first question needs no judgments. The authors' program is ``repro_eval``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import isclose, sqrt
 from operator import sub
@@ -23,7 +23,8 @@ from touche.trec.columns import Run
 from touche.trec.runs import read_run
 from touche.trec.topics import in_order
 
-NEAR, FAR = 5, 100  # ranks
+NEAR = 5  # ranks
+FAR = 100
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
 
@@ -93,8 +94,8 @@ def overlaps(runs: Sequence[Path | Run]) -> Iterator[Overlap]:
     """
     read = in_rankings([run if isinstance(run, Run) else read_run(run) for run in runs])
     paths = [run.path for run in read]
-    for (a, of_a), (b, of_b) in _pairs({run.path: rankings(run) for run in read}, paths):
-        yield overlap(of_a, of_b, (str(a), str(b)))
+    for (a, rankings_a), (b, rankings_b) in _pairs({run.path: rankings(run) for run in read}, paths):
+        yield overlap(rankings_a, rankings_b, (str(a), str(b)))
 
 
 def scored_overlaps(
@@ -111,8 +112,9 @@ def scored_overlaps(
         ToucheError: if there are fewer than two runs, or two runs share no topic.
     """
     runs = {(run.path, run.dimension): run for run in evaluated}
-    for (a, of_a), (b, of_b) in _pairs({run.path: rankings(run.lines) for run in evaluated}, paths):
-        unscored = overlap(of_a, of_b, (str(a), str(b)))
+    rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
+    for (a, rankings_a), (b, rankings_b) in _pairs(rankings_of_runs, paths):
+        unscored = overlap(rankings_a, rankings_b, (str(a), str(b)))
         for dimension in dict.fromkeys(run.dimension for run in evaluated):
             yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
@@ -156,12 +158,11 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
     evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
     evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
-    scores_a, scores_b, *scores_of_baselines = (
-        [values.get(topic, 0.0) for topic in topics] for values in evaluations
-    )
-    mean_a = fmean(scores_a)
-    mean_b = fmean(scores_b)
-    record = ScoredOverlap(
+    scores = [[values.get(topic, 0.0) for topic in topics] for values in evaluations]
+    scores_a, scores_b = scores[:2]
+    mean_a, mean_b, *baseline_means = map(fmean, scores)
+    effects = (mean_a, baseline_means[0], mean_b, baseline_means[1]) if baselines else None
+    return ScoredOverlap(
         **vars(unscored),
         task=a.task.id,
         dimension=a.dimension,
@@ -172,16 +173,8 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),
         p_t_test=t_test(list(map(sub, scores_a, scores_b))),
-        effect_ratio=None,
-        delta_ri=None,
-    )
-    if not baselines:
-        return record
-    baseline_a, baseline_b = map(fmean, scores_of_baselines)
-    return replace(
-        record,
-        effect_ratio=effect_ratio(mean_a, baseline_a, mean_b, baseline_b),
-        delta_ri=delta_ri(mean_a, baseline_a, mean_b, baseline_b),
+        effect_ratio=effect_ratio(*effects) if effects else None,
+        delta_ri=delta_ri(*effects) if effects else None,
     )
 
 
@@ -193,8 +186,8 @@ def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
     Returns:
         From -1 (reversed) to 1 (same order); None with fewer than two common documents.
     """
-    places = {document: place for place, document in enumerate(b)}
-    return _kendall([places[document] for document in a if document in places])
+    positions = _positions(b)
+    return _kendall([positions[document] for document in a if document in positions])
 
 
 def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
@@ -218,9 +211,8 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
         From -1 to 1; None if a list has fewer than two documents.
     """
     length = min(len(a), len(b))
-    union = dict.fromkeys([*a[:length], *b[:length]])
-    places = {document: place for place, document in enumerate(union)}
-    return _kendall([places[document] for document in b[:length]])
+    positions = _positions(dict.fromkeys([*a[:length], *b[:length]]))
+    return _kendall([positions[document] for document in b[:length]])
 
 
 def rbo(a: Sequence[str], b: Sequence[str]) -> float:
@@ -234,10 +226,13 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.
     """
-    place_in_a, place_in_b = ({each: place for place, each in enumerate(run)} for run in (a, b))
-    enter = [max(place, place_in_b[each]) for each, place in place_in_a.items() if each in place_in_b]
+    positions_a = _positions(a)
+    positions_b = _positions(b)
+    enters = [
+        max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
+    ]
     depths = np.arange(1, max(len(a), len(b)) + 1)
-    shared = np.cumsum(np.bincount(np.array(enter, dtype=int), minlength=len(depths)))
+    shared = np.cumsum(np.bincount(np.array(enters, dtype=int), minlength=len(depths)))
     return float(np.average(shared / depths, weights=PERSISTENCE ** (depths - 1)))
 
 
@@ -250,7 +245,7 @@ def rmse(a: Sequence[float], b: Sequence[float]) -> float:
     Returns:
         From 0 (equal scores) to 1, in the unit of the score.
     """
-    return sqrt(fmean((of_a - of_b) ** 2 for of_a, of_b in zip(a, b, strict=True)))
+    return sqrt(fmean((score_a - score_b) ** 2 for score_a, score_b in zip(a, b, strict=True)))
 
 
 def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> float | None:
@@ -297,14 +292,18 @@ def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
     return len(set(a) & set(b)) / max(len(a), len(b))
 
 
-def _kendall(places: Sequence[int]) -> float | None:
+def _positions(documents: Iterable[str]) -> dict[str, int]:
+    return {document: position for position, document in enumerate(documents)}
+
+
+def _kendall(positions: Sequence[int]) -> float | None:
     """Returns Kendall's tau of distinct numbers with 1, 2, ..., n."""
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 
-    return float(kendalltau(range(len(places)), places).statistic) if len(places) > 1 else None
+    return float(kendalltau(range(len(positions)), positions).statistic) if len(positions) > 1 else None
 
 
-def _mean(figures: Sequence[float | None]) -> float | None:
-    """Returns the mean of the defined figures."""
-    defined = [figure for figure in figures if figure is not None]
+def _mean(correlations: Sequence[float | None]) -> float | None:
+    """Returns the mean of the defined values."""
+    defined = [correlation for correlation in correlations if correlation is not None]
     return fmean(defined) if defined else None

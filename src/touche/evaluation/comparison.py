@@ -202,7 +202,7 @@ def topic_differences(
     differences = list[TopicDifference]()
     for a, b in _pairs([run for run in runs if run.is_ranking], reference):
         pair = vars(_pair(a, b, evaluator))
-        of_pair = [
+        rows = [
             TopicDifference(
                 **pair,
                 topic=topic,
@@ -213,7 +213,7 @@ def topic_differences(
             )
             for topic, (value_a, value_b) in _common_scores(a, b, evaluator).items()
         ]
-        differences += sorted(of_pair, key=lambda row: -abs(row.difference))
+        differences += sorted(rows, key=lambda row: -abs(row.difference))
     return differences
 
 
@@ -239,12 +239,12 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
     """Yields each pair of runs of a dimension; with a reference, each other run and the reference."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
-        of_dimension = [run for run in runs if run.dimension == dimension]
+        ranked = [run for run in runs if run.dimension == dimension]
         if reference:
-            (second,) = (run for run in of_dimension if run.path == reference.path)
-            yield from ((run, second) for run in of_dimension if run is not second)
+            (second,) = (run for run in ranked if run.path == reference.path)
+            yield from ((run, second) for run in ranked if run is not second)
         else:
-            yield from combinations(of_dimension, 2)
+            yield from combinations(ranked, 2)
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:

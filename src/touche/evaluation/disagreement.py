@@ -79,6 +79,6 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
     return {
-        topic: ndcg([of.get(document, 0) for document in ranked.get(topic, ())], of.values(), cutoff)
-        for topic, of in labels.items()
+        topic: ndcg([grades.get(document, 0) for document in ranked.get(topic, ())], grades.values(), cutoff)
+        for topic, grades in labels.items()
     }

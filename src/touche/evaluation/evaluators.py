@@ -32,10 +32,13 @@ class Evaluation:
         per_topic: measure of each topic that the evaluator averages over, in order.
         judged_per_topic: Judged@k of each topic that run and qrels have: the share of judged documents among
             the first k (among all documents, if the measure has no cutoff).
+        per_ranking: scores of each topic and stance, such as ``1 PRO``, if each stance has its own ranking;
+            else None.
     """
 
     per_topic: Mapping[str, float]
     judged_per_topic: Mapping[str, float]
+    per_ranking: "Evaluation | None" = None
 
     @property
     def mean(self) -> float | None:
@@ -60,11 +63,6 @@ class Evaluation:
     @property
     def results(self) -> int | None:
         """N, the number of results with a judged stance; None for rankings."""
-        return None
-
-    @property
-    def per_ranking(self) -> "Evaluation | None":
-        """Scores of each topic and stance, if each stance has its own ranking; else None."""
         return None
 
     @property
@@ -102,8 +100,10 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     import ir_measures  # optional: an image lacks it; it takes 10 ms
 
     plain = uncut(parsed(measure.name))
-    falling = [-float(place) for place in range(max(map(len, ranked.values())))]
-    scores = {topic: dict(zip(documents, falling, strict=False)) for topic, documents in ranked.items()}
+    scores = {
+        topic: {document: -float(rank) for rank, document in enumerate(documents)}
+        for topic, documents in ranked.items()
+    }
     graded = gains(qrels)
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
     return dict.fromkeys(graded, 0.0) | {result.query_id: result.value for result in results}
@@ -135,7 +135,7 @@ def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
         rel: the lowest relevant grade; None for graded gains.
     """
     gains = [grade if rel is None else int(grade >= rel) for grade in grades]
-    return sum((1 - p) * p**place * gain for place, gain in enumerate(gains))
+    return sum((1 - p) * p**above * gain for above, gain in enumerate(gains))
 
 
 def err(grades: Iterable[int], highest: int) -> float:
@@ -168,7 +168,8 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    run, cutoff = Run.of(run), measure.cutoff or 0
+    run = Run.of(run)
+    cutoff = measure.cutoff or 0
     ranked = run.documents_of(in_qrels(run.by_rank, qrels), cutoff)
     per_topic = {}
     for topic, labels in gains(qrels).items():
@@ -178,21 +179,21 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     return Evaluation(per_topic, judged_share(ranked, qrels, cutoff))
 
 
-def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
+def ndcg(ranked: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
     """Returns the DCG of a list divided by the DCG of the ideal list; 0 if nothing relevant is known.
 
     Args:
-        found: gains of the list, in order, down to the cutoff.
+        ranked: gains of the list, in order, down to the cutoff.
         judged: all gains of the topic; the k best, in order, are the ideal list.
         cutoff: k.
     """
     ideal = dcg(sorted(judged, reverse=True)[:cutoff])
-    return dcg(found) / ideal if ideal else 0.0
+    return dcg(ranked) / ideal if ideal else 0.0
 
 
-def dcg(found: Iterable[float]) -> float:
+def dcg(ranked: Iterable[float]) -> float:
     """Returns discounted cumulative gain: the sum over the ranks r from 1 of gain / log2(r + 1)."""
-    return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(ranked, 1))
 
 
 Evaluator = Callable[[Sequence[RunLine], Qrels, Measure], Evaluation]
@@ -228,4 +229,7 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
     """Returns Judged@k of each topic."""
     first = {topic: documents[:cutoff] for topic, documents in ranked.items()}
-    return {topic: sum(map(qrels[topic].__contains__, of)) / len(of) for topic, of in first.items()}
+    return {
+        topic: sum(document in qrels[topic] for document in documents) / len(documents)
+        for topic, documents in first.items()
+    }

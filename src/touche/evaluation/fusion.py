@@ -18,7 +18,6 @@ K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the rank
 PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
 
 Floats = NDArray[np.float64]
-Hits = list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,6 @@ class Fused:
     scores: NDArray[np.floating[Any]]
     stances: NDArray[np.object_]
 
-    @property
-    def hits(self) -> Hits:
-        """The documents with their scores."""
-        return list(zip(self.documents.tolist(), self.scores.tolist(), strict=True))
-
     def best(self, depth: int) -> "Fused":
         """Returns the best documents in trec_eval's order: by score as float32, ties by descending id.
 
@@ -82,26 +76,7 @@ class Fused:
         return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
-def fused(
-    runs: Sequence[Sequence[RunLine]], method: Method, weights: Sequence[float] | None = None
-) -> Iterator[tuple[str, Fused]]:
-    """Fuses runs, in any order.
-
-    Args:
-        runs: runs; a topic that only some runs have is fused from these.
-        method: one of ``METHODS``.
-        weights: factor of each run's shares; a run with weight 0 is ignored.
-
-    Yields:
-        Each topic, in the order of the runs, with all its documents.
-    """
-    for topic, shares in shares_of(runs, method):
-        documents = weighted(shares, method, weights)
-        if len(documents.scores):
-            yield topic, documents
-
-
-def shares_of(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tuple[str, Shares]]:
+def topic_shares(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tuple[str, Shares]]:
     """Yields each topic with the runs' shares for its documents, without weights.
 
     Args:
@@ -114,20 +89,20 @@ def shares_of(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tup
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
-    lines = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
-    ids = [run.documents[places].tolist() for run, places in zip(runs, lines, strict=True)]
+    lines_of_runs = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
+    ids = [run.documents[lines].tolist() for run, lines in zip(runs, lines_of_runs, strict=True)]
     documents = sorted(set[str]().union(*ids), reverse=True)
     column = {document: number for number, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     has = np.zeros(shares.shape, np.bool_)
     stances = np.empty(len(documents), np.object_)
     for number in reversed(range(len(runs))):  # the first run's stance is written last
-        run, places = runs[number], lines[number]
+        lines = lines_of_runs[number]
         columns = [column[document] for document in ids[number]]
         if columns:
-            shares[number, columns] = method.shares(run.scores[places])
+            shares[number, columns] = method.shares(runs[number].scores[lines])
             has[number, columns] = True
-            stances[columns] = run.stances[places].array
+            stances[columns] = runs[number].stances[lines].array
     return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
 
 
@@ -161,7 +136,8 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
         raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
-    if wrong := [each for each in weights if not _is_weight(each)]:
+    wrong = [weight for weight in weights if not _is_weight(weight)]
+    if wrong:
         raise ParameterError(
             f"the weight {wrong[0]!r} is neither 0 nor a number from 1e-6 to 1e6; correct it"
         )
@@ -201,8 +177,9 @@ def normalised(scores: Floats) -> Floats:
     Args:
         scores: the scores of a topic's documents.
     """
-    lowest, highest = scores.min(), scores.max()
-    return (scores - lowest) / (highest - lowest) if lowest < highest else np.ones_like(scores)
+    lowest = scores.min()
+    spread = scores.max() - lowest
+    return (scores - lowest) / spread if spread > 0 else np.ones_like(scores)
 
 
 def standardised(scores: Floats) -> Floats:
@@ -229,7 +206,7 @@ def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
     if len(shares) <= 2:
         total: Floats = shares.sum(axis=0)
         return total  # a sum of two is correctly rounded
-    return np.array([fsum(of_document) for of_document in shares.T.tolist()])
+    return np.array([fsum(column) for column in shares.T.tolist()])
 
 
 def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
@@ -273,7 +250,10 @@ def fused_run(
     """
     if weights is not None:
         check_weights(weights, len(runs))
-    return run_of_topics({topic: hits.best(depth) for topic, hits in fused(runs, method, weights)}, tag)
+    topics = {
+        topic: weighted(shares, method, weights).best(depth) for topic, shares in topic_shares(runs, method)
+    }
+    return run_of_topics(topics, tag)
 
 
 def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
@@ -309,7 +289,8 @@ def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
     columns = [Run.of(run) for run in runs]
     topics = [set(run.by_topic) for run in columns]
-    if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
+    alone = set[str]().union(*topics) - topics[0].intersection(*topics)
+    if alone:
         noun = "topic" if len(alone) == 1 else "topics"
         yield f"{len(alone)} {noun} in only some of the runs; check that all are of one task"
     if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):

@@ -1,7 +1,6 @@
 """Measures of rankings for each stance of a topic, by the organizers' script for image retrieval."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import fmean
 
 from touche.evaluation.evaluators import Evaluation, in_qrels, judged_share
@@ -11,23 +10,7 @@ from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 
 
-@dataclass(frozen=True)
-class StancePrecision(Evaluation):
-    """Means over the stances of each topic; attributes as in ``Evaluation``, and this:
-
-    Attributes:
-        rankings: scores of each topic and stance, such as ``1 PRO``.
-    """
-
-    rankings: Evaluation
-
-    @property
-    def per_ranking(self) -> Evaluation:
-        """Scores of each topic and stance."""
-        return self.rankings
-
-
-def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> StancePrecision:
+def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     """Computes precision at 10 as the organizers' script: hits among the first 10, divided by 10.
 
     A topic has the mean of its stances. A stance without a ranking counts 0, and a topic without lines is
@@ -48,9 +31,7 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> StancePrec
     values = {name: sum(qrels[name].get(id, 0) for id in ranked.get(name, ())) / cutoff for name in wanted}
     judged = judged_share(ranked, qrels, cutoff)
     rankings = Evaluation(per_topic=values, judged_per_topic=judged)
-    return StancePrecision(
-        per_topic=_per_topic(values), judged_per_topic=_per_topic(judged), rankings=rankings
-    )
+    return Evaluation(per_topic=_per_topic(values), judged_per_topic=_per_topic(judged), per_ranking=rankings)
 
 
 def _per_topic(values: Mapping[str, float]) -> dict[str, float]:

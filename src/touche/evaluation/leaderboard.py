@@ -141,7 +141,8 @@ def standing(
         decimals: the decimals of the tables, as in ``Task``.
         rank: the rank in words, as of ``own_rank``.
     """
-    printed, best = rounded(value, decimals), shortlist(published)
+    printed = rounded(value, decimals)
+    best = shortlist(published)
     called = dict(zip(published, names(published), strict=True))
 
     def label(row: Published, before: str = " ") -> str:
@@ -151,18 +152,21 @@ def standing(
     higher = [row for row in published if rounded(row.value) > printed]
     level = [row for row in published if rounded(row.value) == printed]
     lower = [row for row in published if rounded(row.value) < printed]
-    above = [row for row in best if row in higher][-1:]
-    below = ([row for row in best if row in lower] or lower)[:1]
-    end = ", the {} published" if len(published) > 1 else ""
     if level:
-        place, named = f"level with {' and '.join(dict.fromkeys(map(label, level)))}", level
-    elif above and below:
-        place, named = f"between {label(above[0])} and {label(below[0])}", above + below
+        named = level
+        position = f"level with {' and '.join(dict.fromkeys(map(label, level)))}"
+    elif higher and lower:
+        above = [row for row in best if row in higher][-1]
+        below = next((row for row in best if row in lower), lower[0])
+        named = [above, below]
+        position = f"between {label(above)} and {label(below)}"
     elif higher:
-        place, named = f"below {label(higher[-1])}{end.format('lowest')}", higher[-1:]
+        named = higher[-1:]
+        position = f"below {label(higher[-1])}{', the lowest published' if len(published) > 1 else ''}"
     else:
-        place, named = f"above {label(lower[0])}{end.format('highest')}", lower[:1]
-    parts = [place, *(label(row, ": ") for row in best if row.baseline and row not in named)]
+        named = lower[:1]
+        position = f"above {label(lower[0])}{', the highest published' if len(published) > 1 else ''}"
+    parts = [position, *(label(row, ": ") for row in best if row.baseline and row not in named)]
     if rank:
         parts.insert(1, rank)
     if any(row.evaluator is None and row.results is None for row in published):

@@ -8,7 +8,13 @@ from touche.data.ids import ids_of_result, small_collection
 from touche.data.remedies import full_file
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
-from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of
+from touche.evaluation.evaluators import (
+    EVALUATORS,
+    TREC_EVAL_VERSION,
+    Evaluation,
+    by_trec_eval,
+    evaluators_of,
+)
 from touche.evaluation.leaderboard import comparable, own_rank, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
@@ -43,19 +49,21 @@ def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
     if run.name == one_line(str(run.path)) != one_line(run.tag):  # the path of a frame is its tag
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
-    if len(tags := run.lines.tags.present) > 1:
+    tags = run.lines.tags.present
+    if len(tags) > 1:
         yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that it is one run"
-    if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):
+    evaluation = run.evaluations.get("touche")
+    if isinstance(evaluation, StanceEvaluation):
         yield from _wrong_labels(evaluation)
         return
     yield from _skipped(run)
     yield from _unjudged(run)
     yield from _no_grade_0(run)
     yield from _not_in_collection(run)
-    if "touche" in run.evaluations:
-        yield from _topics_left_out(run)
+    if evaluation:
+        yield from _topics_left_out(run, evaluation)
     yield from _topics_in_one_file(run)
-    if "touche" in run.evaluations:
+    if evaluation:
         yield from _equal_ranks(run)
     if "trec_eval" in run.evaluations:
         yield from _near_ties(run)
@@ -70,7 +78,8 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
             by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
     task = runs[0].task
     for name, values in by_name.items():
-        if equal := equal_runs(task, values):
+        equal = equal_runs(task, values)
+        if equal:
             number = len(next(iter(values.values())))
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             yield f"{name}: has the published topic values of {rows} in {number} of {number} topics"
@@ -85,7 +94,8 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
-    if others := int(evaluation.counts[..., -1].sum()):
+    others = evaluation.counts[..., -1].sum()
+    if others:
         known = ", ".join(evaluation.labels)
         yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
     if not evaluation.results:
@@ -94,11 +104,11 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
     """Returns the sentences, each once, with their runs and dimensions."""
-    about: dict[str, dict[str, dict[str, None]]] = {}
+    subjects: dict[str, dict[str, dict[str, None]]] = {}
     for run in runs:
         for text in sentences(run):
-            about.setdefault(text, {}).setdefault(run.name, {})[run.label] = None
-    return [f"{_named(names)}: {text}" for text, names in about.items()]
+            subjects.setdefault(text, {}).setdefault(run.name, {})[run.label] = None
+    return [f"{_named(names)}: {text}" for text, names in subjects.items()]
 
 
 def _named(runs: Mapping[str, Iterable[str]]) -> str:
@@ -106,7 +116,7 @@ def _named(runs: Mapping[str, Iterable[str]]) -> str:
     names: dict[str, list[str]] = {}
     for run, dimensions in runs.items():
         names.setdefault(" and ".join(dimensions), []).append(run)
-    return "; ".join(f"{', '.join(of_these)}, {dimensions}" for dimensions, of_these in names.items())
+    return "; ".join(f"{', '.join(group)}, {dimensions}" for dimensions, group in names.items())
 
 
 def _listed(topics: Sequence[str]) -> str:
@@ -130,13 +140,14 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields one sentence for both evaluators, without the share, so that runs can have the same sentence."""
     measure = run.measure
     shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
-    if names := [name for name, share in shares.items() if share > UNJUDGED_LIMIT]:
+    names = [name for name, share in shares.items() if share > UNJUDGED_LIMIT]
+    if names:
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
         top = f"top {measure.cutoff}" if measure.cutoff else "results"
         nothing = min(shares.values()) == 1
         share = "none" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
-        of_measure = {row.dimension for row in run.task.published if row.measure == measure.name}
-        effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
+        published = {row.dimension for row in run.task.published if row.measure == measure.name}
+        effect = ", so the score is not comparable with published ones" if run.dimension in published else ""
         if run.task.judged_limit is not None:
             is_less = max(shares.values()) > unjudged_limit(run.task)
             more = f", and less than {run.task.judged_limit:g} as for the published scores{effect}"
@@ -167,7 +178,7 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
     known = None if judged.issuperset(results) else collection.ids(run.task.rules)
     if known is None:
         return
-    unknown = [each for each in results if not known.issuperset(ids_of_result(each, run.task.rules))]
+    unknown = [id for id in results if not known.issuperset(ids_of_result(id, run.task.rules))]
     if unknown:
         share = f"{len(unknown):,} of {len(results):,} documents"
         check = "check that the run ranks this collection"
@@ -182,9 +193,9 @@ def _effect_of_unjudged(measure: Measure) -> str:
     return f"{measure} {left_out.format('unjudged documents') if measure.condenses else counted}"
 
 
-def _topics_left_out(run: Evaluated) -> Iterator[str]:
-    evaluation = run.evaluations["touche"]
-    if left_out := [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]:
+def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
+    left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
+    if left_out:
         nothing = "" if evaluation.per_topic else ", and has no topic left to average over"
         why = f"none of the top {run.task.cutoff} is judged, or no relevant document is known"
         yield f"touche leaves out {_listed(left_out)}{nothing}: {why}"
@@ -193,10 +204,12 @@ def _topics_left_out(run: Evaluated) -> Iterator[str]:
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     """Yields warnings on topics that only the run or only the judgments have."""
     present = run.lines.by_topic
-    if unknown := [topic for topic in present if topic not in run.judgments]:
+    unknown = [topic for topic in present if topic not in run.judgments]
+    missing = [topic for topic in run.judgments if topic not in present]
+    if unknown:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
-    if missing := [topic for topic in run.judgments if topic not in present]:
+    if missing:
         if run.measure in PER_STANCE.values():
             yield from _missing_stances(missing, {*map(topic_in, present)})
             return
@@ -207,9 +220,11 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 def _missing_stances(missing: Sequence[str], present: Collection[str]) -> Iterator[str]:
     """Yields warnings on rankings that the run lacks; topics that are present have one for another stance."""
-    if zeros := [ranking for ranking in missing if topic_in(ranking) in present]:
+    zeros = [ranking for ranking in missing if topic_in(ranking) in present]
+    absent = {*map(topic_in, missing)}.difference(present)
+    if zeros:
         yield f"the run has no results for {_listed(zeros)}, which touche counts as 0"
-    if absent := {*map(topic_in, missing)}.difference(present):
+    if absent:
         yield (
             f"the run has no results for {_listed([*absent])}, which touche leaves out; "
             "the score is not comparable"
@@ -217,27 +232,31 @@ def _missing_stances(missing: Sequence[str], present: Collection[str]) -> Iterat
 
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
-    topics, ranks = run.lines.by_topic.items(), run.lines.ranks
-    if repeated := [topic for topic, lines in topics if len(np.unique(ranks[lines])) < len(lines)]:
+    topics = run.lines.by_topic.items()
+    repeated = [topic for topic, lines in topics if len(np.unique(run.lines.ranks[lines])) < len(lines)]
+    if repeated:
         yield f"ranks occur twice in {_listed(repeated)}; touche then uses the order of the file"
 
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
     """Yields a warning if scores differ by less than float32 can represent; newer trec_eval reads doubles."""
-    lines, measure = run.lines, run.task.measure
-    by_float, by_double = lines.by_score, lines.order_of(lines.scores)
-    moved = [topic for topic, places in by_float.items() if (places != by_double[topic]).any()]
-    if not (moved := [topic for topic in moved if topic in run.judgments]):
+    measure = run.task.measure
+    by_float = run.lines.by_score
+    by_double = run.lines.order_of(run.lines.scores)
+    judged = [topic for topic in by_float if topic in run.judgments]
+    moved = [topic for topic in judged if (by_float[topic] != by_double[topic]).any()]
+    if not moved:
         return
     orders = ({topic: order[topic] for topic in moved} for order in (by_float, by_double))
-    ranked = (lines.documents_of(order, measure.depth) for order in orders)
+    ranked = (run.lines.documents_of(order, measure.depth) for order in orders)
     before, after = (by_trec_eval(documents, run.judgments, measure) for documents in ranked)
-    if changed := [topic for topic in moved if before[topic] != after[topic]]:
+    changed = [topic for topic in moved if before[topic] != after[topic]]
+    if changed:
         change = sum(after[topic] - before[topic] for topic in changed) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
             f"September 2023 read double and order {_listed(changed)} differently "
-            f"({change:+.4f} in {run.task.measure})"
+            f"({change:+.4f} in {measure})"
         )
 
 
@@ -245,7 +264,8 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
     means = [evaluation.mean for evaluation in run.evaluations.values()]
     if run.evaluations.keys() != EVALUATORS.keys() or None in means:
         return
-    if steps := list(reasons(run.lines, run.judgments, run.task.cutoff)):
+    steps = list(reasons(run.lines, run.judgments, run.task.cutoff))
+    if steps:
         difference = sum(step.change for step in steps)
         side = "above" if difference >= 0 else "below"
         parts = "; ".join(
@@ -259,7 +279,7 @@ def _standing(run: Evaluated) -> Iterator[str]:
     if run.task.only_topics and run.task.published:
         yield "published means are over all topics of the task, so a mean of some topics has no rank"
         return
-    places: dict[str, list[str]] = {}
+    standings: dict[str, list[str]] = {}
     for name, score in run.scores.items():
         rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
         if rows and score.mean is not None:
@@ -269,15 +289,17 @@ def _standing(run: Evaluated) -> Iterator[str]:
                 value = f"{score.mean:.5f}, which the tables round twice,"
             by_topic = run.evaluations[name].per_topic
             rank = own_rank(run.task, rows, score.mean, by_topic) if run.is_ranking else ""
-            place = standing(score.mean, rows, run.task.decimals, rank)
-            places.setdefault(f"{value} is {place}{doubt}", []).append(name)
-    for place, names in places.items():
-        yield f"with {' and '.join(names)}, {place}"
+            position = standing(score.mean, rows, run.task.decimals, rank)
+            standings.setdefault(f"{value} is {position}{doubt}", []).append(name)
+    for text, names in standings.items():
+        yield f"with {' and '.join(names)}, {text}"
+    if standings:
+        return
     rows = [row for row in run.task.published if row.dimension == run.dimension]
-    if not places and rows and rows[0].results is not None:
+    if rows and rows[0].results is not None:
         sizes = sorted(row.results or 0 for row in rows)
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
-    elif not places and run.task.published:
+    elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
         order = ", with pairs in the judged order" if run.any_order else ""
         values = f"published values are of {' and '.join(sorted(kinds)) or 'other judgments'}{order}"

@@ -216,7 +216,7 @@ class Evaluated:
             self._topic_scores(name, evaluation.per_ranking or evaluation)
             for name, evaluation in self.evaluations.items()
         ]
-        return [score for of_evaluator in scores for score in of_evaluator.values()]
+        return [score for by_topic in scores for score in by_topic.values()]
 
     def subject(self, evaluator: str) -> Subject:
         """Returns the subject of the scores of an evaluator.
@@ -406,12 +406,13 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
     A pair that the run contains in both orders stays unchanged, so that no judgment counts twice.
     """
     documents = run.documents.copy()
-    for topic, places in run.by_topic.items():
-        judged, present = qrels.get(topic, {}), set(run.documents[places])
-        for place in places:
-            other = ",".join(reversed(documents[place].split(",")))
-            if documents[place] not in judged and other in judged and other not in present:
-                documents[place] = other
+    for topic, lines in run.by_topic.items():
+        judged = qrels.get(topic, {})
+        present = set(run.documents[lines])
+        for line in lines:
+            reversed_pair = ",".join(reversed(documents[line].split(",")))
+            if documents[line] not in judged and reversed_pair in judged and reversed_pair not in present:
+                documents[line] = reversed_pair
     return replace(run, documents=documents)
 
 

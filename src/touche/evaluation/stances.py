@@ -33,7 +33,7 @@ class ClassScores:
     documents: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StanceEvaluation(Evaluation):
     """Judged and detected stances of a run, counted by topic; attributes as in ``Evaluation``, and these:
 
@@ -103,16 +103,20 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
     """
     run = Run.of(run)
     lines = {topic: run.by_topic[topic] for topic in sorted(run.by_topic, key=in_order) if topic in judged}
-    columns = {label: place for place, label in enumerate(labels)}
-    detected = np.array([columns.get(each.upper(), len(labels)) for each in run.stances.words])
+    columns = {label: column for column, label in enumerate(labels)}
+    detected = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
     counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
-    for place, (topic, places) in enumerate(lines.items()):
-        stances = detected[run.stances.codes[places]].tolist()
-        for document, stance in zip(run.documents[places], stances, strict=True):
+    for matrix, (topic, numbers) in zip(counts, lines.items(), strict=True):
+        stances = detected[run.stances.codes[numbers]].tolist()
+        for document, stance in zip(run.documents[numbers], stances, strict=True):
             if document in judged[topic]:
-                counts[place, judged[topic][document], stance] += 1
-    shares = judged_share(run.documents_of(lines), judged, None)
-    return StanceEvaluation({}, shares, labels, counts[counts.any(axis=(1, 2))])
+                matrix[judged[topic][document], stance] += 1
+    return StanceEvaluation(
+        per_topic={},
+        judged_per_topic=judged_share(run.documents_of(lines), judged, None),
+        labels=labels,
+        counts=counts[counts.any(axis=(1, 2))],
+    )
 
 
 def stance_difference(
@@ -127,11 +131,14 @@ def stance_difference(
     Raises:
         ToucheError: if fewer than two topics have such documents.
     """
-    places = [{(line.topic, line.document): line for line in run} for run in (one, other)]
-    shared = sorted(key for key in places[0].keys() & places[1].keys() if key[1] in judged.get(key[0], {}))
-    if len({topic for topic, _ in shared}) < 2:
+    lines_of_runs = [{(line.topic, line.document): line for line in run} for run in (one, other)]
+    common = lines_of_runs[0].keys() & lines_of_runs[1].keys()
+    keys = sorted((topic, document) for topic, document in common if document in judged.get(topic, {}))
+    if len({topic for topic, _ in keys}) < 2:
         raise ToucheError("fewer than two topics have documents with a judged stance in both runs")
-    first, second = (evaluate_stances([lines[key] for key in shared], judged, labels) for lines in places)
+    first, second = (
+        evaluate_stances([lines[key] for key in keys], judged, labels) for lines in lines_of_runs
+    )
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
@@ -146,8 +153,8 @@ def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def _times(topics: int) -> NDArray[np.float64]:
     """Returns how often each resample has each topic, as floats, which are exact and multiply faster."""
     drawn = draws(topics)
-    places = drawn + topics * np.arange(len(drawn))[:, None]
-    return np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+    cells = drawn + topics * np.arange(len(drawn))[:, None]
+    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:

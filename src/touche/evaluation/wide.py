@@ -1,7 +1,8 @@
 """Tables with a row for each run and a column for each measure, as papers print them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 DIFFERENT = "†"  # significantly different from the reference
 
+Marks = dict[tuple[str, str], list[str]]  # by run and dimension
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -32,6 +35,11 @@ class Cell:
     value: float | None
     best: bool
     marks: tuple[str, ...]
+
+    @property
+    def printed(self) -> str:
+        """The value with three decimals."""
+        return "–" if self.value is None else f"{self.value:.3f}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,10 @@ class WideTable:
 
     def text_rows(self) -> list[list[str]]:
         """Returns the cells as plain text."""
-        return [[name, *map(_plain, cells)] for name, cells in self.rows.items()]
+        return [
+            [name, *(f"{cell.printed}{''.join(cell.marks)}" for cell in cells)]
+            for name, cells in self.rows.items()
+        ]
 
     def markdown(self) -> str:
         """Returns the table in Markdown, the best values in bold."""
@@ -101,12 +112,13 @@ class WideTable:
         self, table: Callable[..., str], escaped: Callable[[str], str], formatted: Callable[[Cell], str]
     ) -> str:
         header = [escaped(name) for name in ("run", *self.columns)]
-        rows = [[escaped(self._named(name)), *map(formatted, cells)] for name, cells in self.rows.items()]
+        suffixes = {name: f" ({letter})" for name, letter in self.letters.items()}
+        rows = [
+            [escaped(f"{name}{suffixes.get(name, '')}"), *map(formatted, cells)]
+            for name, cells in self.rows.items()
+        ]
         numeric = [False] + [True] * len(self.columns)
         return table(header, rows, numeric, [self.note] if self.note else [])
-
-    def _named(self, name: str) -> str:
-        return f"{name} ({self.letters[name]})" if self.letters else name
 
 
 def wide_table(
@@ -126,105 +138,98 @@ def wide_table(
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
     names = [*dict.fromkeys(run.name for run in groups[0])]
-    letters = dict(zip(names, _letters(len(names)), strict=True)) if every_two else {}
-    columns, faults = dict[str, list[Cell]](), list[str]()
+    alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]  # a to z, then aa
+    letters = dict(zip(names, alphabet[: len(names)], strict=True)) if every_two else {}
+    columns = dict[str, list[Cell]]()
+    faults = list[str]()
     notes = list[str]()
     for group in groups:
         for evaluator in dict.fromkeys(name for run in group for name in run.evaluations):
-            marks = dict[tuple[str, str], list[str]]()
+            scored = [run for run in group if evaluator in run.evaluations]
+            marks: Marks = {}
             if reference is not None or every_two:
-                faults += _mark(group, evaluator, reference, letters, marks, notes)
-            for label in dict.fromkeys(run.label for run in group if evaluator in run.evaluations):
-                scores = {run.name: run.scores[evaluator].mean for run in group if run.label == label}
-                sizes = {run.scores[evaluator].results for run in group if run.label == label}
-                known = [round(value, 3) for value in scores.values() if value is not None]
-                best = max(known, default=None) if len(sizes) == 1 else None  # else values are not comparable
-                columns[_heading(groups, group, label, evaluator)] = [
-                    _cell(scores.get(name), best, marks.get((name, label), [])) for name in names
-                ]
-    rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
+                marks, notes_of_pairs, untested = _marks(scored, evaluator, reference, letters)
+                notes += notes_of_pairs
+                faults += untested
+            for label in dict.fromkeys(run.label for run in scored):
+                labelled = [run for run in scored if run.label == label]
+                columns[_heading(groups, labelled[0], evaluator)] = _column(labelled, evaluator, names, marks)
     tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
-    named = run_named(reference, groups[0]).name if reference is not None else ""
-    against = f"{DIFFERENT} significantly different from {named} {tested}" if reference is not None else ""
-    higher = f"letters: significantly higher than the run of this letter {tested}" if letters else ""
+    note = ""
+    if reference is not None:
+        note = f"{DIFFERENT} significantly different from {run_named(reference, groups[0]).name} {tested}"
+    elif every_two:
+        note = f"letters: significantly higher than the run of this letter {tested}"
     return WideTable(
         columns=tuple(columns),
-        rows=rows,
+        rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
         letters=letters,
-        note=against or higher,
+        note=note,
         warnings=tuple(faults),
         notes=tuple(notes),
     )
 
 
-def _mark(
-    group: Sequence[Evaluated],
-    evaluator: str,
-    reference: str | Path | None,
-    letters: dict[str, str],
-    marks: dict[tuple[str, str], list[str]],
-    notes: list[str],
-) -> list[str]:
-    """Adds marks and notes by the tests of one measure; returns pairs without a test."""
-    ranked = [run for run in group if run.is_ranking and not run.any_order and evaluator in run.evaluations]
+def _marks(
+    runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
+) -> tuple[Marks, list[str], list[str]]:
+    """Returns the marks of runs by the tests of one measure, what they can detect, and pairs without a test."""
+    ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
-        return []
+        return {}, [], []
     second = run_named(reference, ranked) if reference is not None else None
     compared, faults = comparisons(ranked, evaluator, second)
+    notes = list[str]()
     for pair in compared if reference is not None else ():
         about = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
         undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
         notes.append(f"{about}: {undecided}differences from {pair.detectable:.3f} are detectable")
+    marks: Marks = {}
     for pair in compared:
         if pair.significant and reference is not None:
             marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
             marks.setdefault((winner, pair.dimension), []).append(letters[other])
-    return faults
+    return marks, notes, faults
 
 
-def _heading(
-    groups: Sequence[Sequence[Evaluated]], group: Sequence[Evaluated], label: str, evaluator: str
-) -> str:
-    """Returns the name of a column: the measure, and its differences from other columns."""
-    (measure,) = {str(run.measure) for run in group if run.label == label}
-    parts = [measure]
+def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
+    """Returns the name of a run's column: the measure, and its differences from other columns."""
+    parts = [str(run.measure)]
     if len({run.label for runs in groups for run in runs}) > 1:
-        parts.append(label)
-    of_label = next(run for run in group if run.label == label)
-    return " ".join([*parts, *([f"({evaluator})"] if len(of_label.evaluations) > 1 else [])])
+        parts.append(run.label)
+    if len(run.evaluations) > 1:
+        parts.append(f"({evaluator})")
+    return " ".join(parts)
 
 
-def _cell(value: float | None, best: float | None, marks: Sequence[str]) -> Cell:
-    return Cell(value, value is not None and round(value, 3) == best, tuple(sorted(marks)))
-
-
-def _letters(count: int) -> list[str]:
-    """Returns the letters a to z, then aa and so on."""
-    letters = [*ascii_lowercase, *(first + second for first in ascii_lowercase for second in ascii_lowercase)]
-    return letters[:count]
-
-
-def _printed(cell: Cell) -> str:
-    return "–" if cell.value is None else f"{cell.value:.3f}"
-
-
-def _plain(cell: Cell) -> str:
-    return f"{_printed(cell)}{''.join(cell.marks)}"
+def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], marks: Marks) -> list[Cell]:
+    """Returns the cells of all runs in the column of the runs that have this dimension."""
+    scores = {run.name: run.scores[evaluator] for run in runs}
+    printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
+    is_comparable = len({score.results for score in scores.values()}) == 1
+    best = max(printed, default=None) if is_comparable else None
+    cells = []
+    for name in names:
+        value = scores[name].mean if name in scores else None
+        is_best = value is not None and round(value, 3) == best
+        marks_of_run = tuple(sorted(marks.get((name, runs[0].label), [])))
+        cells.append(Cell(value=value, best=is_best, marks=marks_of_run))
+    return cells
 
 
 def _in_markdown(cell: Cell) -> str:
-    value = f"**{_printed(cell)}**" if cell.best else _printed(cell)
+    value = f"**{cell.printed}**" if cell.best else cell.printed
     return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value
 
 
 def _in_latex(cell: Cell) -> str:
-    value = f"\\textbf{{{_printed(cell)}}}" if cell.best else _printed(cell).replace("–", "--")
+    value = f"\\textbf{{{cell.printed}}}" if cell.best else cell.printed.replace("–", "--")
     marks = ",".join(cell.marks).replace(DIFFERENT, "\\dagger")
     return f"{value}$^{{{marks}}}$" if marks else value
 
 
 def _in_html(cell: Cell) -> str:
-    value = f"<b>{_printed(cell)}</b>" if cell.best else _printed(cell)
+    value = f"<b>{cell.printed}</b>" if cell.best else cell.printed
     return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value

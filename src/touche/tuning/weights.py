@@ -8,7 +8,7 @@ from touche.data.places import qrels_of
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
-from touche.evaluation.fusion import Method, Shares, run_of_topics, shares_of, weighted
+from touche.evaluation.fusion import Method, Shares, run_of_topics, topic_shares, weighted
 from touche.io.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
@@ -79,7 +79,7 @@ def tuned(
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
-    shares = dict(shares_of(runs, method))
+    shares = dict(topic_shares(runs, method))
     qrels = qrels_of(task, dimension)
     grid = list(simplex(len(runs), STEPS))
     values = {
