@@ -24,9 +24,9 @@ def count(event, arguments):
         print("compiled", arguments[1])
 """
 REGRESS = """
-from touche.regression.running import expected_of
+from touche.regression.running import read_expectations
 sys.addaudithook(count)
-expected_of((), ())
+read_expectations((), ())
 """
 RUN = """
 from touche.cli import main

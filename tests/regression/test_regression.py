@@ -20,7 +20,7 @@ from touche.containers.programs import Log
 from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
 from touche.identification.models import MODELS
-from touche.regression.expected import Model, digest_of, read_expected
+from touche.regression.expected import Model, ranking_digest, read_expected
 from touche.regression.outcomes import Outcome
 from touche.regression.running import regress, update
 from touche.trec.runs import read_run
@@ -294,9 +294,11 @@ LINES = "1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n2 Q0 a 1 1.0 t\n"
 def test_a_digest_is_of_topics_ranks_and_documents(write: Write, old: str, new: str, same: bool) -> None:
     first = write("a.txt", LINES)
     second = write("run.txt", LINES.replace(old, new))
-    (script,) = re.findall("``(awk .*)``", digest_of.__doc__ or "")
+    (script,) = re.findall("``(awk .*)``", ranking_digest.__doc__ or "")
     printed = subprocess.run(script, shell=True, cwd=second.parent, capture_output=True, text=True).stdout
-    assert (digest_of(read_run(first)) == printed) == same and printed == digest_of(read_run(second))
+    assert (ranking_digest(read_run(first)) == printed) == same and printed == ranking_digest(
+        read_run(second)
+    )
 
 
 def test_a_baseline_with_a_broken_file_is_a_row_and_the_others_go_on(touche: Touche, clone: Path) -> None:

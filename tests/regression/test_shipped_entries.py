@@ -8,7 +8,7 @@ from typing import Any, get_args
 from touche import baselines, tasks
 from touche.cli.run import command_of as click_command_of
 from touche.regression.expected import ExpectedRun, ExpectedScore, read_expected
-from touche.regression.reruns import command_of, is_of, published_scores, rerun_of
+from touche.regression.reruns import belongs_to, command_of, published_scores, rerun_of
 from touche.tasks.records import Unit
 
 UNITS = get_args(Unit)
@@ -44,7 +44,7 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
     scores = published_scores()
     rows = [row for task in tasks.all_tasks().values() for row in task.published]
     for published in scores:
-        (row,) = (row for row in rows if is_of(published, row))
+        (row,) = (row for row in rows if belongs_to(published, row))
         # We chose evaluator and qrels if the source does not state them.
         assert row.evaluator in (published.evaluator, None) and row.qrels in (published.qrels, None)
     required = [row for row in rows if row.baseline and "2023" not in row.task]

@@ -80,7 +80,7 @@ def regress(
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
-    expected, outcomes = running.expected_of(names_in("baseline", baselines), ids)
+    expected, outcomes = running.read_expectations(names_in("baseline", baselines), ids)
     if folder:
         make_folder(folder)
     keep = folder / "runs" if folder else None

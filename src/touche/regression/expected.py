@@ -24,7 +24,9 @@ from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, read_run
 
 EXPECTED_FILE = "expected.toml"
-PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
+PUBLISHED = "published"
+REPORTED = "reported"
+PINNED = "pinned"
 _KINDS = (PUBLISHED, REPORTED, PINNED)
 _DIGITS = 5  # decimals of pinned numbers
 SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are published per topic
@@ -53,21 +55,22 @@ class Rerun(NamedTuple):
     scored: Mapping[str, Evaluated | ToucheError]
 
     @classmethod
-    def of(cls, path: Path, dataset_id: str) -> "Rerun":
+    def read(cls, path: Path, dataset_id: str) -> "Rerun":
         """Reads and evaluates a run file.
 
         Raises:
             InputError: if it is not a run.
         """
-        task, lines, scored = dataset(dataset_id)[0], read_run(path), dict[str, Evaluated | ToucheError]()
-        for dimension in [
-            name for name, judgments in task.qrels.items() if is_available("qrels", judgments.file)
-        ]:
-            try:
-                scored[dimension] = evaluated(lines, task, dimension)
-            except ToucheError as error:
-                scored[dimension] = error
-        return cls(dataset_id, lines, scored)
+        task = dataset(dataset_id)[0]
+        lines = read_run(path)
+        scored = dict[str, Evaluated | ToucheError]()
+        for dimension, judgments in task.qrels.items():
+            if is_available("qrels", judgments.file):
+                try:
+                    scored[dimension] = evaluated(lines, task, dimension)
+                except ToucheError as error:
+                    scored[dimension] = error
+        return cls(dataset=dataset_id, lines=lines, scored=scored)
 
 
 @dataclass(frozen=True)
@@ -313,7 +316,9 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             own = evaluated_run.evaluations[SCRIPT].per_topic
             for topic, published in self._published(dimension).items():
                 printed = rounded(own[topic], evaluated_run.task.decimals) if topic in own else None
-                values.append(TopicValue(dimension, topic, published, printed))
+                values.append(
+                    TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
+                )
         others = [value for value in values if value.rerun != value.published]
         remark = ", ".join(
             f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
@@ -335,7 +340,8 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {nearest}")
         if any(row.is_ambiguous for row in rows if row.tag == self.tag):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
-        if missing := [topic for topic in task.only_topics if topic not in values]:
+        missing = [topic for topic in task.only_topics if topic not in values]
+        if missing:
             problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
             raise ValueError(f"{problem}; choose another tag or dataset")
         return values
@@ -365,7 +371,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedRun(Expected, kw_only=True, frozen=True):
-    """A ranking that must not change; its value is a digest, see ``digest_of``."""
+    """A ranking that must not change; its value is a digest, see ``ranking_digest``."""
 
     TABLE: ClassVar[str] = "run"
     PINNED_AS: ClassVar[str] = "digest"
@@ -377,7 +383,7 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
         return "ranking", ""
 
     def measured(self, rerun: Rerun) -> Measured:
-        return Measured(digest_of(rerun.lines))
+        return Measured(ranking_digest(rerun.lines))
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
@@ -428,7 +434,12 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         from touche.identification.samples import read_scores
         from touche.regression.official_runs import ScoredRun, formula_fit
 
-        hypothesis = Hypothesis(self.model, NAMED[self.analysis], self.fields, self.combination)
+        hypothesis = Hypothesis(
+            model=self.model,
+            analysis=NAMED[self.analysis],
+            fields=self.fields,
+            combination=self.combination,
+        )
         official = ScoredRun(
             lines=read_scores(locate("runs", self.run)),
             parameters=self.parameters | self.official_parameters,
@@ -473,7 +484,7 @@ def read_expected(baseline: str) -> list[Expected]:
     ]
 
 
-def digest_of(run: Run) -> str:
+def ranking_digest(run: Run) -> str:
     """Returns the digest of a ranking, 16 hexadecimal digits: that of its lines ``topic rank document``.
 
     In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.

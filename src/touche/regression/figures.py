@@ -22,7 +22,7 @@ def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) ->
 
 def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
     """Returns the share of pairs whose sentences are from one argument."""
-    return mean(len({_argument(id) for id in _ids_of(line)}) == 1 for line in run)
+    return mean(len({_argument(id) for id in _sentence_ids(line)}) == 1 for line in run)
 
 
 def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
@@ -32,7 +32,7 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
         ToucheError: if a sentence is not in the corpus.
     """
     topics = by_topic(in_order_of_score(run))
-    first_five = [_ids_of(line) for lines in topics.values() for line in lines[:_FIRST]]
+    first_five = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST]]
     sentences = _read({id for ids in first_five for id in ids}, documents)
     (coherences,) = of_embeddings(
         [[Pair(sentences[one], sentences[other], 0.0) for one, other in first_five]]
@@ -47,7 +47,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def _ids_of(line: RunLine) -> tuple[str, str]:
+def _sentence_ids(line: RunLine) -> tuple[str, str]:
     one, _, other = line.document.partition(",")
     if "__" not in one or "__" not in other:
         raise ToucheError(f"{line.document} is not a pair of sentences")
@@ -62,6 +62,7 @@ def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSe
     arguments = {_argument(id) for id in ids}
     split = arguments_in_sentences(document for document in documents if document.id in arguments)
     sentences = {sentence.id: sentence for argument in split for sentence in unscored(argument)}
-    if missing := ids - sentences.keys():
+    missing = ids - sentences.keys()
+    if missing:
         raise ToucheError(f"sentence {min(missing)} is not in the corpus")
     return sentences

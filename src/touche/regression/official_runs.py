@@ -108,12 +108,16 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     if corpus is not task.corpora["full"]:
         wanted = set(theirs.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
-        theirs = theirs.take([place for place, id in enumerate(theirs.documents) if id in common])
-    counts = {topic: len(places) for topic, places in theirs.by_topic.items()}
-    first = [places[: counts.get(topic, 0)] for topic, places in rerun.by_score.items()]
+        theirs = theirs.take([line for line, id in enumerate(theirs.documents) if id in common])
+    counts = {topic: len(lines) for topic, lines in theirs.by_topic.items()}
+    first = [lines[: counts.get(topic, 0)] for topic, lines in rerun.by_score.items()]
     ours = rerun.take(np.concatenate(first))
     without = overlap(rankings(theirs), rankings(ours), names)
-    judged = [name for name, of in task.qrels.items() if name != STANCE and is_available("qrels", of.file)]
+    judged = [
+        name
+        for name, judgments in task.qrels.items()
+        if name != STANCE and is_available("qrels", judgments.file)
+    ]
     scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
     # The significance test needs two topics.
     both = [runs for runs in scored if len(runs[0].topic_scores[EVALUATOR]) > 1]
@@ -125,8 +129,10 @@ def _tau(sample: Sample, predicted: Array) -> float:
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 
     topics = np.array(sample.topics)
-    places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
-    taus = [kendalltau(sample.scores[rows], predicted[rows]).statistic for rows in places if len(rows) > 1]
+    rows_of_topics = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
+    taus = [
+        kendalltau(sample.scores[rows], predicted[rows]).statistic for rows in rows_of_topics if len(rows) > 1
+    ]
     return float(np.nanmean(taus))
 
 

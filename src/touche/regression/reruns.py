@@ -26,7 +26,7 @@ def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore |
         row: the row; it belongs to an entry with the same value whose source contains the row's tag.
         scores: the result of ``published_scores``.
     """
-    return next((score for score in scores if is_of(score, row)), None)
+    return next((score for score in scores if belongs_to(score, row)), None)
 
 
 def command_of(score: ExpectedScore) -> str:
@@ -34,13 +34,15 @@ def command_of(score: ExpectedScore) -> str:
     return f"touche run {score.command} -i {score.dataset} -o out"
 
 
-def tags_of(rows: Collection[Published]) -> set[str]:
+def rerun_tags(rows: Collection[Published]) -> set[str]:
     """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
     scores = published_scores() if rows else []
-    return {tag_of(score.baseline, score.options) for row in rows for score in scores if is_of(score, row)}
+    return {
+        tag_of(score.baseline, score.options) for row in rows for score in scores if belongs_to(score, row)
+    }
 
 
-def is_of(score: ExpectedScore, row: Published) -> bool:
+def belongs_to(score: ExpectedScore, row: Published) -> bool:
     """Returns whether an entry belongs to a row of a table of results.
 
     Args:

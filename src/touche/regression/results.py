@@ -50,11 +50,9 @@ class Regression(Table[Outcome]):
         """Why nothing was checked; empty if at least one value was."""
         if not all(outcome.verdict in UNCHECKED for outcome in self):
             return ""
-        return (
-            self.not_installed[0]
-            if self.not_installed
-            else f"all datasets are missing; {remedy_for(self.missing)}"
-        )
+        if self.not_installed:
+            return self.not_installed[0]
+        return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
     def repeats(self) -> bool:
@@ -73,14 +71,16 @@ def to_json(outcomes: Sequence[Outcome]) -> str:
 
 def row_of(outcome: Outcome) -> tuple[str, ...]:
     """Returns the cells of an outcome, one for each of ``COLUMNS``."""
-    each, usage, difference = outcome.expected, outcome.usage, outcome.difference
+    entry = outcome.expected
+    usage = outcome.usage
+    difference = outcome.difference
     remark = "" if outcome.verdict == NOT_INSTALLED else outcome.remark
     cells = (
-        each.command if each.reruns else f"runs/{each.run}",
-        each.dataset,
-        *each.names,
-        each.kind,
-        f"{each.value:g}" if isinstance(each.value, float) else str(each.value),
+        entry.command if entry.reruns else f"runs/{entry.run}",
+        entry.dataset,
+        *entry.names,
+        entry.kind,
+        f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,
         None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
         usage and f"{usage.wall:.1f} s",

@@ -46,7 +46,7 @@ from touche.trec.runs import RUN_FILE
 _log = logging.getLogger(__name__)
 
 
-def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
+def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
     """Reads the expectations for baselines on datasets, and outcomes for baselines without entries.
 
     Args:
@@ -58,18 +58,19 @@ def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Exp
     """
     for dataset_id in datasets:
         tasks.dataset(dataset_id)  # raises an error for an unknown id
-    expected, outcomes = list[Expected](), list[Outcome]()
+    expected = list[Expected]()
+    outcomes = list[Outcome]()
     for name in [name for name in names or baselines.names() if folder_of(name)]:  # or an error
-        about = Expected(baseline=name)
+        unread = Expected(baseline=name)
         try:
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
         except Exception as error:
-            outcomes += _failed([about], error)
+            outcomes += _failed([unread], error)
             continue
         expected += entries
         if names and not entries:
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
-            outcomes.append(Outcome(about, NOTHING_EXPECTED, remark=remark))
+            outcomes.append(Outcome(unread, NOTHING_EXPECTED, remark=remark))
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
@@ -106,7 +107,8 @@ def regress(
     for entry in expected:
         groups.setdefault((entry.command, entry.dataset), []).append(entry)
     for group in bar("running", "runs", len(groups), over=groups.values()):
-        outcomes, rerun = list[Outcome](), list[Expected]()
+        outcomes = list[Outcome]()
+        rerun = list[Expected]()
         for entry in group:
             try:
                 if not entry.available:
@@ -114,7 +116,7 @@ def regress(
                 elif entry.reruns:
                     rerun.append(entry)
                 else:
-                    outcomes.append(_outcome(entry, Rerun.of(locate("runs", entry.run), entry.dataset)))
+                    outcomes.append(_outcome(entry, Rerun.read(locate("runs", entry.run), entry.dataset)))
             except Exception as error:
                 outcomes += _failed([entry], error)
         try:
@@ -140,7 +142,8 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
     updated = []
     for before in outcomes:
         after = _updated(before)
-        entry, old = after.expected, before.expected.value
+        entry = after.expected
+        old = before.expected.value
         if old != entry.value:
             where = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
             by = "" if before.difference is None else f" ({before.difference:+.5f})"
@@ -150,10 +153,10 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 
 
 def _updated(outcome: Outcome) -> Outcome:
-    expected, got = outcome.expected, outcome.got
-    if expected.kind != PINNED or got is None or outcome.verdict == NOT_THE_SAME:
+    expected = outcome.expected
+    if expected.kind != PINNED or outcome.got is None or outcome.verdict == NOT_THE_SAME:
         return outcome
-    pinned = expected.pinned_to(got)
+    pinned = expected.pinned_to(outcome.got)
     if pinned == expected:
         return outcome
     try:
@@ -187,24 +190,32 @@ def _measured(
 
     The first outcome has the agreement with official runs.
     """
-    first, agreements = group[0], list[Overlap]()
+    first = group[0]
     with temporary_folder("touche-regress-", mounted=True) as folder:
-        names = ("first", "second")[: 1 + twice]
-        jobs = [Job(first.baseline, first.arguments, first.dataset, folder / name) for name in names]
+        jobs = [
+            Job(
+                baseline=first.baseline,
+                arguments=first.arguments,
+                given=first.dataset,
+                output=folder / name,
+            )
+            for name in (["first", "second"] if twice else ["first"])
+        ]
         usages = [run(job) for job in jobs]
         same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
-        rerun = Rerun.of(_copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
-    scored = [scored for scored in rerun.scored.values() if keep and isinstance(scored, Evaluated)]
-    common: dict[str, Any] = {"usage": usages[0], "evaluated": scored}
-    common |= {} if same else {"verdict": NOT_THE_SAME}
-    outcomes = [replace(_outcome(entry, rerun), **common) for entry in group]
+        rerun = Rerun.read(_copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
+    scored = [run for run in rerun.scored.values() if keep and isinstance(run, Evaluated)]
+    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=scored) for entry in group]
+    if not same:
+        outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
     passed = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    agreements = list[Overlap]()
     for name in filter(None, dict.fromkeys([*official, *passed])):
         from touche.regression import official_runs  # here, because it takes 63 ms
 
-        both = f"runs/{name}", f"{first.command} on {first.dataset}"
+        names = (f"runs/{name}", f"{first.command} on {first.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), rerun.lines, first.dataset, both)
+            agreements += official_runs.agreements(locate("runs", name), rerun.lines, first.dataset, names)
         except ToucheError as error:
             _log.warning("%s", error)
     return [replace(outcomes[0], agreements=tuple(agreements)), *outcomes[1:]]
@@ -226,9 +237,14 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     except Exception as error:
         return _failed([expected], error)[0]
     difference = expected.difference(measured.got)
-    drift = CHANGED if difference is None else TOO_HIGH if difference > 0 else TOO_LOW
-    drift = NOT_AS_REPORTED if expected.kind == REPORTED else drift
-    verdict = PASSED if expected.accepts(measured.got) else drift
+    if expected.accepts(measured.got):
+        verdict = PASSED
+    elif expected.kind == REPORTED:
+        verdict = NOT_AS_REPORTED
+    elif difference is None:
+        verdict = CHANGED
+    else:
+        verdict = TOO_HIGH if difference > 0 else TOO_LOW
     return Outcome(
         expected,
         verdict,

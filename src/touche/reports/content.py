@@ -19,7 +19,7 @@ from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.opening import is_file, md5
 from touche.regression.expected import ExpectedScore
-from touche.regression.reruns import published_scores, rerun_of, tags_of
+from touche.regression.reruns import published_scores, rerun_of, rerun_tags
 from touche.reports.records import (
     BASELINE,
     GIVEN,
@@ -144,7 +144,7 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     if name is not None:
         return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
-    tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
+    tags = {_plain(tag) for tag in (*rerun_tags(baselines), *(row.tag for row in baselines))}
     reruns = [run.name for run in runs if _plain(run.tag) in tags]
     return reruns[0] if reruns else views[0].passed[0].name
 
