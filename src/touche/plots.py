@@ -1,7 +1,8 @@
 """Plots for papers, in colours that colour-blind readers can distinguish (Okabe and Ito 2008)."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The same blue and orange as in templates/style.css.
-_BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
+_BLUE = "#0072b2"
+_ORANGE = "#d55e00"
+_GREY = "#767676"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -31,7 +34,8 @@ _LOOKS = {  # colour, marker and legend; markers differ if colours cannot be dis
     "published": (_GREY, "o", "published results"),
 }
 _NOTED = (0, (1, 1))  # dotted
-_WIDTH, _ROW = 7.5, 0.24  # inches
+_WIDTH = 7.5  # inches
+_ROW = 0.24
 _LONGEST_LABEL = 48  # characters
 _CELL = 0.62  # inches
 _LIGHT = 0.6  # share of the range of colours; lighter colours need dark text
@@ -71,9 +75,7 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
     Raises:
         ToucheError: if matplotlib is not installed.
     """
-    with imported("matplotlib", "analysis").rc_context(_STYLE):
-        size = _WIDTH, 0.9 + _ROW * len(rows)
-        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+    with _styled_figure(_WIDTH, 0.9 + _ROW * len(rows)) as figure:
         axes = figure.subplots()
     for height, row in enumerate(reversed(rows)):
         _draw(axes, height, row)
@@ -92,9 +94,18 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
             axes.plot([], [], color=colour, marker=marker, label=name)
     if not all(row.is_95 for row in rows):
         axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
-    if (entries := len(axes.get_legend_handles_labels()[1])) > 1:
+    entries = len(axes.get_legend_handles_labels()[1])
+    if entries > 1:
         figure.legend(loc="outside upper right", ncols=entries, frameon=False, fontsize=9)
     return figure
+
+
+@contextmanager
+def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
+    """Yields a figure of a size in inches, in the style of all plots."""
+    with imported("matplotlib", "analysis").rc_context(_STYLE):
+        size = (width, height)
+        yield imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
 
 
 def _draw(axes: "Axes", height: int, row: Interval) -> None:
@@ -118,12 +129,11 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     Raises:
         ToucheError: if matplotlib is not installed.
     """
-    columns, rows = (list(dict.fromkeys(place)) for place in zip(*cells, strict=True))
-    least, most = min(cells.values()), max(cells.values())
+    columns, rows = (list(dict.fromkeys(values)) for values in zip(*cells, strict=True))
+    least = min(cells.values())
+    most = max(cells.values())
     grid = [[cells.get((column, row), nan) for column in columns] for row in rows]
-    with imported("matplotlib", "analysis").rc_context(_STYLE):
-        size = 2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)
-        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+    with _styled_figure(2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)) as figure:
         axes = figure.subplots()
         image = axes.imshow(grid, cmap="viridis", aspect="auto")  # a perceptually uniform map, also in grey
         axes.set(title=title, xlabel=across, ylabel=down)
@@ -133,8 +143,9 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
         for (column, row), value in cells.items():
             colour = "black" if value - least > _LIGHT * (most - least) else "white"
             weight = "bold" if value == most else "normal"
-            place = columns.index(column), rows.index(row)
-            axes.text(*place, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
+            x = columns.index(column)
+            y = rows.index(row)
+            axes.text(x, y, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
     vars(figure)["_repr_png_"] = partial(_png, figure)
     return figure
 

@@ -94,7 +94,7 @@ def test_values_have_to_be_of_the_type_of_the_option(default: Any, text: str) ->
 
 
 def test_settings_are_all_combinations_each_once() -> None:
-    settings = grid.settings_of(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
+    settings = grid.grid_settings(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
     assert [(setting["depth"], setting["k1"]) for setting in settings] == [
         (10, 1.0),
         (10, 2.5),
@@ -102,16 +102,16 @@ def test_settings_are_all_combinations_each_once() -> None:
         (20, 2.5),
     ]
     assert all(isinstance(setting["k1"], float) for setting in settings)
-    (numpy,) = grid.settings_of(OPTIONS, {"k1": np.array([1.5]), "depth": np.array([5])})
+    (numpy,) = grid.grid_settings(OPTIONS, {"k1": np.array([1.5]), "depth": np.array([5])})
     assert (type(numpy["k1"]), type(numpy["depth"])) == (float, int)  # as metadata can write them
     assert all((setting["multifield"], setting["stance"]) == (False, "NO") for setting in settings)
-    assert grid.settings_of(OPTIONS, {}) == [{name: setting.default for name, setting in OPTIONS.items()}]
+    assert grid.grid_settings(OPTIONS, {}) == [{name: setting.default for name, setting in OPTIONS.items()}]
 
 
 @pytest.mark.parametrize("values", [None, [{"k1": [1.0]}], "k1"])
 def test_a_grid_that_is_not_a_dictionary_is_refused(values: Any) -> None:
     with pytest.raises(ParameterError, match=r"not a dictionary; .*\{'k1': \[0\.9\]\}"):
-        grid.settings_of(OPTIONS, values)
+        grid.grid_settings(OPTIONS, values)
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_a_grid_that_is_not_a_dictionary_is_refused(values: Any) -> None:
 )
 def test_a_grid_that_no_baseline_can_run_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match=min(values, key=len) if len(values) == 1 else "10,100 settings"):
-        grid.settings_of(OPTIONS, values)
+        grid.grid_settings(OPTIONS, values)

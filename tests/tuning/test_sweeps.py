@@ -22,9 +22,9 @@ from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.tuning.grid import settings_of
+from touche.tuning.grid import grid_settings
 from touche.tuning.results import Sweep
-from touche.tuning.sweeps import sweep_of
+from touche.tuning.sweeps import run_settings
 
 DATASET = "spot-check/arguments"
 TASK = tasks.task(DATASET)
@@ -57,7 +57,9 @@ def swept(
     ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, source: Input | None = None, **more: Any
 ) -> Sweep:
     source = source or opened(DATASET)
-    return sweep_of(ranker, source, folder, settings_of(ranker.options, grid), [TASK], "trec_eval", **more)
+    return run_settings(
+        ranker, source, folder, grid_settings(ranker.options, grid), [TASK], "trec_eval", **more
+    )
 
 
 def check_same_as_single_runs(sweep: Sweep, ranker: Baseline, folder: Path) -> None:

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,12 +38,13 @@ class Regression(Table[Outcome]):
     @cached_property
     def missing(self) -> list[str]:
         """The ids of missing datasets, each once."""
-        return _unique(outcome.expected.dataset for outcome in self if outcome.verdict == MISSING)
+        datasets = (outcome.expected.dataset for outcome in self if outcome.verdict == MISSING)
+        return list(dict.fromkeys(datasets))
 
     @cached_property
     def not_installed(self) -> list[str]:
         """How to install each missing extra."""
-        return _unique(outcome.remark for outcome in self if outcome.verdict == NOT_INSTALLED)
+        return list(dict.fromkeys(outcome.remark for outcome in self if outcome.verdict == NOT_INSTALLED))
 
     @property
     def unchecked(self) -> str:
@@ -58,10 +59,6 @@ class Regression(Table[Outcome]):
     def repeats(self) -> bool:
         """Whether no run failed or differed from its repetition."""
         return not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in self)
-
-
-def _unique(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
 
 
 def to_json(outcomes: Sequence[Outcome]) -> str:

@@ -16,7 +16,9 @@ _LARGEST = 10**18  # limit of a typed number
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
-def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+def grid_settings(
+    options: Mapping[str, Parameter], grid: Mapping[str, Iterable[Any]]
+) -> list[dict[str, Any]]:
     """Returns values for all options, one mapping per cell of a grid; the last option varies fastest.
 
     Args:
@@ -32,7 +34,7 @@ def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[An
         raise ParameterError(
             f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
         )
-    values = {name: _checked(options, name, of_option) for name, of_option in grid.items()}
+    values = {name: _checked(options, name, values) for name, values in grid.items()}
     check_size(prod(map(len, values.values())))
     cells = (dict(zip(values, cell, strict=True)) for cell in product(*values.values()))
     return [checked(options, cell) for cell in cells]
@@ -45,8 +47,9 @@ def _checked(options: Mapping[str, Parameter], name: str, values: Iterable[Any])
             f"{name} = {values!r} is not a list of values; pass a list, such as [{values!r}]"
         )
     fitting = [checked(options, {name: value})[name] for value in values]
-    if wrong := [value for value in fitting if isinstance(value, float) and not isfinite(value)]:
-        raise ParameterError(f"{name} = {wrong[0]}; use finite numbers")
+    for value in fitting:
+        if isinstance(value, float) and not isfinite(value):
+            raise ParameterError(f"{name} = {value}; use finite numbers")
     if not fitting:
         raise ParameterError(f"{name} has no value; pass at least one, or omit the option")
     return list(dict.fromkeys(fitting))
@@ -82,8 +85,9 @@ def values_of(option: Parameter, text: str) -> list[Any]:
     if kind in (int, float):
         return [kind(number) for part in parts for number in _numbers(option, part)]
     if kind is bool:
-        if unknown := [part for part in parts if part.lower() not in _FLAGS]:
-            raise ParameterError(f"{option.name} = {quoted(unknown[0])}; choose among {', '.join(_FLAGS)}")
+        for part in parts:
+            if part.lower() not in _FLAGS:
+                raise ParameterError(f"{option.name} = {quoted(part)}; choose among {', '.join(_FLAGS)}")
         return [_FLAGS[part.lower()] for part in parts]
     return parts
 
@@ -99,17 +103,18 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
         numbers = [Decimal(number) for number in part.split(":")]
         first, last, step = numbers if len(numbers) == 3 else (*numbers, *numbers, Decimal(1))
         is_range = all(number.is_finite() and abs(number) < _LARGEST for number in numbers)
-        steps = min((last - first) / step, Decimal(_LARGEST))  # more would take long to compute and to print
-        count = floor(steps) + 1 if is_range else 0
+        most_steps = min((last - first) / step, Decimal(_LARGEST))  # more take long to print
+        count = floor(most_steps) + 1 if is_range else 0
     except (ArithmeticError, ValueError):
-        count, is_range = 0, False
-    if is_range and count < 1:
-        raise ParameterError(f"{problem} is an empty range; write a STEP that leads from FIRST to LAST")
+        is_range = False
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
         raise ParameterError(f"{problem} is neither a finite number nor a range of them; {remedy}")
+    if count < 1:
+        raise ParameterError(f"{problem} is an empty range; write a STEP that leads from FIRST to LAST")
     check_size(count)
-    for number in (first + place * step for place in range(count)):
+    for steps in range(count):
+        number = first + steps * step
         if type(option.default) is int and number != number.to_integral_value():
             raise ParameterError(f"{problem} has the value {number}; write whole numbers")
         yield number

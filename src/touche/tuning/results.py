@@ -63,14 +63,10 @@ class SettingScore:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Row of a table: swept options, figures, number of topics, and tag of the run."""
-        figures = {name: value for name, value in vars(self).items() if name not in ("setting", "values")}
-        return {
-            **self.setting.swept,
-            **figures,
-            "topics": len(self.values),
-            "tag": self.setting.folder.name,
-        }
+        """Row of a table: swept options, scores, number of topics, and tag of the run."""
+        scores = {name: value for name, value in vars(self).items() if name not in ("setting", "values")}
+        end = {"topics": len(self.values), "tag": self.setting.folder.name}
+        return {**self.setting.swept, **scores, **end}
 
 
 @dataclass(frozen=True)
@@ -90,8 +86,13 @@ class SettingFold:
     @property
     def record(self) -> dict[str, Any]:
         """Row of a table: swept options of the setting, tested topics, and their mean."""
-        about = {"dimension": self.dimension, "fold": self.number, **self.fold.choice.swept}
-        return {**about, "tested topics": " ".join(self.fold.values), "mean": self.fold.mean}
+        return {
+            "dimension": self.dimension,
+            "fold": self.number,
+            **self.fold.choice.swept,
+            "tested topics": " ".join(self.fold.values),
+            "mean": self.fold.mean,
+        }
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,11 @@ class Sweep(Shown):
 
     def folds(self) -> Table[SettingFold]:
         """The folds of all cross-validations; their ``frame()`` has a row for each fold."""
-        validations = self.cross_validations.items()
-        folds = (SettingFold(name, *pair) for name, of in validations for pair in enumerate(of.folds, 1))
+        folds = (
+            SettingFold(dimension=dimension, number=number, fold=fold)
+            for dimension, validation in self.cross_validations.items()
+            for number, fold in enumerate(validation.folds, 1)
+        )
         return Table(SettingFold, tuple(folds))
 
     def heat_map(self, dimension: str) -> "Figure":

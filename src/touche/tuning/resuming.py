@@ -109,18 +109,18 @@ class Resumption:
 
     def _digest(self, folder: Path, files: Mapping[Path, str]) -> str:
         """Returns the digest of the files in a folder, without those of the sweep."""
-        places = {path: Path(os.path.realpath(folder / path)) for path in files}
+        targets = {path: Path(os.path.realpath(folder / path)) for path in files}
         return digest_of(
-            {path: files[path] for path in files if not places[path].is_relative_to(self._output)}
+            {path: files[path] for path in files if not targets[path].is_relative_to(self._output)}
         )
 
     @cached_property
     def _input(self) -> str:
         """Input, and the version of Python."""
-        ranker, source = self._runs.ranker, self._runs.given
+        source = self._runs.given
         return repr(
             [
-                ranker.name,
+                self._runs.ranker.name,
                 platform.python_version(),
                 source.took,
                 [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
@@ -131,10 +131,10 @@ class Resumption:
 
     def _unread_files(self) -> list[str]:
         """Returns fingerprints of input files whose content is not in the run's metadata."""
-        source, documents = self._runs.given, self._runs.given.documents
+        documents = self._runs.given.documents
         entries = self._runs.data()["test collection"]["files"].values()
         is_listed = any("md5" not in entry for entry in entries)
-        listed = [fingerprint(path) for path in source.files] if is_listed else []
+        listed = [fingerprint(path) for path in self._runs.given.files] if is_listed else []
         if isinstance(documents, Files) and not documents.format.alone:
             folder = documents.paths[0].parent
             listed.append(self._digest(folder, fingerprints(folder)))

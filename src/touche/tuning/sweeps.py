@@ -35,14 +35,15 @@ from touche.trec.forms import AnyQrels, file_of_qrels
 from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic, in_order
-from touche.tuning.grid import settings_of
+from touche.tuning.grid import grid_settings
 from touche.tuning.results import Options, Setting, SettingScore, Sweep
 from touche.tuning.resuming import Resumption
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
-SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
+SETTINGS_FILE = "settings.csv"
+FOLDS_FILE = "folds.csv"
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ def sweep(
     if cross_validation is not None:
         check_choice("cross-validation", cross_validation, FOLDS)
     ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
-    settings = settings_of(ranker.options, grid)
+    settings = grid_settings(ranker.options, grid)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         name = path_or_id("dataset", dataset)
         task = name if task is None and is_dataset(name) else task
@@ -106,7 +107,7 @@ def sweep(
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.took}")
         runs = Path(name_of("output", output)) if output is not None else folder
-        result = sweep_of(ranker, source, runs, settings, scored, evaluator, cross_validation)
+        result = run_settings(ranker, source, runs, settings, scored, evaluator, cross_validation)
     if output is not None:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])
     for text in result.warnings:
@@ -131,7 +132,7 @@ def _write_tables(result: Sweep, folder: Path) -> list[str]:
     return problems
 
 
-def sweep_of(
+def run_settings(
     ranker: Baseline,
     source: Input,
     output: Path,
@@ -169,13 +170,20 @@ def sweep_of(
     nothing = [
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
-    result = Sweep(ranker.name, Table(SettingScore, tuple(rows)), {}, new_runs, [*nothing, *doubtful])
+    result = Sweep(
+        baseline=ranker.name,
+        scores=Table(SettingScore, tuple(rows)),
+        cross_validations={},
+        new_runs=new_runs,
+        warnings=[*nothing, *doubtful],
+    )
     if cross_validation is None:
         return result
-    validations, problems = dict[str, CrossValidation[Setting]](), list[str]()
-    for dimension, of_dimension in result.by_dimension.items():
+    validations = dict[str, CrossValidation[Setting]]()
+    problems = list[str]()
+    for dimension, settings_scores in result.by_dimension.items():
         try:
-            validations[dimension] = _validated(of_dimension, cross_validation)
+            validations[dimension] = _validated(settings_scores, cross_validation)
         except ToucheError as error:
             problems.append(f"{dimension}: {error}")
     return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
@@ -186,11 +194,16 @@ def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[S
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
         check_tag(tag)
-    if twins := [tag for tag, count in tags.items() if count > 1]:
-        raise ToucheError(f"two settings have the tag {twins[0]}; rename one of the files in their options")
+    tag, number = tags.most_common(1)[0]
+    if number > 1:
+        raise ToucheError(f"two settings have the tag {tag}; rename one of the files in their options")
     names = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
-        Setting(options, {name: options[name] for name in names}, output / quote(tag, safe="=,"))
+        Setting(
+            options=options,
+            swept={name: options[name] for name in names},
+            folder=output / quote(tag, safe="=,"),
+        )
         for options, tag in zip(settings, tags, strict=True)
     ]
 
@@ -225,7 +238,8 @@ def _scores(
     settings: Sequence[Setting], scored: Sequence[Task], evaluator: str
 ) -> tuple[list[SettingScore], list[str]]:
     """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
-    rows, doubtful = list[SettingScore](), dict[str, list[Setting]]()
+    rows = list[SettingScore]()
+    doubtful = dict[str, list[Setting]]()
     for setting in watched(settings, "evaluating", "runs", len(settings)):
         by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
         for run in chain.from_iterable(by_measure):
@@ -235,8 +249,11 @@ def _scores(
                     doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
     if not rows:
         raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
-    others = {text: f" and {len(of) - 1} more" if len(of) > 1 else "" for text, of in doubtful.items()}
-    return rows, [f"{of[0]}{others[text]}, {text}" for text, of in doubtful.items()]
+    warnings = []
+    for text, runs in doubtful.items():
+        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+        warnings.append(f"{runs[0]}{more}, {text}")
+    return rows, warnings
 
 
 def _score(setting: Setting, run: scores.Evaluated, evaluator: str) -> SettingScore:
@@ -257,7 +274,7 @@ def _score(setting: Setting, run: scores.Evaluated, evaluator: str) -> SettingSc
 def _validated(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
     """Cross-validates the choice of the best setting in one dimension."""
     topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    validation = cross_validated({place: row.values for place, row in enumerate(rows)}, topics, method)
+    validation = cross_validated({number: row.values for number, row in enumerate(rows)}, topics, method)
     return CrossValidation(
         method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]
     )
