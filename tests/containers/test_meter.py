@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Write
 from touche.containers import meter
-from touche.containers.meter import PEAK, SAMPLES, Meter, metered, metering, usage_of
+from touche.containers.meter import PEAK, SAMPLES, Meter, metered, metering, read_usage
 from touche.containers.programs import execute
 
 ID = "c0ffee"
@@ -55,7 +55,7 @@ def test_version_2_has_a_peak_of_its_own_with_a_new_kernel(
     write: Write, group: str, watched: Meter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sampled(watched) == SEEN
-    monkeypatch.setattr(meter, "_groups_of", lambda container: pytest.fail("it was looked for again"))
+    monkeypatch.setattr(meter, "_control_groups", lambda container: pytest.fail("it was looked for again"))
     write(f"cgroup/{group}/memory.stat", "anon 500\nshmem 0\n")
     assert sampled(watched) == SEEN  # the largest
     write(f"cgroup/{group}/memory.peak", "4321\n")
@@ -68,7 +68,7 @@ def test_version_2_has_a_peak_of_its_own_with_a_new_kernel(
 @pytest.mark.usefixtures("watched")
 def test_a_process_that_is_not_the_containers_is_not_metered(write: Write, groups: str) -> None:
     write("proc/42/cgroup", groups)
-    assert meter._groups_of(ID) == meter._groups_of("") == {}  # an id may not be written yet
+    assert meter._control_groups(ID) == meter._control_groups("") == {}  # an id may not be written yet
 
 
 @pytest.mark.usefixtures("group", "watched")
@@ -94,7 +94,7 @@ def test_the_usage_of_a_program_is_that_of_all_its_processes_and_not_of_its_pare
     work = "import time; x = b'x' * 200_000_000\nwhile time.process_time() < 0.5: pass"
     command = [sys.executable, "-c", f"import sys; WORK = {work!r}; {script}; exec(WORK); sys.exit(3)"]
     ended = execute(metering(command, tmp_path / "usage"), print)
-    seconds, memory = usage_of(tmp_path / "usage")
+    seconds, memory = read_usage(tmp_path / "usage")
     assert ended.code == 3 and len(large) > 260e6 > memory > 200e6 and 0.5 < seconds < 5
 
 

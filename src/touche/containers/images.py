@@ -72,7 +72,7 @@ def _project_url(label: str) -> str:
 
 def base() -> str:
     """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
-    address = "" if _workshop() else published("base")
+    address = "" if _buildable_clone() else published("base")
     digest = _project_url("Base image").rpartition("@")[2]
     return f"{address}{'@' if digest else ''}{digest}" if address else image_of("base")
 
@@ -97,7 +97,8 @@ def instead(baseline: str) -> str:
     Args:
         baseline: the name of the baseline, or the path of its folder.
     """
-    folder, root = folder_of(baseline).resolve(), _workshop()
+    folder = folder_of(baseline).resolve()
+    root = _buildable_clone()
     if not extra_of(baseline) or not (root or published(folder.name)):
         return ""
     build = "" if is_shipped(folder) and not root else f"touche images build {quote(baseline)}, then "
@@ -124,7 +125,7 @@ def build(
     """
     check_program(program)
     folders = [_with_dockerfile(name) for name in names]
-    root = _workshop()
+    root = _buildable_clone()
     builder = _Builder(program=program, prefix=prefix, options=options, log=log)
     for name in dict.fromkeys(name for folder in folders for name in _bases(folder, root)):
         if root:
@@ -157,12 +158,12 @@ class _Builder:
     def build_baseline(self, folder: Path, root: Path | None) -> None:
         """Builds the image of a baseline."""
         source = origin(folder)
-        about = {
+        facts = {
             "version": version(PROJECT),
             **source,
             "vendor": PROJECT if is_shipped(folder) else "",
         }
-        labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in about.items()]
+        labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
         labels.append(f"--label={_CONTENT}={_content(root, folder) if root else ''}")
         # Metadata of runs contains these values.
         values = {"REVISION": source["revision"], "SOURCE": source["source"]}
@@ -232,7 +233,8 @@ def check_image(program: str, baseline: str) -> None:
     Raises:
         ToucheError: if the image does not exist.
     """
-    folder, root = folder_of(baseline).resolve(), _workshop()
+    folder = folder_of(baseline).resolve()
+    root = _buildable_clone()
     image = image_of(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
     if not answer(program, "image", "inspect", "--format", "{{.Id}}", image):
@@ -244,7 +246,7 @@ def check_image(program: str, baseline: str) -> None:
         _log.warning(warning, image, remedy)
 
 
-def _workshop() -> Path | None:
+def _buildable_clone() -> Path | None:
     """Returns the clone if images can be built from it, else None."""
     root = clone()
     return root if root and (root / "docker").is_dir() else None
@@ -263,9 +265,9 @@ def _with_dockerfile(name: str) -> Path:
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
         raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its name there")
-    place = f"/opt/baselines/{folder.name}/"
-    if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
-        raise InputError(folder / "Dockerfile", f"no COPY into {place}", "add one")
+    target = f"/opt/baselines/{folder.name}/"
+    if target not in (folder / "Dockerfile").read_text(encoding="utf-8"):
+        raise InputError(folder / "Dockerfile", f"no COPY into {target}", "add one")
     return folder
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
-_CGROUPS, _PROCESSES = Path("/sys/fs/cgroup"), Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+_PROCESSES = Path("/proc")
 _SAMPLED_EVERY = 0.05  # seconds
 
 # Kinds of memory figures.
@@ -35,11 +36,11 @@ sys.exit(code)
 
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
-    """Returns a command that also writes the file for ``usage_of``."""
+    """Returns a command that also writes the file for ``read_usage``."""
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
 
-def usage_of(file: Path) -> tuple[float, int]:
+def read_usage(file: Path) -> tuple[float, int]:
     """Returns the processor time in seconds, and the bytes of the largest process."""
     seconds, memory = file.read_text().split()
     return float(seconds), int(memory) * (1 if sys.platform == "darwin" else 1024)
@@ -67,7 +68,7 @@ class Meter:
     def sample(self) -> None:
         """Takes a sample if the container runs."""
         try:
-            self._groups = self._groups or _groups_of(self.id_file.read_text().strip())
+            self._groups = self._groups or _control_groups(self.id_file.read_text().strip())
             read = _version_2 if "" in self._groups else _version_1
             memory, self.cpu, self.memory_of = read(self._groups)
             self.memory = max(self.memory or 0, memory)
@@ -78,7 +79,8 @@ class Meter:
 @contextmanager
 def metered(id_file: Path) -> Iterator[Meter]:
     """Measures a container that starts within the block and writes its id to a file."""
-    meter, ended = Meter(id_file), Event()
+    meter = Meter(id_file)
+    ended = Event()
 
     def watch() -> None:
         while not ended.wait(_SAMPLED_EVERY):
@@ -102,13 +104,14 @@ def _version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
 def _version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     group = groups[""]
     seconds = _numbers(group / "cpu.stat")["usage_usec"] / 1e6
-    if (peak := group / "memory.peak").exists():
+    peak = group / "memory.peak"
+    if peak.exists():
         return int(peak.read_text()), seconds, PEAK
     memory = _numbers(group / "memory.stat")
     return memory["anon"] + memory["shmem"], seconds, SAMPLES
 
 
-def _groups_of(container: str) -> dict[str, Path]:
+def _control_groups(container: str) -> dict[str, Path]:
     """Returns the folders of a container's control groups by controller; the unified one has an empty name.
 
     A process belongs to the container if its groups contain the container's id. The result is empty if there
@@ -116,7 +119,8 @@ def _groups_of(container: str) -> dict[str, Path]:
     """
     for process in _PROCESSES.glob("[0-9]*/cgroup") if container else ():
         with suppress(OSError):  # the process has ended
-            if groups := _groups_in(process.read_text(), container):
+            groups = _groups_in(process.read_text(), container)
+            if groups:
                 return groups
     return {}
 
@@ -125,9 +129,9 @@ def _groups_in(text: str, container: str) -> dict[str, Path]:
     lines = (line.split(":", 2) for line in text.splitlines())
     # Podman's conmon, which watches the container, also has a group with the id.
     own = [(names, path) for _, names, path in lines if container in path and "conmon" not in path]
-    groups = {each: path.lstrip("/") for names, path in own for each in names.split(",")}
+    groups = {name: path.lstrip("/") for names, path in own for name in names.split(",")}
     if "memory" in groups:
-        return {each: _CGROUPS / each / path for each, path in groups.items() if each}
+        return {name: _CGROUPS / name / path for name, path in groups.items() if name}
     return {"": _CGROUPS / groups[""]} if "" in groups else {}
 
 

@@ -46,7 +46,8 @@ def check_program(program: str) -> None:
     Raises:
         ToucheError: if it is not installed or not running; the message names the other program if that runs.
     """
-    if problem := _problem(program):
+    problem = _problem(program)
+    if problem:
         others = [other for other in PROGRAMS if other != program and not _problem(other)]
         instead = f", or use {others[0]}" if others else ""
         raise ToucheError(f"{problem}{instead}")
@@ -78,7 +79,7 @@ def _completed(*command: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", "no answer in a minute")
+        return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="no answer in a minute")
 
 
 def execute(
@@ -141,7 +142,9 @@ class _Reader(Thread):
 
     def __init__(self, process: Process, log: Log, paths: Mapping[str, Path]) -> None:
         super().__init__(daemon=True)
-        self._pipe, self._log, self._paths = process.stdout or nullcontext(()), log, paths
+        self._pipe = process.stdout or nullcontext(())
+        self._log = log
+        self._paths = paths
         self.last = "no output"
         self.fault: Exception | None = None
 
@@ -153,7 +156,8 @@ class _Reader(Thread):
     def run(self) -> None:
         with self._pipe as lines:
             for line in lines:
-                if printable := "".join(char for char in line if char.isprintable()).rstrip():
+                printable = "".join(char for char in line if char.isprintable()).rstrip()
+                if printable:
                     self._take(printable)
 
     def _take(self, line: str) -> None:

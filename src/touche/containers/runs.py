@@ -20,7 +20,7 @@ from touche.baselines.running import statistics_named
 from touche.containers.content import digest
 from touche.containers.images import check_image, image_of
 from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
-from touche.containers.meter import LARGEST_PROCESS, metered, metering, usage_of
+from touche.containers.meter import LARGEST_PROCESS, metered, metering, read_usage
 from touche.containers.programs import Ended, Log, answer, check_exit, check_program, execute, succeeds
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
@@ -92,7 +92,8 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         NotInstalledError: if the baseline's extra is not installed.
         ToucheError: if the baseline fails, with its exit code and last line, or writes an invalid run.txt.
     """
-    if extra := missing_extra(job.baseline):
+    extra = missing_extra(job.baseline)
+    if extra:
         raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
@@ -101,9 +102,9 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         file = scratch / "usage"
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
-        cpu, memory = usage_of(file)
+        cpu, memory = read_usage(file)
     _check_run(job, job.output)
-    return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
+    return Usage(wall=time.monotonic() - began, cpu=cpu, memory=memory, memory_of=LARGEST_PROCESS)
 
 
 def run_in(program: str) -> Runner:
@@ -148,7 +149,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
     arguments = [*job.arguments, *_statistics(job)]
-    if unsafe := [option for option in arguments if not _PLAIN.fullmatch(option)]:
+    unsafe = [option for option in arguments if not _PLAIN.fullmatch(option)]
+    if unsafe:
         problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
         raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
     check_program("docker")
@@ -191,11 +193,11 @@ def _remove_abandoned(program: str) -> None:
 
 def _owner() -> str:
     """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
-    place = uuid4().hex  # unique without /proc
+    machine = uuid4().hex  # unique without /proc
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        place = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
-    return f"touche.owner={os.getuid()}-{place}"
+        machine = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
+    return f"touche.owner={os.getuid()}-{machine}"
 
 
 def _process(pid: str) -> str:
@@ -249,12 +251,12 @@ def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
     return files | {output: job.output}
 
 
-def _bind(path: Path, place: str, name: Path | None = None) -> str:
+def _bind(path: Path, target: str, name: Path | None = None) -> str:
     """Formats a mount in the notation that allows colons in paths, unlike --volume; errors show the name."""
-    if {",", '"'} & set(f"{path.resolve()}{place}"):
+    if {",", '"'} & set(f"{path.resolve()}{target}"):
         problem = "Docker and Podman cannot mount a path with a comma or a quote"
         raise InputError(name or path, problem, "rename it")
-    return f"type=bind,source={path.resolve()},target={place}"
+    return f"type=bind,source={path.resolve()},target={target}"
 
 
 def _run_container(
@@ -274,7 +276,7 @@ def _run_container(
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
-    return Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
+    return Usage(wall=time.monotonic() - began, cpu=meter.cpu, memory=meter.memory, memory_of=meter.memory_of)
 
 
 def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
@@ -299,32 +301,33 @@ def _files(dataset: str) -> dict[str, Path]:
     """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with datasets.naming_size(dataset):
-        topics, files = places.topics_of(task, corpus), places.locate_corpus(corpus).iterdir()
+        topics = places.topics_of(task, corpus)
+        files = places.locate_corpus(corpus).iterdir()
         name = name_of_topics(topics)
         return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}
 
 
 @contextmanager
-def input_directory(given: str) -> Iterator[Path]:
+def input_directory(name: str) -> Iterator[Path]:
     """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
-    if Path(given).is_dir() and not places.is_dataset(given):
-        yield Path(given)
+    if Path(name).is_dir() and not places.is_dataset(name):
+        yield Path(name)
         return
     with temporary_folder("touche-input-", mounted=True) as folder:
-        for name, path in _files(given).items():
+        for file_name, path in _files(name).items():
             if path.is_dir():
-                shutil.copytree(path, folder / name, copy_function=_link)
+                shutil.copytree(path, folder / file_name, copy_function=_link)
             else:
-                _link(path, folder / name)
+                _link(path, folder / file_name)
         folder.chmod(0o755)
         yield folder
 
 
-def _link(path: str | Path, place: str | Path) -> None:
+def _link(path: str | Path, link: str | Path) -> None:
     try:
-        os.link(Path(path).resolve(), place)
+        os.link(Path(path).resolve(), link)
     except OSError:
-        shutil.copyfile(path, place)
+        shutil.copyfile(path, link)
 
 
 @contextmanager
@@ -348,8 +351,8 @@ def _hand_over(folder: Path, job: Job) -> None:
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
     is_dataset = places.is_dataset(job.given)
-    given = _files(job.given).values() if is_dataset else [*Path(job.given).iterdir()]
-    inputs = [path for path in given if path.name not in pair]
+    files_of_input = _files(job.given).values() if is_dataset else Path(job.given).iterdir()
+    inputs = [path for path in files_of_input if path.name not in pair]
     if not is_dataset and job.output.resolve().is_relative_to(Path(job.given).resolve()):
         inputs += [job.output / file for file in files if file.name not in pair]
     with together(job.output / RUN_FILE, inputs):
@@ -370,8 +373,9 @@ def _check_run(job: Job, folder: Path) -> None:
     run = folder / RUN_FILE
     if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
         raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
-    if errors := [finding for finding in lint_format(run) if finding.severity == ERROR]:
+    errors = [finding for finding in lint_format(run) if finding.severity == ERROR]
+    if errors:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         invalid = run.replace(job.output / INVALID_FILE)
-        raise InputError(invalid, f"{first.message}{more}", first.remedy, first.line)
+        raise InputError(invalid, f"{first.message}{more}", first.remedy, line=first.line)

@@ -173,7 +173,7 @@ def wide_table(
 def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
 ) -> tuple[Marks, list[str], list[str]]:
-    """Returns the marks of runs by the tests of a measure, detectable differences, and pairs without a test."""
+    """Returns the marks of runs by one measure, differences that are detectable, and pairs without a test."""
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, [], []
