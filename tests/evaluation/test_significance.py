@@ -3,7 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -31,21 +31,8 @@ def test_the_t_test_by_hand() -> None:
     """Mean 2, standard error 1 / sqrt(3), so t = 3.4641 with 2 degrees of freedom."""
     assert significance.t_test([1.0, 2.0, 3.0]) == pytest.approx(0.0741799, abs=1e-7)
     assert significance.t_test([0.0, 0.0]) == 1.0
-
-
-@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
-@given(st.one_of(DIFFERENCES, st.integers(2, 9).map(lambda topics: [0.1] * topics)))
-@example([0.5, 0.5, 0.5])
-@example([0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3])  # equal except for rounding
-def test_the_t_test_is_that_of_scipy_also_if_all_topics_differ_by_the_same_amount(
-    differences: list[float],
-) -> None:
-    if any(differences):
-        assert (
-            significance.t_test(differences) == stats.ttest_rel(differences, [0.0] * len(differences)).pvalue
-        )
-    if len({*differences}) == 1 and any(differences):
-        assert significance.t_test(differences) == pytest.approx(0, abs=1e-12)
+    for alike in ([0.5, 0.5, 0.5], [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]):  # also equal except for rounding
+        assert significance.t_test(alike) == pytest.approx(0, abs=1e-12)
 
 
 def test_the_randomisation_test_by_hand() -> None:
