@@ -193,7 +193,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
                     dimension=dimension,
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
-                    qrels_md5=md5(locate("qrels", ranked[0].qrels)),
+                    qrels_md5=md5(locate("qrels", task.qrels[dimension].file)),
                     board=_board(passed, published, twins[dimension], reruns),
                     topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
