@@ -9,7 +9,7 @@ from conftest import Touche, Write
 from touche import tasks
 from touche.containers.runs import input_directory
 from touche.data.convert import write_beir
-from touche.data.places import titles_of
+from touche.data.judgments import titles_of
 from touche.documents.discovery import find
 from touche.errors import ToucheError
 from touche.trec.qrels import read_qrels

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conftest import Touche, Write
 from texts import IDS, TEXTS
 from touche.data.datasets import open_dataset
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.documents.beir import corpus_line, pieces_of_beir_corpus
 from touche.documents.discovery import find
 from touche.documents.pages import Page

@@ -16,7 +16,7 @@ from touche import baselines, tasks
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from touche import tasks
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.trec.runs import RunLine, read_run
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import Touche
 from touche import baselines, scan, tasks
 from touche.data.datasets import open_dataset
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.documents.records import conclusion_of, premises_of
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script

@@ -7,7 +7,8 @@ from functools import cached_property
 from touche import tasks
 from touche.api.listing import PublishedResults, published
 from touche.data.datasets import open_dataset
-from touche.data.places import qrels_of, topics_of
+from touche.data.judgments import qrels_of
+from touche.data.places import topics_of
 from touche.documents.collection import Documents
 from touche.errors import ToucheError, choice
 from touche.tasks import Task

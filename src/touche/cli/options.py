@@ -12,8 +12,7 @@ from touche.cli.output import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, read_standard_input
 from touche.tasks.measures import measures_of
-from touche.trec.forms import check_files
-from touche.trec.runs import MAX_DEPTH
+from touche.trec.runs import MAX_DEPTH, check_files
 
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:

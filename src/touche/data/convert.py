@@ -9,7 +9,7 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.datasets import open_dataset
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.identifiers import name_of

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from touche.data.convert import whole_folder
-from touche.data.places import locate_corpus, qrels_of, topics_of
+from touche.data.judgments import qrels_of
+from touche.data.places import locate_corpus, topics_of
 from touche.errors import InputError, ToucheError
 from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import Task

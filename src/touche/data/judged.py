@@ -10,7 +10,8 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.convert import whole_folder, write_folder
-from touche.data.places import has_corpus, locate, locate_corpus, restricted
+from touche.data.judgments import restricted
+from touche.data.places import has_corpus, locate, locate_corpus
 from touche.documents.argsme import is_altered
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find_documents

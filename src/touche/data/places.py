@@ -1,7 +1,7 @@
 """Locations of topics, qrels and corpora: $TOUCHE_DATA, the shipped files, the user's cache folder."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,10 +10,8 @@ from touche.data.remedies import remedy
 from touche.errors import MissingDataError, ToucheError, choice
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
-from touche.tasks import STANCE, Corpus, Task
-from touche.trec.by_stance import ranking_names
-from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
-from touche.trec.topics import read_topics, topics_named
+from touche.tasks import Corpus, Task
+from touche.trec.topics import topics_named
 
 IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""
@@ -133,62 +131,6 @@ def whole_corpus(dataset_id: str) -> Path | None:
     """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
     full = tasks.dataset(dataset_id)[0].corpora["full"]
     return locate_corpus(full) if has_corpus(full) else None
-
-
-def qrels_of(task: Task, dimension: str) -> Qrels:
-    """Returns the qrels of a task in one dimension; a stance is its index in ``task.stances``.
-
-    If each stance has its own ranking, the topics are as ``1 PRO``.
-
-    Raises:
-        ToucheError: if the file is missing or broken.
-    """
-    judgments = task.qrels[dimension]
-    path = locate("qrels", judgments.file)
-    if dimension == STANCE:
-        qrels = read_stances(path, task.stances, task.excluded_topics)
-    elif judgments.question:
-        qrels = read_answers(
-            path,
-            judgments.question,
-            stances=task.rules.stances,
-            excluded_topics=task.excluded_topics,
-            labels=judgments.labels or None,
-            ids=task.rules.ids,
-        )
-    else:
-        qrels = read_qrels(path, task.excluded_topics, judgments.labels or None)
-    return restricted(qrels, task)
-
-
-def restricted(qrels: Qrels, task: Task) -> Qrels:
-    """Returns the qrels of the topics that a task evaluates."""
-    if not task.only_topics:
-        return qrels
-    topics = _rankings(task, task.only_topics)
-    return Qrels({topic: qrels[topic] for topic in topics if topic in qrels})
-
-
-def _rankings(task: Task, topics: Iterable[str]) -> Iterable[str]:
-    """Returns the names of the rankings of topics: the topics, or each with each stance."""
-    return ranking_names(topics, task.rules.stances) if task.rules.by_stance else topics
-
-
-def titles_of(task: Task) -> dict[str, str]:
-    """Returns the titles of a task's topics and rankings by name; empty if the topics are missing or unknown.
-
-    Raises:
-        InputError: if the file is broken.
-    """
-    for corpus in task.corpora.values():
-        with suppress(MissingDataError):
-            topics = read_topics(topics_of(task, corpus))
-            return {
-                name: topic.title
-                for topic in topics
-                for name in {topic.number, *_rankings(task, [topic.number])}
-            }
-    return {}
 
 
 def home() -> Path:

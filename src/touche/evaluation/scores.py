@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from touche.data.places import is_available, qrels_of, titles_of
+from touche.data.judgments import qrels_of, titles_of
+from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds

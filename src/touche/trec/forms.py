@@ -1,6 +1,5 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,16 +17,14 @@ from touche.io.identifiers import expanded, is_word, quoted
 from touche.io.opening import (
     STANDARD_INPUT,
     Held,
-    is_file,
     open_binary,
-    read_lines,
     read_standard_input,
     resolved,
 )
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST, Qrels, read_qrels
-from touche.trec.runs import RUN_FILE, LineError, as_float32, checked, parse_line, read_run
+from touche.trec.runs import as_float32, check_files, checked, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -145,44 +142,6 @@ def _is_one(runs: Any) -> bool:
 def _is_record(value: Any) -> bool:
     """Returns whether a value is a record of ir_measures, and not a frame with such columns."""
     return not isinstance(value, Run) and hasattr(value, "query_id") and not hasattr(value, "columns")
-
-
-def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
-    """Checks files that a pattern such as ``out/bm25/*`` names.
-
-    Args:
-        files: paths of runs.
-        only_runs: whether to refuse several files if some are not runs.
-
-    Raises:
-        ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
-            are not runs.
-    """
-    paths = [file if isinstance(file, Held) else Path(expanded(file)) for file in files]
-    for path in paths:
-        if is_file(path / RUN_FILE):
-            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
-    if [*map(str, paths)].count(STANDARD_INPUT) > 1:
-        raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    others = [str(path) for path in paths if only_runs and len(paths) > 1 and _is_other_file(path)]
-    if others:
-        are = "is not a run" if len(others) == 1 else "are not runs"
-        raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
-
-
-def _is_other_file(path: Path) -> bool:
-    """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
-    if str(path) == STANDARD_INPUT:
-        return False
-    try:
-        number, line = next(read_lines(path), (0, ""))
-        if line:
-            parse_line(line, path, number)
-    except LineError as error:
-        return error.column != "score"  # reading it names the line
-    except InputError:
-        return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
-    return False
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:

@@ -1,11 +1,13 @@
 """TREC run files: ``topic stance document rank score tag`` on each line."""
 
+import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +15,11 @@ import orjson
 from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
-from touche.io.opening import bytes_of_lines, decoded
+from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
+from touche.io.opening import STANDARD_INPUT, Held, bytes_of_lines, decoded, is_file, read_lines
 from touche.trec.columns import Columns, Run, split_lines, texts
 from touche.trec.columns import RunLine as RunLine
 
-RUN_FILE = "run.txt"  # TIRA's name for a run in its output folder
 _COLUMNS = "write: topic Q0 document rank score tag"
 # Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
@@ -287,3 +288,41 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, f"score {quoted(score)} is not a finite number", remedy, number)
     return RunLine(topic, stance, document, int(rank), value, tag)
+
+
+def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
+    """Checks files that a pattern such as ``out/bm25/*`` names.
+
+    Args:
+        files: paths of runs.
+        only_runs: whether to refuse several files if some are not runs.
+
+    Raises:
+        ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
+            are not runs.
+    """
+    paths = [file if isinstance(file, Held) else Path(expanded(file)) for file in files]
+    for path in paths:
+        if is_file(path / RUN_FILE):
+            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
+    if [*map(str, paths)].count(STANDARD_INPUT) > 1:
+        raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
+    others = [str(path) for path in paths if only_runs and len(paths) > 1 and _is_other_file(path)]
+    if others:
+        are = "is not a run" if len(others) == 1 else "are not runs"
+        raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
+
+
+def _is_other_file(path: Path) -> bool:
+    """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
+    if str(path) == STANDARD_INPUT:
+        return False
+    try:
+        number, line = next(read_lines(path), (0, ""))
+        if line:
+            parse_line(line, path, number)
+    except LineError as error:
+        return error.column != "score"  # reading it names the line
+    except InputError:
+        return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
+    return False

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from touche.data.places import qrels_of
+from touche.data.judgments import qrels_of
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval

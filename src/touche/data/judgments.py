@@ -1,0 +1,67 @@
+"""The qrels of a task, and the titles of its topics."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from touche.data.places import locate, topics_of
+from touche.errors import MissingDataError
+from touche.tasks import STANCE, Task
+from touche.trec.by_stance import ranking_names
+from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
+from touche.trec.topics import read_topics
+
+
+def qrels_of(task: Task, dimension: str) -> Qrels:
+    """Returns the qrels of a task in one dimension; a stance is its index in ``task.stances``.
+
+    If each stance has its own ranking, the topics are as ``1 PRO``.
+
+    Raises:
+        ToucheError: if the file is missing or broken.
+    """
+    judgments = task.qrels[dimension]
+    path = locate("qrels", judgments.file)
+    if dimension == STANCE:
+        qrels = read_stances(path, task.stances, task.excluded_topics)
+    elif judgments.question:
+        qrels = read_answers(
+            path,
+            judgments.question,
+            stances=task.rules.stances,
+            excluded_topics=task.excluded_topics,
+            labels=judgments.labels or None,
+            ids=task.rules.ids,
+        )
+    else:
+        qrels = read_qrels(path, task.excluded_topics, judgments.labels or None)
+    return restricted(qrels, task)
+
+
+def restricted(qrels: Qrels, task: Task) -> Qrels:
+    """Returns the qrels of the topics that a task evaluates."""
+    if not task.only_topics:
+        return qrels
+    topics = _rankings(task, task.only_topics)
+    return Qrels({topic: qrels[topic] for topic in topics if topic in qrels})
+
+
+def _rankings(task: Task, topics: Iterable[str]) -> Iterable[str]:
+    """Returns the names of the rankings of topics: the topics, or each with each stance."""
+    return ranking_names(topics, task.rules.stances) if task.rules.by_stance else topics
+
+
+def titles_of(task: Task) -> dict[str, str]:
+    """Returns the titles of a task's topics and rankings by name; empty if the topics are missing or unknown.
+
+    Raises:
+        InputError: if the file is broken.
+    """
+    for corpus in task.corpora.values():
+        with suppress(MissingDataError):
+            topics = read_topics(topics_of(task, corpus))
+            return {
+                name: topic.title
+                for topic in topics
+                for name in {topic.number, *_rankings(task, [topic.number])}
+            }
+    return {}
