@@ -169,6 +169,9 @@ def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Eng
     metadata.write_text(text.replace("content digest", "digest"))
     with pytest.raises(InputError, match="it names no image; only runs by --runner"):
         verify_run("docker", run, print)
+    metadata.unlink()
+    with pytest.raises(InputError, match=r"ir-metadata.yml: this file is missing; .* next to run.txt"):
+        verify_run("docker", run, print)
 
 
 def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine, touche: Touche) -> None:
@@ -192,6 +195,16 @@ def test_an_image_that_no_registry_has_is_one_line(engine: Engine, monkeypatch: 
     monkeypatch.setattr(verification, "execute", execute_failing("dial tcp: lookup a.b: no such host"))
     with pytest.raises(ToucheError, match="cannot pull it: a server does not answer; check the network"):
         verify("docker", "bm25", print, against="x/y")
+
+
+def test_an_image_that_was_never_built_is_not_pulled_from_a_registry(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its local name may belong to anyone there."""
+    monkeypatch.setattr(verification, "answer", lambda *command: "")
+    monkeypatch.setattr(verification, "execute", execute_failing("pulled"))
+    with pytest.raises(ToucheError, match="docker has no image touche/bm25; build it with: touche images"):
+        verify("docker", "bm25", print)
 
 
 def execute_failing(line: str) -> Callable[..., Any]:
@@ -249,7 +262,7 @@ def test_a_verification_leaves_no_image_and_no_container(
     dockerfile = folder / "Dockerfile"
     text = dockerfile.read_text().replace("bm25", "mine")
     dockerfile.write_text(
-        text.replace("ARG REVISION\n", "RUN apt --version\nRUN date +%N > /time\nARG REVISION\n")
+        text.replace("ARG REVISION\n", "RUN apt --version > /apt\nRUN date +%N > /time\nARG REVISION\n")
     )
     monkeypatch.setattr(verification, "origin", lambda folder: {"revision": commit})
     monkeypatch.setattr(
@@ -263,7 +276,7 @@ def test_a_verification_leaves_no_image_and_no_container(
         result = verify(program, str(folder), print)
         assert result.answer == DIFFERENT
         assert [(each.kind, each.path) for each in result.differences] == [("content", "time")]
-        assert "date" in result.differences[0].layer and result.unpinned == ["apt --version"]
+        assert "date" in result.differences[0].layer and result.unpinned == ["apt --version > /apt"]
         assert answer(program, "images", "--format", "{{.Repository}}") == names
         assert answer(program, "images", "--all", "--quiet", "--filter", "label=touche.temporary") == images
         assert answer(program, "ps", "--all", "--quiet") == containers

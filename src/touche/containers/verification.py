@@ -95,6 +95,8 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     exists = bool(answer(program, "image", "inspect", "--format", "{{.Id}}", local))
     address = published(folder.name) if is_shipped(folder) and not exists else ""
     image = against or address or local
+    if not against and not address and not exists:  # in a registry, anyone may have this name
+        raise ToucheError(f"{program} has no image {local}; build it with: touche images build {baseline}")
     with _available(program, image, log):
         revision = _revision(program, image, folder.name)
         reason = _not_comparable(commit, revision, f"the image {image}")
@@ -117,6 +119,8 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
     """
     check_program(program)
     metadata = run.with_name(METADATA_FILE)
+    if not metadata.is_file():
+        raise InputError(metadata, "this file is missing", f"keep it next to {run.name}")
     name, revision, expected = origin_of_run(metadata)
     if not expected:
         remedy = "only runs by --runner docker, podman or tira name it"
