@@ -34,7 +34,7 @@ _CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruf
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
 _REASONS = {  # by a pattern in the output of a failed build
     "do not match the hashes": "a wheel has another hash than its lock; lock it again with: make locks",
-    "no space left on device": "the disk is full; make room, such as with: docker system prune",
+    "no space left on device": "the disk is full; make room, such as by removing old images",
     "manifest unknown|manifest for .* not found|: not found$|access denied": (
         "the registry lacks this image; check its name and digest"
     ),
