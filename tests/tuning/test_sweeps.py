@@ -479,6 +479,31 @@ def test_a_module_outside_that_changes_after_its_import_is_not_recorded(write: W
     assert " 22.0 " in run.read_text()
 
 
+@pytest.mark.parametrize("name", ["outside_helper.py", "outside_package/values.py"])
+def test_a_module_outside_that_changes_between_its_import_and_the_first_sweep_is_not_recorded(
+    write: Write, tmp_path: Path, name: str
+) -> None:
+    folder = write("mine/baseline.py", OUTSIDE).parent
+    write("lib/outside_helper.py", "from outside_package.values import VALUE")
+    write("lib/outside_package/values.py", "VALUE = 1")
+    code = """
+import sys, outside_helper
+for file in sys.argv[3:]:
+    open(file, "w").write("VALUE = 22")
+import touche
+print(touche.sweep(*sys.argv[1:3], {}, output="sweep").new_runs)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code, str(folder), DATASET]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "lib")}
+    counts = []
+    for edited in ([str(tmp_path / "lib" / name)], [], []):
+        done = subprocess.run(
+            [*command, *edited], env=environment, cwd=tmp_path, capture_output=True, check=True
+        )
+        counts.append(int(done.stdout))
+    assert counts == [1, 1, 0]
+
+
 def test_a_sweep_into_the_folder_of_its_baseline_is_resumed(reading: Path) -> None:
     for new_runs in (2, 0, 0):
         sweep = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")

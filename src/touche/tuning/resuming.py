@@ -5,9 +5,10 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -164,10 +165,36 @@ def _version(module: str, packages: Iterable[str]) -> str:
         spec = find_spec(module) if module.isidentifier() else None
     if spec:
         paths = map(Path, spec.submodule_search_locations or [spec.origin or ""])
-        texts += [_digest_of_code(path) for path in paths if not (texts and path.parent.name in INSTALLED)]
+        own = [path for path in paths if not (texts and path.parent.name in INSTALLED)]
+        texts += map(_digest_of_code, own)
+        files = [file for path in own for file in path.rglob("*.py")]
+        if spec.origin and spec.has_location:
+            files.append(Path(spec.origin))
+        if module in sys.modules and any(map(_is_newer_than_process, files)):
+            texts.append(
+                token_hex()
+            )  # Python may have loaded earlier code, so that no process reuses the run
     return " ".join(texts)
 
 
 def _digest_of_code(path: Path) -> str:
     """Returns the digest of a module's file or folder."""
     return digest_of(fingerprints(path)) if path.is_dir() else fingerprint(path)
+
+
+def _is_newer_than_process(path: Path) -> bool:
+    with suppress(OSError):  # a module without a file
+        return path.stat().st_ctime > _start_of_process()
+    return False
+
+
+@cache
+def _start_of_process() -> float:
+    """Returns the time in seconds since 1970, rounded up, because the kernel counts hundredths of a second.
+
+    Raises:
+        OSError: if the system has no /proc.
+    """
+    fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
+    start = (int(fields[19]) + 2) / os.sysconf("SC_CLK_TCK")  # since the boot
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + start
