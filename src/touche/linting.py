@@ -297,8 +297,8 @@ def _known(
     notes = []
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
-    elif task.rules.by_stance:
-        topics = frozenset(ranking_names(topics, task.rules.stances))
+    else:
+        topics = frozenset(ranking_names(topics, task.rules.ranked_stances))
     if not has_corpus(corpus):
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
         return _Known(topics), notes

@@ -268,10 +268,42 @@ def test_ranks_that_do_not_begin_again_do_not_make_rankings_of_stances(write: Wr
         read_run(write("twice.txt", f"1 PRO {A} 1 2 mine\n1 CON {A} 2 1 mine\n"))
 
 
-def test_weights_are_not_tuned_for_stances(task: Task, write: Write) -> None:
-    paths = [write(f"{name}.txt", RUN) for name in ("one", "two")]
-    with pytest.raises(ToucheError, match="pass weights"):
-        package.fuse(paths, tune="two-fold", task="mine")
+def test_weights_are_tuned_for_both_stances_of_a_topic_at_once(task: Task, write: Write) -> None:
+    """Only topic 1 is relevant in one run, and only topic 2 in the other, so that each chooses the worse."""
+    good, bad = (f"{{0}} PRO {image} 1 1 run\n{{0}} CON {image} 1 1 run\n" for image in (A, C))
+    one = write("one.txt", good.format(1) + bad.format(2))
+    two = write("two.txt", bad.format(1) + good.format(2))
+    fused = package.fuse(
+        [one, two], tune="leave-one-topic-out", task="mine", dimension="topicRelevance", depth=1
+    )
+    assert fused.tuning and fused.tuning.evaluator == "touche"
+    assert fused.tuning.cross_validation.values == {"1": 0, "2": 0}
+    assert [(line.topic, line.stance, line.document) for line in fused] == [
+        (topic, stance, C) for topic in "12" for stance in STANCES
+    ]
+
+
+def test_a_run_with_one_stance_is_tuned_like_others(task: Task, write: Write) -> None:
+    paths = [write(f"{name}.txt", f"1 PRO {image} 1 1 run\n") for name, image in (("one", A), ("two", C))]
+    fused = package.fuse(paths, tune="two-fold", task="mine", dimension="topicRelevance", depth=1)
+    assert fused.tuning and fused.tuning.cross_validation.values["1"] in (0, 0.05)
+
+
+def test_a_sweep_scores_each_setting_as_evaluate_does(tmp_path: Path) -> None:
+    sweep = package.sweep(
+        "random-images",
+        "spot-check/images",
+        {"seed": [1, 2]},
+        output=tmp_path,
+        cross_validation="leave-one-topic-out",
+    )
+    for score in sweep.scores:
+        by_dimension = {
+            other.dimension: other.mean
+            for other in package.evaluate(score.setting.folder / "run.txt", "spot-check/images")
+        }
+        assert (score.evaluator, score.mean) == ("touche", by_dimension[score.dimension])
+    assert {*sweep.cross_validations["stance-relevance"].values} == {"1", "2", "3"}
 
 
 @pytest.mark.parametrize(

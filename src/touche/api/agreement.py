@@ -1,6 +1,7 @@
 """How far the documents and the scores of runs agree."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import comb
 from typing import Any, overload
 
@@ -63,7 +64,7 @@ def overlap(
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
     card = tasks.task(task)
-    scored = tasks.task_scored_by(task, None if card.rules.by_stance else card.measure.name)
+    scored = replace(card, qrels={name: file for name, file in card.qrels.items() if name != tasks.STANCE})
     evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
     paths = [run.path for run in read]
     records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])

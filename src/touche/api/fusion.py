@@ -104,7 +104,8 @@ def fuse(
         raise ToucheError("tune and weights exclude each other; pass only one")
     if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    read = in_rankings([run_of(source) for source in sources])
+    passed_runs = [run_of(source) for source in sources]
+    read = in_rankings(passed_runs)
     doubts = tuple(fusion.doubts_of(read))
     for text in doubts:
         warn(text)
@@ -116,7 +117,7 @@ def fuse(
     else:
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+            tuning = tuned(passed_runs, fusion.METHODS[method], depth, scored, tune, dimension, tag)
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}

@@ -80,7 +80,7 @@ def fuse(
         hits = Table(RunLine, tuple(fused)) if style != "table" else Table(RunLine, ())
         render(hits, style, [Sheet(_HITS, hits)] if hits else [])
     else:
-        title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of trec_eval"
+        title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of {fused.tuning.evaluator}"
         validation = fused.tuning.cross_validation
         choices = Table(Choice, tuple(validation.choices))
         render(choices, style, [folds_sheet(title, validation, lambda choice: ",".join(map(str, choice)))])

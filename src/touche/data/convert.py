@@ -11,7 +11,7 @@ from touche import tasks
 from touche.data.datasets import open_dataset
 from touche.data.judgments import qrels_of
 from touche.documents.beir import corpus_line, judgment_lines, query_line
-from touche.errors import InputError, MissingDataError, ToucheError
+from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import name_of
 from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
@@ -51,10 +51,7 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
         raise InputError(folder, "not an empty folder", "choose a new folder")
     source = open_dataset(dataset)
     task, _ = tasks.dataset(dataset)
-    if task.rules.by_stance:
-        raise ToucheError(
-            f"{dataset} ranks each stance of a topic, which BEIR lacks; convert another dataset"
-        )
+    task.check_one_ranking("BEIR")
     files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
     files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
     write_folder(files, folder)

@@ -11,7 +11,7 @@ from typing import Any
 from touche.data.convert import whole_folder
 from touche.data.judgments import qrels_of
 from touche.data.places import locate_corpus, topics_of
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError
 from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import Task
 from touche.trec.topics import name_of_topics, read_topics
@@ -43,10 +43,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     """
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")
-    if task.rules.by_stance:
-        raise ToucheError(
-            f"{task.id} ranks each stance of a topic, which ir_measures lacks; name another task"
-        )
+    task.check_one_ranking("ir_measures")
     topics, corpus = topics_of(task, task.corpora["full"]), locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     judged = qrels_of(task, dimension)

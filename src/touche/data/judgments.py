@@ -1,6 +1,5 @@
 """The qrels of a task, and the titles of its topics."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 
 from touche.data.places import locate, topics_of
@@ -41,13 +40,8 @@ def restricted(qrels: Qrels, task: Task) -> Qrels:
     """Returns the qrels of the topics that a task evaluates."""
     if not task.only_topics:
         return qrels
-    topics = _rankings(task, task.only_topics)
+    topics = ranking_names(task.only_topics, task.rules.ranked_stances)
     return Qrels({topic: qrels[topic] for topic in topics if topic in qrels})
-
-
-def _rankings(task: Task, topics: Iterable[str]) -> Iterable[str]:
-    """Returns the names of the rankings of topics: the topics, or each with each stance."""
-    return ranking_names(topics, task.rules.stances) if task.rules.by_stance else topics
 
 
 def titles_of(task: Task) -> dict[str, str]:
@@ -62,6 +56,6 @@ def titles_of(task: Task) -> dict[str, str]:
             return {
                 name: topic.title
                 for topic in topics
-                for name in {topic.number, *_rankings(task, [topic.number])}
+                for name in {topic.number, *ranking_names([topic.number], task.rules.ranked_stances)}
             }
     return {}

@@ -3,11 +3,28 @@
 from collections.abc import Mapping
 from statistics import fmean
 
-from touche.evaluation.evaluators import Evaluation, in_qrels, judged_share
-from touche.tasks.measures import Measure
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, in_qrels, judged_share
+from touche.tasks.measures import PER_STANCE, Measure
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
+
+
+def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
+    """Computes a measure of rankings, also one of the organizers' measures of images.
+
+    Args:
+        evaluator: a name in ``EVALUATORS``; the measures of images have only one.
+        run: the run; if each stance has its own ranking, with their names as topics.
+        qrels: the judgments of the same topics or rankings.
+        measure: the measure.
+
+    Raises:
+        ToucheError: if the run has no topic of the qrels.
+    """
+    if measure in PER_STANCE.values():
+        return precision_per_stance(run, qrels, measure)
+    return EVALUATORS[evaluator](run, qrels, measure)
 
 
 def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
@@ -31,11 +48,13 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation
     values = {name: sum(qrels[name].get(id, 0) for id in ranked.get(name, ())) / cutoff for name in wanted}
     judged = judged_share(ranked, qrels, cutoff)
     rankings = Evaluation(per_topic=values, judged_per_topic=judged)
-    return Evaluation(per_topic=_per_topic(values), judged_per_topic=_per_topic(judged), per_ranking=rankings)
+    return Evaluation(
+        per_topic=means_of_topics(values), judged_per_topic=means_of_topics(judged), per_ranking=rankings
+    )
 
 
-def _per_topic(values: Mapping[str, float]) -> dict[str, float]:
-    """Returns the mean of each topic's rankings."""
+def means_of_topics(values: Mapping[str, float]) -> dict[str, float]:
+    """Returns the mean of each topic's rankings; a topic with one ranking has its value."""
     topics: dict[str, list[float]] = {}
     for ranking, value in values.items():
         topics.setdefault(topic_in(ranking), []).append(value)

@@ -13,11 +13,11 @@ from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of, in_qrels
-from touche.evaluation.images import precision_per_stance
+from touche.evaluation.images import evaluation_by
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
 from touche.io.progress import watched
-from touche.tasks import PAIR, PER_STANCE, STANCE, Measure, Task
+from touche.tasks import PAIR, STANCE, Measure, Task
 from touche.trec.by_stance import read_counted, topic_in
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
@@ -473,7 +473,4 @@ def _evaluated(
 def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:
     if dimension == STANCE:
         return evaluate_stances(run, judgments, task.stances)
-    measure = task.measure_for(dimension)
-    if measure in PER_STANCE.values():
-        return precision_per_stance(run, judgments, measure)
-    return EVALUATORS[evaluator](run, judgments, task.measure)
+    return evaluation_by(evaluator, run, judgments, task.measure_for(dimension))

@@ -390,10 +390,8 @@ class TaskReport:
     @property
     def columns(self) -> dict[str, list[str]]:
         """Names of each topic's rankings: the topic itself, or one for each stance."""
-        if not self.task.rules.by_stance:
-            return {topic: [topic] for topic in self.topics}
         return {
-            topic: ranking_names([topic], self.task.rules.stances)
+            topic: ranking_names([topic], self.task.rules.ranked_stances)
             for topic in dict.fromkeys(map(topic_in, self.topics))
         }
 

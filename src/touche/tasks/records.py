@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from touche.errors import ToucheError
 from touche.io.toml import Name, Strict, Text
 from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure
 
@@ -87,6 +88,11 @@ class Rules(Strict, frozen=True):
     def by_stance(self) -> bool:
         """Whether each stance of a topic has its own ranking."""
         return self.rankings == "topic and stance"
+
+    @property
+    def ranked_stances(self) -> tuple[str, ...]:
+        """The stances with their own rankings; empty if each topic has one ranking."""
+        return self.stances if self.by_stance else ()
 
     def __post_init__(self) -> None:
         if self.min_results > self.max_results:
@@ -209,6 +215,19 @@ class Task:
     def stances(self) -> tuple[str, ...]:
         """The stances that are judged and detected."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
+
+    def check_one_ranking(self, format: str) -> None:
+        """Checks that each topic has one ranking.
+
+        Args:
+            format: the format that has no stances, such as BEIR.
+
+        Raises:
+            ToucheError: if each stance of a topic has its own ranking.
+        """
+        if self.rules.by_stance:
+            problem = f"{self.id} ranks each stance of a topic, which {format} lacks"
+            raise ToucheError(f"{problem}; name another task")
 
     def measure_for(self, dimension: str) -> Measure:
         """Returns the measure of a dimension: macro F1 for stances, its question's, or the task's measure."""

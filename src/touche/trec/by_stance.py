@@ -17,8 +17,8 @@ _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
-    """Returns the names of all rankings of topics."""
-    return [f"{topic} {stance}" for topic in topics for stance in stances]
+    """Returns the names of all rankings of topics: the topics themselves without ``stances``."""
+    return [f"{topic} {stance}" for topic in topics for stance in stances] if stances else [*topics]
 
 
 def topic_in(ranking: str) -> str:
@@ -26,9 +26,15 @@ def topic_in(ranking: str) -> str:
     return ranking.partition(" ")[0]
 
 
-def in_rankings(runs: Sequence[Run]) -> list[Run]:
-    """Returns runs; if one has rankings for stances, all have names of rankings instead of topics."""
-    return [run.by_stance() for run in runs] if any(run.ranks_stances for run in runs) else [*runs]
+def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
+    """Returns runs; if stances have rankings, these have names of rankings instead of topics.
+
+    Args:
+        runs: the runs.
+        stances: the stances with their own rankings; without them, the ranks of the runs show it.
+    """
+    has_rankings = bool(stances) or any(run.ranks_stances for run in runs)
+    return [run.by_stance() for run in runs] if has_rankings else [*runs]
 
 
 def read_counted(

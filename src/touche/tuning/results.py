@@ -117,7 +117,8 @@ class Sweep(Shown):
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
         """Scores of all settings in each dimension; of several measures in each, such as ``relevance AP``."""
-        several = len({score.measure for score in self.scores}) > 1
+        subjects = {(score.dimension, score.measure) for score in self.scores}
+        several = len(subjects) > len({dimension for dimension, _ in subjects})
         groups: dict[str, list[SettingScore]] = {}
         for score in self.scores:
             name = f"{score.dimension} {score.measure}" if several else score.dimension

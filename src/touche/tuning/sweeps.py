@@ -23,6 +23,7 @@ from touche.errors import ToucheError, check_choice, warn
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
 from touche.io.identifiers import check_tag, name_of, path_or_id
 from touche.io.inputs import keeping_inputs
@@ -244,7 +245,7 @@ def _scores(
         by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
         for run in chain.from_iterable(by_measure):
             if run.is_ranking:
-                rows.append(_score(setting, run, evaluator))
+                rows.append(_score(setting, run))
                 for text in doubts(run):
                     doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
     if not rows:
@@ -256,8 +257,9 @@ def _scores(
     return rows, warnings
 
 
-def _score(setting: Setting, run: scores.Evaluated, evaluator: str) -> SettingScore:
-    score = run.scores[evaluator]
+def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
+    """Returns the score of a run by the requested evaluator, or by the only one that has the measure."""
+    [(evaluator, score)] = run.scores.items()
     return SettingScore(
         setting=setting,
         dimension=run.dimension,
@@ -267,7 +269,7 @@ def _score(setting: Setting, run: scores.Evaluated, evaluator: str) -> SettingSc
         low=score.low,
         high=score.high,
         judged=score.judged,
-        values=run.evaluations[evaluator].per_topic,
+        values=means_of_topics(run.evaluations[evaluator].per_topic),
     )
 
 

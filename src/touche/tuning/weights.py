@@ -7,11 +7,13 @@ from itertools import combinations, pairwise
 from touche.data.judgments import qrels_of
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
-from touche.evaluation.evaluators import trec_eval
+from touche.evaluation.evaluators import evaluators_of
 from touche.evaluation.fusion import Method, Shares, run_of_topics, topic_shares, weighted
+from touche.evaluation.images import evaluation_by, means_of_topics
 from touche.io.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
+from touche.trec.by_stance import in_rankings, topic_in
 from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -28,14 +30,16 @@ class TunedFusion:
 
     Attributes:
         dimension: dimension that the weights are tuned for.
-        measure: measure of trec_eval that they are tuned for.
-        run: the fused run.
-        weights: weights of each fused topic.
+        measure: measure that they are tuned for.
+        evaluator: ``trec_eval``, or ``touche`` if only it has the measure.
+        run: the fused run; if each stance has its own ranking, with their names as topics.
+        weights: weights of each fused topic; its rankings for both stances have the same weights.
         cross_validation: folds, with the values of the run.
     """
 
     dimension: str
     measure: str
+    evaluator: str
     run: Run
     weights: Mapping[str, Weights]
     cross_validation: CrossValidation[Weights]
@@ -72,26 +76,27 @@ def tuned(
     dimension = dimension or next(iter(dimensions), "")
     check_choice("dimension", dimension, dimensions)
     check_choice("cross-validation", validation, FOLDS)
-    if task.rules.by_stance:
-        raise ToucheError(
-            f"weights are tuned by topics, but {task.id} ranks each stance of a topic; pass weights"
-        )
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
-    shares = dict(topic_shares(runs, method))
+    rankings = in_rankings([Run.of(run) for run in runs], task.rules.ranked_stances)
+    shares = dict(topic_shares(rankings, method))
     qrels = qrels_of(task, dimension)
+    measure = task.measure_for(dimension)
     grid = list(simplex(len(runs), STEPS))
     values = {
-        weights: _values(shares, method, weights, depth, qrels, task.measure_for(dimension))
+        weights: _values(shares, method, weights, depth, qrels, measure)
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
-    folds = cross_validated(values, sorted(qrels, key=in_order), validation)
-    weights = dict.fromkeys(shares, best(values, set(qrels)))
-    weights |= {topic: fold.choice for fold in folds.folds for topic in fold.values if topic in shares}
+    topics = sorted({*map(topic_in, qrels)}, key=in_order)
+    folds = cross_validated(values, topics, validation)
+    choices = {topic: fold.choice for fold in folds.folds for topic in fold.values}
+    others = best(values, set(topics))
+    weights = {topic: choices.get(topic, others) for topic in map(topic_in, shares)}
     return TunedFusion(
         dimension=dimension,
-        measure=str(task.measure_for(dimension)),
+        measure=str(measure),
+        evaluator=evaluators_of(measure)[0],
         run=_fused(shares, method, weights, depth, tag),
         weights=weights,
         cross_validation=folds,
@@ -120,17 +125,20 @@ def _values(
     qrels: Qrels,
     measure: Measure,
 ) -> Values:
-    """Returns trec_eval's value of each judged topic, fused with some weights."""
+    """Returns the value of each judged topic, fused with some weights; that of trec_eval, if it has one."""
     judged = {topic: of_topic for topic, of_topic in shares.items() if topic in qrels}
-    run = _fused(judged, method, dict.fromkeys(judged, weights), depth, "fused")
-    return trec_eval(run, qrels, measure).per_topic if run else dict.fromkeys(qrels, 0.0)
+    run = _fused(judged, method, dict.fromkeys(map(topic_in, judged), weights), depth, "fused")
+    evaluator, *_ = evaluators_of(measure)
+    values = means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic) if run else {}
+    return dict.fromkeys(map(topic_in, qrels), 0.0) | values
 
 
 def _fused(
     shares: Mapping[str, Shares], method: Method, weights: Mapping[str, Weights], depth: int, tag: str
 ) -> Run:
-    """Returns the run in which each topic is fused with its own weights."""
-    topics = {
-        topic: weighted(of_topic, method, weights[topic]).best(depth) for topic, of_topic in shares.items()
+    """Returns the run in which the rankings of each topic are fused with its own weights."""
+    rankings = {
+        name: weighted(of_ranking, method, weights[topic_in(name)]).best(depth)
+        for name, of_ranking in shares.items()
     }
-    return run_of_topics(topics, tag)
+    return run_of_topics(rankings, tag)
