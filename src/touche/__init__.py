@@ -19,7 +19,8 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 Each command has a function, whose result it prints. Results are a ``Table`` or have ``frame()``:
 
 * touche run: ``run`` runs a baseline and returns the run; ``write_run`` writes it with its metadata
-* touche evaluate: ``evaluate`` scores runs; ``wide`` makes a table with a row for each run, for papers
+* touche evaluate: ``evaluate`` scores runs; ``wide`` makes a table with a row for each run, for papers;
+  ``to_judge`` returns what to judge next
 * touche compare: ``compare`` tests the differences between runs
 * touche overlap: ``overlap`` compares the documents of runs, and the scores of reruns
 * touche fuse: ``fuse`` makes one run of several
@@ -30,7 +31,8 @@ Each command has a function, whose result it prints. Results are a ``Table`` or 
 * touche regress: ``regress`` reruns baselines and compares their scores with the expected ones
 * touche run --help: ``list_baselines`` returns baselines with their options
 * touche tasks: ``list_tasks`` returns all tasks; ``published`` and ``published_topics`` return published
-  results; ``check_cards`` checks cards; ``write_for_tira`` writes a dataset for TIRA
+  results, and ``reported`` those of TIREx; ``check_cards`` checks cards; ``write_for_tira`` writes a
+  dataset for TIRA
 * touche data: ``list_data``, ``fetch`` and ``verify`` are for official data; ``write_beir`` converts it
 * touche images: ``list_images``, ``build_images``, ``digest_images`` and ``verify_image``
 * touche join: ``join_runs`` and ``join_statistics`` join those of parts of a collection

@@ -11,12 +11,14 @@ from .api.images import build_images as build_images
 from .api.images import digest_images as digest_images
 from .api.images import list_images as list_images
 from .api.images import verify_image as verify_image
+from .api.judging import to_judge as to_judge
 from .api.linting import lint as lint
 from .api.listing import check_cards as check_cards
 from .api.listing import list_baselines as list_baselines
 from .api.listing import list_tasks as list_tasks
 from .api.listing import published as published
 from .api.listing import published_topics as published_topics
+from .api.listing import reported as reported
 from .api.listing import write_for_tira as write_for_tira
 from .api.regression import regress as regress
 from .api.reports import report as report

@@ -21,6 +21,7 @@ from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import STANCE, Published, Task, per_topic
 from touche.tasks.cards import read_card
 from touche.tasks.per_topic import PublishedTopic
+from touche.tasks.reported import Reported, reported_results
 from touche.trec.framed import Table
 
 
@@ -301,6 +302,30 @@ def published_topics(
         raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
     chosen = (value for value in values if team in (None, value.team))
     return Table(PublishedTopic, tuple(value for value in chosen if value.baseline or not only_baselines))
+
+
+def reported(task: str) -> Table[Reported]:
+    """Returns values of systems over a task's whole corpus that TIREx reports, best nDCG@10 first.
+
+    They are not published results of Touché, because nobody submitted these runs. Most have many unjudged
+    documents among their first ten.
+
+    Args:
+        task: the id of the task.
+
+    Returns:
+        Records of ``touche.tasks.reported.Reported``; none for tasks other than those of 2020 and 2021.
+
+    Raises:
+        ToucheError: if there is no such task.
+
+    Examples:
+        >>> import touche
+        >>> best = touche.reported("touche-2020-task-2")[0]
+        >>> best.system, best.ndcg_10, best.unjudged_10
+        ('ChatNoir', 0.5281, 0.214)
+    """
+    return Table(Reported, reported_results(tasks.task(task).id))
 
 
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:

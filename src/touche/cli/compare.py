@@ -142,7 +142,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
         return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
     tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST
     is_any_significant = any(row.significant for row in compared)
-    which = "* significant:" if is_any_significant else "no significant difference: no"
+    which = "* significant:" if is_any_significant else "no row is significant: no"
     rows = counted(len(compared), "row")
     undecided = [row for row in compared if row.is_undecided]
     topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))

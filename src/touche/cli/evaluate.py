@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from touche.api import evaluation as library
+from touche.api import judging as library_of_judging
 from touche.cli.commands import command, option
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
@@ -37,6 +38,7 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     option("--bounds", "Add the least and the greatest value that unjudged documents could give."),
     option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--reference RUN", "Mark significant differences from this file or tag."),
+    option("--to-judge FILE", "Write unjudged documents to a new FILE, first those that decide most."),
     FORMAT,
 )
 def evaluate(
@@ -46,6 +48,7 @@ def evaluate(
     bounds: bool,
     pairs: str,
     reference: str | None,
+    to_judge: Path | None,
     style: str,
     measures: Sequence[str | None],
     **scoring: Any,
@@ -65,6 +68,9 @@ def evaluate(
     if bounds and is_wide:
         remedy = "omit --reference and --format, and pass one measure"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
+    order = "trec_eval" if evaluator == "both" else evaluator
+    judging = {"evaluator": order, "output": to_judge, "measure": measures, **scoring}
+    next_documents = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
@@ -74,6 +80,8 @@ def evaluate(
         table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
         render(table, style, _sheets(table, _BOUNDS if bounds else []))
         explain(table, style)
+    if next_documents is not None:
+        explain(next_documents, style)
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]

@@ -88,10 +88,13 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     option("--all every", "Show every published run, not only the best of each team."),
     option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
     option("--team NAME", "With --per-topic, show only the values of this team."),
+    option("--reported", "Show values of TASK that TIREx reports; nobody submitted these runs."),
     FORMAT,
     cls=_Tasks,
 )
-def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, style: str) -> None:
+def tasks(
+    task_id: str | None, every: bool, per_topic: bool, team: str | None, reported: bool, style: str
+) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
     JSON and CSV of a TASK have its published results, each with its measure and the command that reruns it.
@@ -100,7 +103,11 @@ def tasks(task_id: str | None, every: bool, per_topic: bool, team: str | None, s
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")
-    if per_topic:
+    if reported:
+        if task_id is None or per_topic:
+            raise ToucheError("--reported shows one task; name it, and omit --per-topic")
+        render(listing.reported(task_id), style, [Sheet(_REPORTED, listing.reported(task_id))])
+    elif per_topic:
         _show_topics(task_id, every, team, style)
     elif task_id is None and not every:
         listed = listing.list_tasks()
@@ -120,6 +127,12 @@ _TASKS = [
     Column("ranked", "unit", "{}s".format),
     Column("dimensions", "dimensions", ", ".join),
     Column("published", "published"),
+]
+_REPORTED = [
+    Column("system", "system"),
+    Column("nDCG@10", "ndcg_10", "{:.4f}".format),
+    Column("P@10", "precision_10", "{:.4f}".format),
+    Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
 _TOPICS = [
     Column("team", "team"),

@@ -22,6 +22,7 @@ from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, PER_STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import rounded
+from touche.tasks.reported import reported_results
 from touche.trec.by_stance import topic_in
 from touche.trec.runs import LineError
 from touche.trec.topics import in_order
@@ -41,7 +42,7 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     if not measure.of_trec_eval:
         alone = f"{measure} is not a measure of trec_eval; it is computed on trec_eval's ranking"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
-    notes += _equal_to_published(runs)
+    notes += [*_equal_to_published(runs), *_grouped(runs, _among_reported)]
     return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
 
 
@@ -83,6 +84,18 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
             number = len(next(iter(values.values())))
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             yield f"{name}: has the published topic values of {rows} in {number} of {number} topics"
+
+
+def _among_reported(run: Evaluated) -> Iterator[str]:
+    """Yields a sentence on the systems that TIREx reports, and the unjudged share of the best."""
+    rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
+    score = run.scores.get("trec_eval")
+    is_like_these = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
+    if rows and is_like_these and score is not None and score.mean is not None:
+        above = sum(score.mean > row.ndcg_10 for row in rows)
+        best = f"{rows[0].system} {rows[0].ndcg_10:.3f}, with {rows[0].unjudged_10:.0%} unjudged"
+        systems = f"{len(rows)} systems that TIREx reports, and nobody submitted"
+        yield f"with trec_eval, {score.mean:.3f} is above {above} of {systems}; the best is {best}"
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:

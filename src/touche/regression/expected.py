@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict, force_setattr, replace
 
 from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
@@ -20,6 +20,7 @@ from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, is_dataset, measure_of
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import Evaluator, rounded
+from touche.tasks.reported import reported_results
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, read_run
 
@@ -211,6 +212,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         published, reported, pinned: the expected value, in one of the three.
         tolerance: the largest difference, in both directions.
         source: the source of a published or reported value.
+        system: a system that TIREx reports, instead of ``reported`` and ``source``
+            (``touche.tasks.reported``).
     """
 
     TABLE: ClassVar[str] = "score"
@@ -225,9 +228,12 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     reported: Share | None = None
     pinned: Share | None = None
     source: str = ""
+    system: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.system:
+            self._read_reported()
         if [getattr(self, kind) for kind in _KINDS].count(None) != 2:
             raise ValueError("write exactly one value: published, reported or pinned")
         if self.pinned is None and not self.source:
@@ -241,6 +247,15 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
         if self.evaluator not in evaluators_of(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_of(measure)[0]}")
+
+    def _read_reported(self) -> None:
+        rows = {row.system: row for row in reported_results(self.dataset)}
+        values = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}
+        if self.system not in rows or self.measure not in values or self.dimension != "relevance":
+            problem = f"no {self.measure or 'measure'} of {self.system!r} is reported for {self.dataset}"
+            raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
+        force_setattr(self, "reported", getattr(rows[self.system], values[self.measure]))
+        force_setattr(self, "source", f"{rows[self.system].source}: {self.system}")
 
     @property
     def names(self) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from touche.regression.expected import ExpectedScore
 from touche.regression.outcomes import Outcome
 from touche.tasks import Task
 from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
+from touche.tasks.reported import Reported, reported_results
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 
@@ -405,6 +406,11 @@ class TaskReport:
         """View of each dimension with the most published results, if it has any."""
         first = {view.dimension: view for view in reversed(self.views)}
         return [first[dimension] for dimension in self.dimensions if first[dimension].published]
+
+    @property
+    def reported(self) -> tuple[Reported, ...]:
+        """Systems that TIREx reports and nobody submitted, for a task with all topics."""
+        return () if self.task.only_topics or not self.task.published else reported_results(self.task.id)
 
     @property
     def reruns(self) -> list[str]:

@@ -1,0 +1,104 @@
+"""What to judge next, as records and as a file."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from touche.api.scoring import score
+from touche.errors import InputError, ToucheError, check_choice
+from touche.evaluation import judging
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.judging import ToJudge
+from touche.evaluation.scores import Evaluated
+from touche.io.identifiers import name_of
+from touche.io.writing import check_outputs, write_whole
+from touche.trec.forms import AnyQrels, AnyRun, runs_of
+from touche.trec.framed import Table
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+
+def to_judge(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    output: str | PathLike[str] | None = None,
+) -> Table[ToJudge]:
+    """Returns the unjudged documents among the first k of runs, first those that decide most.
+
+    Judge the first ones, add the grades to the qrels, and call it again.
+
+    Args:
+        runs, task, qrels: as for ``evaluate``.
+        evaluator: the evaluator whose order of the runs counts, ``trec_eval`` or ``touche``.
+        measure: a measure with bounds instead of the task's: nDCG@k, P@k or RR; for one run also AP@k.
+        output: a new file for lines ``topic document runs gain``; None for no file.
+
+    Returns:
+        Records of ``touche.evaluation.judging.ToJudge``; gains are summed over the dimensions. The notes say
+        how many of them decide whether the better of the best two runs stays better.
+
+    Raises:
+        ToucheError: if a run is unusable, qrels are missing, the measure has no bounds, or the file exists.
+
+    Examples:
+        >>> import touche
+        >>> runs = {"a": {"1": {"x": 2.0, "y": 1.0}}, "b": {"1": {"y": 2.0, "z": 1.0}}}
+        >>> rows = touche.to_judge(runs, qrels={"1": {"z": 1}}, measure="P@2")
+        >>> [(row.document, row.runs, row.gain) for row in rows]
+        [('x', 1, 0.5), ('y', 2, 0.0)]
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    path = None if output is None else Path(name_of("output", output))
+    if path is not None:
+        check_outputs([path])
+        if path.exists():
+            raise InputError(path, "the file exists", "choose a new name")
+    by_measure = score(runs_of(runs), (task, measure, qrels), evaluator)
+    if len(by_measure) > 1:
+        raise ToucheError("documents to judge are those of one measure; pass only one")
+    rankings = defaultdict[str, list[Evaluated]](list)
+    for run in by_measure[0]:
+        if run.is_ranking:
+            rankings[run.dimension].append(run)
+    merged = dict[tuple[str, str], ToJudge]()
+    notes = list[str]()
+    for dimension, of_dimension in rankings.items():
+        rows = judging.to_judge(of_dimension, evaluator)
+        notes.append(_note(of_dimension, dimension, evaluator, rows))
+        for row in rows:
+            earlier = merged.get((row.topic, row.document))
+            gain = row.gain + (earlier.gain if earlier else 0.0)
+            merged[row.topic, row.document] = replace(row, gain=gain)
+    records = tuple(sorted(merged.values(), key=lambda row: -row.gain))
+    if path is not None:
+        lines = (f"{row.topic} {row.document} {row.runs} {row.gain:.6f}\n" for row in records)
+        write_whole(path, "".join(lines))
+    return Table(ToJudge, records, notes=tuple(notes))
+
+
+def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Sequence[ToJudge]) -> str:
+    """Returns a sentence on the unjudged documents, and how many decide between the best two runs."""
+    depth = f"the first {runs[0].measure.cutoff}" if runs[0].measure.cutoff else "the results"
+    if not rows:
+        return f"{dimension}: no document among {depth} is unjudged"
+    about = f"{dimension}: {len(rows):,} documents among {depth} are unjudged"
+    if len(runs) < 2:
+        return about
+    best, second = sorted(runs, key=lambda run: -(run.scores[evaluator].mean or 0.0))[:2]
+    count = judging.decisive(best, second, evaluator, rows)
+    if count is None:
+        return about
+    if count == 0:
+        return f"{about}; {best.name} stays better than {second.name} whatever their grades"
+    return (
+        f"{about}; the first {count:,} decide: if they are not relevant, {best.name} stays better than "
+        f"{second.name} whatever the grades of the others"
+    )
