@@ -89,16 +89,16 @@ def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Seque
     depth = f"the first {runs[0].measure.cutoff}" if runs[0].measure.cutoff else "the results"
     if not rows:
         return f"{dimension}: no document among {depth} is unjudged"
-    about = f"{dimension}: {len(rows):,} documents among {depth} are unjudged"
+    subject = f"{dimension}: {len(rows):,} documents among {depth} are unjudged"
     if len(runs) < 2:
-        return about
+        return subject
     best, second = sorted(runs, key=lambda run: -(run.scores[evaluator].mean or 0.0))[:2]
     count = judging.decisive(best, second, evaluator, rows)
     if count is None:
-        return about
+        return subject
     if count == 0:
-        return f"{about}; {best.name} stays better than {second.name} whatever their grades"
+        return f"{subject}; {best.name} stays better than {second.name} whatever their grades"
     return (
-        f"{about}; the first {count:,} decide: if they are not relevant, {best.name} stays better than "
+        f"{subject}; the first {count:,} decide: if they are not relevant, {best.name} stays better than "
         f"{second.name} whatever the grades of the others"
     )

@@ -209,13 +209,14 @@ def _average_precision(
     sign, documents = (1, first) if first else (-1, second)
     relevant, free = _relevance(known, labels, documents)
     hits = np.array([document in relevant for document in documents], dtype=float)
-    places = [place for place, document in enumerate(documents) if document in free][::sign]
+    indices = [index for index, document in enumerate(documents) if document in free]
+    indices.sort(reverse=not first)
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    for count, place in enumerate([None, *places]):
-        if place is not None:
-            hits[place] = 1
+    for count, index in enumerate([None, *indices]):
+        if index is not None:
+            hits[index] = 1
         precisions = hits * np.cumsum(hits) / ranks
         values.append(sign * float(precisions.sum()) / (total + count) if total + count else 0.0)
     return max(values)

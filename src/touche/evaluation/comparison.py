@@ -295,8 +295,9 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
     bounds = difference_bounds(a, b, comparison.evaluator)
     if bounds is None:
         return comparison
-    falls, rises = bounds.least < -_ROUNDING, bounds.greatest > _ROUNDING
-    can_change = (falls and comparison.difference >= 0) or (rises and comparison.difference <= 0)
+    b_can_win = bounds.least < -_ROUNDING
+    a_can_win = bounds.greatest > _ROUNDING
+    can_change = (b_can_win and comparison.difference >= 0) or (a_can_win and comparison.difference <= 0)
     return replace(comparison, least=bounds.least, greatest=bounds.greatest, can_change=can_change)
 
 

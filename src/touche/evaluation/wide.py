@@ -181,9 +181,9 @@ def _marks(
     compared, faults = comparisons(ranked, evaluator, second)
     notes = list[str]()
     for pair in compared if reference is not None else ():
-        about = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
+        subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
         undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
-        notes.append(f"{about}: {undecided}differences from {pair.detectable:.3f} are detectable")
+        notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
     marks: Marks = {}
     for pair in compared:
         if pair.significant and reference is not None:
