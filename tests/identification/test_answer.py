@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from identifying import STANDARD, TEXT, fit
-from touche.identification.answer import Answer, Candidate, differs, undecided, verdict
+from touche.identification.answer import Answer, candidate, differs, undecided, verdict
 from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import Fit
 from touche.identification.models import BM25
@@ -50,7 +50,7 @@ def test_a_majority_beyond_what_free_numbers_buy_stands_out(
 @pytest.mark.parametrize(("weight", "model"), [("as in Terrier's TF_IDF", "Terrier's TF_IDF"), ("ln", BM25)])
 def test_weights_decide_between_bm25_and_tf_idf(weight: str, model: str) -> None:
     record: dict[str, Any] = {field.name: () for field in dataclasses.fields(Answer)} | {"stands_out": True}
-    record["candidates"] = [Candidate.of(fit(GOOD, model=BM25), [])]
+    record["candidates"] = [candidate(fit(GOOD, model=BM25), [])]
     record["collections"] = {"text": DocumentFrequencies(weight, 9, 0, {})}
     assert Answer(**record).first_line.startswith(f"{model} of text, standard analysis")
 

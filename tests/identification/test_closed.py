@@ -11,7 +11,7 @@ from touche.data.datasets import open_dataset
 from touche.documents.records import AnyDocument
 from touche.identification.answer import Answer, answer
 from touche.identification.closed import fit_closed
-from touche.identification.counts import NAMED, counts_of
+from touche.identification.counts import NAMED, count_terms
 from touche.identification.fitting import Problem
 from touche.identification.hypotheses import MAXIMUM, Hypothesis
 from touche.identification.models import LM_DIRICHLET
@@ -93,7 +93,7 @@ def test_only_the_statistics_of_all_documents_reproduce_the_scores() -> None:
 def share(sample: Sample, documents: list[AnyDocument] | None) -> float:
     fields = ("premises", "conclusion")
     hypothesis = Hypothesis(LM_DIRICHLET, NAMED["standard"], fields, MAXIMUM, formula=LM_DIRICHLET)
-    ((_, counts),) = counts_of(sample, [hypothesis.analysis], documents)
+    ((_, counts),) = count_terms(sample, [hypothesis.analysis], documents)
     rows = np.flatnonzero(np.array(sample.topics) == "1")
-    some = tuple(counts[name].of(rows) for name in fields)
+    some = tuple(counts[name].select(rows) for name in fields)
     return fit_closed(Problem(hypothesis, some, sample.scores[rows], sample.slack[rows])).share()

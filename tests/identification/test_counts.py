@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from identifying import line, sample
 from texts import TEXTS
 from touche.data import datasets
-from touche.identification.counts import ANALYSES, NAMED, CandidateAnalysis, FieldCounts, counts_of
+from touche.identification.counts import ANALYSES, NAMED, CandidateAnalysis, FieldCounts, count_terms
 from touche.lucene.analysis import analyzer_named, terms
 
 ODD = {
@@ -31,7 +31,7 @@ def counted(
 ) -> dict[CandidateAnalysis, FieldCounts]:
     """The counts of the texts for every title."""
     run = [line(topic, id) for topic in titles for id in texts]
-    return {analysis: fields["text"] for analysis, fields in counts_of(sample(texts, titles, run))}
+    return {analysis: fields["text"] for analysis, fields in count_terms(sample(texts, titles, run))}
 
 
 def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> None:
@@ -77,7 +77,7 @@ def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_co
     assert list(found) == ANALYSES and len(found) == 25
     for counts in found.values():
         chosen = np.array([0, 3, 4])
-        some = counts.of(chosen)
+        some = counts.select(chosen)
         rows = {(int(chosen[row]), term): values for (row, term), values in table(some).items()}
         assert rows == {key: values for key, values in table(counts).items() if key[0] in chosen}
         assert {*some.terms} == {*range(len(some.vocabulary))}

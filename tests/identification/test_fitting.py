@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
-from touche.identification.fitting import Fit, Problem, begin_of_maximum, fit
+from touche.identification.fitting import Problem, begin_of_maximum, describe_fit, fit
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identification.models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
 
@@ -118,14 +118,14 @@ def test_a_number_is_known_no_better_than_engines_store_it() -> None:
     made = problem(DPH, ONE, seed=1, rows=80)
     numbers = made.begin()
     exact = Problem(made.hypothesis, made.counts, made.predicted(numbers))
-    np.testing.assert_allclose(Fit.of(exact, numbers).deviations, 2e-7 * numbers)
+    np.testing.assert_allclose(describe_fit(exact, numbers).deviations, 2e-7 * numbers)
 
 
 def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
     made = problem(DPH, ONE, seed=1, rows=80)
     numbers, rounded = made.begin(), made.predicted(made.begin()).round(2)
     for slack, is_met in ((0.005, True), (0.001, False)):
-        met = Fit.of(Problem(made.hypothesis, made.counts, rounded, slack), numbers).share()
+        met = describe_fit(Problem(made.hypothesis, made.counts, rounded, slack), numbers).share()
         assert (met == 1) == is_met
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identifying import PAIR, STANDARD, TEXT, line, sample
-from touche.identification.counts import counts_of
+from touche.identification.counts import count_terms
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import SUM, Hypothesis
 from touche.identification.misses import misses
@@ -26,7 +26,7 @@ def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] 
     """Returns the explanation of scores whose texts differ in the first field, and which were then moved."""
     run = [line("1", id) for id in TEXTS]
     both = [sample(texts, {"1": "Cats, dogs?"}, run) for texts in (TEXTS, changes)]
-    given, changed = (dict(counts_of(each))[STANDARD]["text"] for each in both)
+    given, changed = (dict(count_terms(each))[STANDARD]["text"] for each in both)
     hypothesis = Hypothesis(BM25, STANDARD, fields, SUM if len(fields) > 1 else "", lengths="exact")
     numbers = np.log([0.54, *[0.0033, 900.0, 250.0] * len(fields)])
     made = Problem(hypothesis, (changed, given)[: len(fields)], both[0].scores)

@@ -17,10 +17,10 @@ from touche.identification.samples import (
     ONE_FIELD,
     PER_TOPIC,
     Sample,
-    decimals_of,
-    fields_of,
+    count_decimals,
     read_scores,
     sample_of,
+    searched_fields,
 )
 from touche.identification.search import fits_of
 from touche.trec.topics import Topic
@@ -36,14 +36,14 @@ def test_runs_and_tables_of_three_columns_are_read(write: Write) -> None:
 
 @given(st.lists(st.floats(1, 30), min_size=20, max_size=50), st.integers(0, 4))
 def test_rounding_is_found_even_behind_float32(values: list[float], decimals: int) -> None:
-    assert decimals_of(np.round(values, decimals).astype(np.float32).astype(float)) <= decimals
+    assert count_decimals(np.round(values, decimals).astype(np.float32).astype(float)) <= decimals
 
 
 def test_scores_that_were_not_rounded_have_all_decimals() -> None:
     values = np.random.default_rng(1).random(500)
-    assert decimals_of(values) == 7
-    assert decimals_of(np.append(np.round(values[25:], 3), values[:25])) == 3, "a few may be otherwise"
-    assert decimals_of(np.append(np.round(values[75:], 3), values[:75])) == 7
+    assert count_decimals(values) == 7
+    assert count_decimals(np.append(np.round(values[25:], 3), values[:25])) == 3, "a few may be otherwise"
+    assert count_decimals(np.append(np.round(values[75:], 3), values[:75])) == 7
 
 
 def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
@@ -115,7 +115,7 @@ def arguments(mean_lengths: dict[str, float]) -> Sample:
 
 
 def test_arguments_have_their_parts_as_fields_and_both_as_one() -> None:
-    fields = fields_of(Argument("a", "It is so.", ("Because.", "Therefore."), discussion="Is it?"))
+    fields = searched_fields(Argument("a", "It is so.", ("Because.", "Therefore."), discussion="Is it?"))
     assert list(fields.values()) == [
         "Because. Therefore.",
         "It is so.",

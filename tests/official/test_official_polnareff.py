@@ -12,7 +12,7 @@ from oracles.formulas import length_in_one_byte
 from reading import read_argsme_json
 from touche import baselines, lucene
 from touche.identification.counts import NAMED, FieldCounts
-from touche.identification.fitting import Fit, Problem, fit
+from touche.identification.fitting import Problem, describe_fit, fit
 from touche.identification.hypotheses import SUM, Hypothesis
 from touche.identification.models import LM_DIRICHLET
 from touche.identification.parameters import shared_numbers
@@ -41,7 +41,7 @@ def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> FieldCount
         qtf=1.0 * qtf[cells],
         lengths=lengths,
         vocabulary=vocabulary,
-    ).of(np.arange(len(texts)))
+    ).select(np.arange(len(texts)))
 
 
 def own() -> dict[str, Any]:
@@ -98,7 +98,7 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
     (mu,) = (
         counts_of_text.value
-        for counts_of_text in shared_numbers(Fit.of(problem, numbers))
+        for counts_of_text in shared_numbers(describe_fit(problem, numbers))
         if counts_of_text.name == "mu"
     )
     assert mu == pytest.approx(own()["MU"], abs=0.001)

@@ -28,6 +28,7 @@ def identify(
         ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
             documents lack a field with a mean length, or only one part of arguments has a mean length.
     """
-    lines, source = run if isinstance(run, Run) else read_scores(run), datasets.open_dataset(dataset)
+    lines = run if isinstance(run, Run) else read_scores(run)
+    source = datasets.open_dataset(dataset)
     sample = sample_of(lines, source.topics, source.documents, dataset, mean_lengths)
     return answer(sample, source.documents)

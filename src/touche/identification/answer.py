@@ -54,13 +54,6 @@ class Candidate:
     median: float
     differs: bool
 
-    @classmethod
-    def of(cls, fit: Fit, equal: Sequence[Fit]) -> "Candidate":
-        """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
-        hypothesis, shares = fit.hypothesis, tuple(map(fit.share, WITHIN))
-        n, p, is_other = len(fit.errors), fit.rank, all(fit is not other for other in equal)
-        return cls(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, is_other)
-
 
 @dataclass(frozen=True)
 class TopicShare:
@@ -132,8 +125,10 @@ class Answer(Shown):
         """The first candidate with its parameters, or that no hypothesis stands out."""
         if not self.stands_out:
             return NOTHING
-        name, weights = self.candidates[0].hypothesis, [known.weight for known in self.collections.values()]
-        models = {"Terrier's TF_IDF" if "Terrier" in weight else BM25 for weight in weights}
+        name = self.candidates[0].hypothesis
+        models = {
+            "Terrier's TF_IDF" if "Terrier" in known.weight else BM25 for known in self.collections.values()
+        }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
         return "; ".join(filter(None, [name, *map(str, self.numbers)]))
@@ -169,22 +164,35 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     else:
         equal = [winner, *(fit for fit in others if not differs(winner, fit))]
     stands_out, reason = verdict(winner, equal)
+    has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
-        sample.in_run,
-        sample.decimals,
-        tried,
-        stands_out,
-        reason,
-        tuple(Candidate.of(fit, equal) for fit in fits[: 1 + _NEXT]),
-        Candidate.of(min(fits, key=lambda fit: fit.median), equal),
-        undecided(equal, twins),
-        tuple(shared_numbers(winner)),
-        tuple(_terms(winner)),
-        document_frequencies(winner)
-        if stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
-        else {},
-        tuple(_topics(sample, winner)),
-        tuple(misses(winner, sample)),
+        in_run=sample.in_run,
+        decimals=sample.decimals,
+        tried=tried,
+        stands_out=stands_out,
+        reason=reason,
+        candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
+        nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
+        undecided=undecided(equal, twins),
+        numbers=tuple(shared_numbers(winner)),
+        terms=tuple(_terms(winner)),
+        collections=document_frequencies(winner) if has_frequencies else {},
+        topics=tuple(_topics(sample, winner)),
+        worst=tuple(misses(winner, sample)),
+    )
+
+
+def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
+    """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
+    return Candidate(
+        hypothesis=str(fit.hypothesis),
+        axes=fit.hypothesis.axes,
+        documents=len(fit.errors),
+        free_numbers=fit.rank,
+        floor=fit.floor,
+        shares=tuple(map(fit.share, WITHIN)),
+        median=fit.median,
+        differs=all(fit is not other for other in equal),
     )
 
 
@@ -196,12 +204,11 @@ def differs(a: Fit, b: Fit) -> bool:
     stop at a bad place, so it has to differ by 5% of the documents more. Mean errors are not compared,
     because a few documents with different texts would dominate them.
     """
-    met_a, met_b = a.errors <= MET, b.errors <= MET
-    only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
+    advantage = (a.errors <= MET).astype(int) - (b.errors <= MET)  # 1 or -1 if only one fit reproduces it
     freedom = abs(a.rank - b.rank)
     combinations = {a.hypothesis.combination, b.hypothesis.combination}
-    stuck = _STUCK * len(met_a) if MAXIMUM in combinations else 0.0
-    return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom + stuck)
+    stuck = _STUCK * len(advantage) if MAXIMUM in combinations else 0.0
+    return bool(abs(advantage.sum()) > _ERRORS * np.sqrt(abs(advantage).sum()) + freedom + stuck)
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
@@ -211,19 +218,17 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         winner: the best fit.
         equal: the fits that do not differ significantly from it.
     """
+    share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     if winner.hypothesis.formula and winner.share() < 1:
-        share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
         return False, f"{share} with the statistics of the documents; a relative of it has made the others"
+    left = len(winner.errors) - winner.rank
+    if left < _FEWEST:
+        remaining = f"all scores except {left}, too few to decide"
+        return False, f"its {winner.rank} free numbers could reproduce {remaining}"
     beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
-    models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
-    if (left := len(winner.errors) - winner.rank) < _FEWEST:
-        return (
-            False,
-            f"its {winner.rank} free numbers could reproduce all scores except {left}, too few to decide",
-        )
     if beyond <= _MAJORITY:
-        share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
         return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
+    models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if models:
         return False, f"the best hypothesis does not differ significantly from {' and '.join(sorted(models))}"
     if winner.hypothesis.formula:
@@ -244,7 +249,7 @@ def undecided(
     equal = [fit.hypothesis for fit in fits]
     equal += [replace(one, analysis=twin) for one in equal for twin in twins.get(one.analysis, ())]
     values = {axis: tuple(dict.fromkeys(one.axes[axis] for one in equal)) for axis in equal[0].axes}
-    return {axis: of_axis for axis, of_axis in values.items() if len(of_axis) > 1}
+    return {axis: names for axis, names in values.items() if len(names) > 1}
 
 
 def _terms(fit: Fit) -> Iterator[TermNumber]:
@@ -257,4 +262,4 @@ def _terms(fit: Fit) -> Iterator[TermNumber]:
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     for topic in dict.fromkeys(sample.topics):
         met = fit.errors[np.array(sample.topics) == topic] <= MET
-        yield TopicShare(topic, sample.titles[topic], len(met), float(met.mean()))
+        yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(met), share=float(met.mean()))

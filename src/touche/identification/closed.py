@@ -6,27 +6,25 @@ and a wrong one reproduces few of them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
-from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis, pairs
-from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LM_DIRICHLET, MU, PL2, C
+from touche.identification.hypotheses import Hypothesis, shapes
+from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LM_DIRICHLET, MU, PL2, B, C
 from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-B, FLOOR, WEIGHT = "b", "lowest idf", "weight"
+FLOOR = "lowest idf"
+WEIGHT = "weight"
 NEGLIGIBLE = 1e-3  # a weight, below which the hypothesis has only one field
 _CALLS = 100  # of a formula in least squares
 _BEYOND = 30.0  # the largest logarithm of a parameter
 
 Parameters = Mapping[str, float]
-Numbers = Callable[[Parameters, Statistics], tuple[Sequence[float], Array]]
-"""Maps parameters and statistics of a field to the shared numbers and the numbers of terms of a model."""
 
 
 @dataclass(frozen=True)
@@ -37,84 +35,91 @@ class Formula:
         model: the name of the model in ``MODELS`` with the same form.
         lengths: the names of the ways in which its engines store lengths.
         begins: initial values of its parameters.
-        numbers: maps its parameters and statistics to the numbers of the model.
+        own: maps its parameters and the statistics of a field to the model's numbers of terms.
     """
 
     model: str
     lengths: Sequence[str]
     begins: Mapping[str, Sequence[float]]
-    numbers: Numbers
-
-
-def _likelihood(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return [values[MU]], np.log(values[MU] * (known.ttf + 1) / (known.tokens + 1))
-
-
-def _saturated(values: Parameters, known: Statistics, weights: Array) -> tuple[Sequence[float], Array]:
-    k1, b = values[K1], values[B]
-    return [max(k1 * (1 - b), 1e-12), max(k1 * b, 1e-12) * known.documents / known.tokens], weights
+    own: Callable[[Parameters, Statistics], Array]
 
 
 def _lucene_idf(known: Statistics) -> Array:
     return np.log1p((known.documents - known.df + 0.5) / (known.df + 0.5))
 
 
-def _bm25(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return _saturated(values, known, _lucene_idf(known))
-
-
-def _older_bm25(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return _saturated(values, known, (values[K1] + 1) * _lucene_idf(known))
-
-
-def _tf_idf(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return _saturated(values, known, values[K1] * np.log2(known.documents / known.df + 1))
-
-
-def _okapi(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
+def _okapi(values: Parameters, known: Statistics) -> Array:
     idf = np.log((known.documents - known.df + 0.5) / (known.df + 0.5))
-    return _saturated(values, known, (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf))
+    return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
 
-def _classic(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return [], 1 + np.log((known.documents + 1) / (known.df + 1))
+def _odds(values: Parameters, known: Statistics) -> Array:
+    return np.log2(known.tokens / known.ttf)
 
 
-def _odds(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return [], np.log2(known.tokens / known.ttf)
-
-
-def _poisson(values: Parameters, known: Statistics) -> tuple[Sequence[float], Array]:
-    return [values[C] * known.tokens / known.documents], np.log(known.ttf / known.documents)
-
-
-_LUCENE, _OTHERS = ("one byte", "before Lucene 7"), ("exact",)
+_ANY = ("one byte", "before Lucene 7", "exact")
+_EXACT = ("exact",)
 _K1_AND_B = {K1: (0.9, 1.6), B: (0.4, 0.75)}
 FORMULAS: Mapping[str, Formula] = {
-    LM_DIRICHLET: Formula(LM_DIRICHLET, (*_LUCENE, *_OTHERS), {MU: (500.0, 2000.0)}, _likelihood),
-    BM25: Formula(BM25, (*_LUCENE, *_OTHERS), _K1_AND_B, _bm25),
-    "BM25 of Lucene before 8": Formula(BM25, (*_LUCENE, *_OTHERS), _K1_AND_B, _older_bm25),
-    "BM25Okapi of rank_bm25": Formula(BM25, _OTHERS, _K1_AND_B | {FLOOR: (1.0,)}, _okapi),
-    "Terrier's TF_IDF": Formula(BM25, _OTHERS, _K1_AND_B, _tf_idf),
-    CLASSIC: Formula(CLASSIC, (*_LUCENE, *_OTHERS), {}, _classic),
-    DPH: Formula(DPH, _OTHERS, {}, _odds),
-    DLH: Formula(DLH, _OTHERS, {}, _odds),
-    PL2: Formula(PL2, _OTHERS, {C: (1.0, 5.0)}, _poisson),
+    LM_DIRICHLET: Formula(
+        model=LM_DIRICHLET,
+        lengths=_ANY,
+        begins={MU: (500.0, 2000.0)},
+        own=lambda values, known: np.log(values[MU] * (known.ttf + 1) / (known.tokens + 1)),
+    ),
+    BM25: Formula(model=BM25, lengths=_ANY, begins=_K1_AND_B, own=lambda values, known: _lucene_idf(known)),
+    "BM25 of Lucene before 8": Formula(
+        model=BM25,
+        lengths=_ANY,
+        begins=_K1_AND_B,
+        own=lambda values, known: (values[K1] + 1) * _lucene_idf(known),
+    ),
+    "BM25Okapi of rank_bm25": Formula(
+        model=BM25, lengths=_EXACT, begins=_K1_AND_B | {FLOOR: (1.0,)}, own=_okapi
+    ),
+    "Terrier's TF_IDF": Formula(
+        model=BM25,
+        lengths=_EXACT,
+        begins=_K1_AND_B,
+        own=lambda values, known: values[K1] * np.log2(known.documents / known.df + 1),
+    ),
+    CLASSIC: Formula(
+        model=CLASSIC,
+        lengths=_ANY,
+        begins={},
+        own=lambda values, known: 1 + np.log((known.documents + 1) / (known.df + 1)),
+    ),
+    DPH: Formula(model=DPH, lengths=_EXACT, begins={}, own=_odds),
+    DLH: Formula(model=DLH, lengths=_EXACT, begins={}, own=_odds),
+    PL2: Formula(
+        model=PL2,
+        lengths=_EXACT,
+        begins={C: (1.0, 5.0)},
+        own=lambda values, known: np.log(known.ttf / known.documents),
+    ),
 }
+
+
+def _shared(values: Parameters, known: Statistics) -> list[float]:
+    """Returns the numbers that the terms of a field share."""
+    if K1 in values:
+        c0 = max(values[K1] * (1 - values[B]), 1e-12)
+        return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
+    if C in values:
+        return [values[C] * known.tokens / known.documents]
+    return [values[MU]] if MU in values else []
 
 
 def closed_space(
     fields: Sequence[str], analyses: Sequence[CandidateAnalysis] = ANALYSES
 ) -> Iterator[Hypothesis]:
     """Yields all hypotheses in closed form on documents with these fields."""
-    shapes: list[tuple[tuple[str, ...], str, float | None]] = [((field,), "", 1.0) for field in fields]
-    shapes += product(pairs(fields), (SUM, MAXIMUM), (1.0, None))
     for analysis, (name, formula) in product(analyses, FORMULAS.items()):
-        for lengths, (names, combination, weight) in product(formula.lengths, shapes):
+        for lengths, (searched, combination, weight) in product(formula.lengths, shapes(fields)):
             yield Hypothesis(
                 model=formula.model,
                 analysis=analysis,
-                fields=names,
+                fields=searched,
                 combination=combination,
                 lengths=lengths,
                 weight=weight,
@@ -122,7 +127,7 @@ def closed_space(
             )
 
 
-def fit_closed(problem: Problem, begin: Parameters | None = None) -> Fit:
+def fit_closed(problem: Problem) -> Fit:
     """Fits the parameters of a hypothesis in closed form, and rounds them if this misses no more scores.
 
     The parameters are fitted to all scores, then to the better half, so that a few wrong scores do not move
@@ -130,31 +135,31 @@ def fit_closed(problem: Problem, begin: Parameters | None = None) -> Fit:
 
     Args:
         problem: the hypothesis with the statistics of a dataset.
-        begin: the initial values; without them, the best of the formula's.
     """
     from scipy.optimize import leastsq  # here, because it takes a second to import
 
-    formula = FORMULAS[problem.hypothesis.formula]
-    begins = {name: np.log(values) for name, values in formula.begins.items()}
+    begins = dict(FORMULAS[problem.hypothesis.formula].begins)
     if problem.hypothesis.weight is None:
-        begins[WEIGHT] = np.log([1.0, 0.25])
+        begins[WEIGHT] = (1.0, 0.25)
     names = [*begins]
-    starts = product(*begins.values()) if begin is None else [[np.log(begin[name]) for name in names]]
-    residuals = partial(_residuals, problem, names)
-    best = min((np.array(start) for start in starts), key=lambda start: float(np.abs(residuals(start)).sum()))
+
+    def residuals(logarithms: Array) -> Array:
+        numbers = _numbers(problem, _parameters(names, logarithms))
+        return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
+
+    best = min(
+        map(np.log, product(*begins.values())), key=lambda start: float(np.abs(residuals(start)).sum())
+    )
     if names:
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
             errors = np.abs(residuals(best))
             better = errors <= np.median(errors)
             best = leastsq(lambda x: residuals(x) * better, best, full_output=True, maxfev=_CALLS)[0]
-    values = dict(zip(names, np.exp(np.clip(best, -_BEYOND, _BEYOND)).tolist(), strict=True))
-    fit = _described(problem, values)
-    rounded = {
-        name: value if near(value) is None else float(near(value) or 0) for name, value in values.items()
-    }
-    in_words = _described(problem, rounded)
-    return in_words if in_words.share() >= fit.share() else fit
+    values = _parameters(names, best)
+    exact = _described(problem, values)
+    rounded = _described(problem, {name: near(value) or value for name, value in values.items()})
+    return rounded if rounded.share() >= exact.share() else exact
 
 
 def with_fitted_weight(fit: Fit) -> Fit:
@@ -165,19 +170,17 @@ def with_fitted_weight(fit: Fit) -> Fit:
     return replace(fit, problem=problem, numbers=fit.numbers[:-1])
 
 
-def _residuals(problem: Problem, names: Sequence[str], logarithms: Array) -> Array:
-    values = dict(zip(names, np.exp(np.clip(logarithms, -_BEYOND, _BEYOND)).tolist(), strict=True))
-    return np.nan_to_num(problem.residuals(_numbers(problem, values)), nan=1e6, posinf=1e6, neginf=-1e6)
+def _parameters(names: Sequence[str], logarithms: Array) -> dict[str, float]:
+    return dict(zip(names, np.exp(np.clip(logarithms, -_BEYOND, _BEYOND)).tolist(), strict=True))
 
 
 def _described(problem: Problem, values: Parameters) -> Fit:
     numbers = _numbers(problem, values)
-    errors = np.nan_to_num(problem.errors(numbers), nan=np.inf)
     return Fit(
         problem=problem,
         numbers=numbers,
         deviations=np.zeros(len(numbers)),
-        errors=errors,
+        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),
         rank=len(values),
         parameters=values,
     )
@@ -189,9 +192,8 @@ def _numbers(problem: Problem, values: Parameters) -> Array:
     numbers = np.zeros(problem.size)
     for counts, shared, own in zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True):
         assert counts.statistics
-        of_field, of_terms = formula.numbers(values, counts.statistics)
-        numbers[shared] = np.log(of_field)
-        numbers[own] = of_terms
+        numbers[shared] = np.log(_shared(values, counts.statistics))
+        numbers[own] = formula.own(values, counts.statistics)
     if problem.hypothesis.weight is None:
         numbers[-1] = np.log(values[WEIGHT])
     return numbers

@@ -1,15 +1,18 @@
-"""Counts of the topics' terms, and lengths, for every analysis."""
+"""FieldCounts of the topics' terms, and lengths, for every analysis."""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice, product
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from touche.documents.records import AnyDocument
-from touche.identification.samples import ONE_FIELD, PARTS, Array, Integers, Sample, fields_of
+from touche.identification.samples import ONE_FIELD, PARTS, Array, Integers, Sample, searched_fields
 from touche.scan.kernel import split
 from touche.scan.statistics import Statistics
 from touche.scan.tokens import encoded
@@ -112,15 +115,13 @@ class FieldCounts:
             statistics=self.statistics and other.statistics and self.statistics + other.statistics,
         )
 
-    def of(self, chosen: Integers) -> "FieldCounts":
+    def select(self, chosen: Integers) -> "FieldCounts":
         """Returns the counts of some of the documents, by their indexes in ascending order."""
-        place = np.full(len(self.lengths), -1)
-        place[chosen] = np.arange(len(chosen))
-        cells = place[self.rows] >= 0
+        cells = np.isin(self.rows, chosen)
         used, terms = np.unique(self.terms[cells], return_inverse=True)
         known = self.statistics
         return FieldCounts(
-            rows=place[self.rows[cells]],
+            rows=np.searchsorted(chosen, self.rows[cells]),
             terms=terms,
             tf=self.tf[cells],
             qtf=self.qtf[cells],
@@ -136,49 +137,10 @@ class FieldCounts:
 
 
 Fields = Mapping[str, FieldCounts]
+_Matrix: TypeAlias = Any  # a sparse matrix of scipy
 
 
-@dataclass(frozen=True)
-class _Words:
-    """Texts in words.
-
-    Attributes:
-        lengths: the number of words in each text.
-        rows: the index of the text of each word, ordered by words.
-        begins: for each distinct word its beginning in ``rows``, and the end.
-    """
-
-    lengths: Integers
-    rows: Integers
-    begins: Integers
-
-    @classmethod
-    def split(cls, texts: Iterable[Sequence[bytes]], known: dict[bytes, int]) -> "_Words":
-        """Numbers the words of texts; ``known`` numbers distinct words, and grows."""
-        numbers = [np.fromiter(map(known.__getitem__, words), np.int32, len(words)) for words in texts]
-        lengths = np.array([len(of_text) for of_text in numbers])
-        words = np.concatenate(numbers)
-        rows = np.repeat(np.arange(len(numbers)), lengths)
-        begins = np.concatenate([[0], np.cumsum(np.bincount(words, minlength=len(known)))])
-        return cls(lengths, rows[np.argsort(words, kind="stable")], begins)
-
-    def frequencies(self, columns: Integers, count: int) -> Array:
-        """Counts how often each text (row) has each term (column).
-
-        Args:
-            columns: the column of each distinct word, or -1.
-            count: the number of columns.
-        """
-        words = np.flatnonzero(columns[: len(self.begins) - 1] >= 0)
-        begins, ends = self.begins[words], self.begins[words + 1]
-        rows = [self.rows[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        cells = np.concatenate([np.zeros(0, dtype=np.int64), *rows]) * count
-        cells += np.repeat(columns[words], ends - begins)
-        shape = len(self.lengths), count
-        return np.bincount(cells, minlength=shape[0] * count).reshape(shape).astype(float)
-
-
-def counts_of(
+def count_terms(
     sample: Sample,
     analyses: Sequence[CandidateAnalysis] = ANALYSES,
     documents: Iterable[AnyDocument] | None = None,
@@ -190,25 +152,25 @@ def counts_of(
         analyses: the analyses.
         documents: all documents of the dataset; without them, the statistics are those of the sample.
     """
-    topics, topic_of = np.unique(sample.topics, return_inverse=True)
+    topics, topic_of_line = np.unique(sample.topics, return_inverse=True)
     queries: dict[CandidateAnalysis, _Queries] = {}
     for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
         vocabulary = tuple(term for term in dict.fromkeys(terms) if term)
-        qtf = fields[""].frequencies(_columns(terms, vocabulary), len(vocabulary))
-        queries[analysis] = _Queries(vocabulary, qtf[topic_of])
+        qtf = fields[""] @ _words_by_term(terms, vocabulary)
+        queries[analysis] = _Queries(vocabulary, qtf.toarray()[topic_of_line])
     lines = defaultdict[str, list[int]](list)
     for line, document in enumerate(sample.documents):
         lines[document].append(line)
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
         pairs = [(line, text) for text, id in enumerate(ids) for line in lines.get(id, ())]
-        of_lines = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+        lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         for analysis, terms, fields in _analysed(texts, analyses):
-            before = counts[analysis]
-            for name, field in queries[analysis].counts(terms, fields, of_lines).items():
-                before[name] = before[name] + field if name in before else field
+            sums = counts[analysis]
+            for name, field in queries[analysis].count(terms, fields, lines_and_texts).items():
+                sums[name] = sums[name] + field if name in sums else field
     every = np.arange(len(sample.documents))
-    return [(one, {name: counts[one][name].of(every) for name in sample.texts}) for one in analyses]
+    return [(one, {name: counts[one][name].select(every) for name in sample.texts}) for one in analyses]
 
 
 def _chunks(
@@ -221,7 +183,7 @@ def _chunks(
         yield [*first], {name: [sample.texts[name][line] for line in first.values()] for name in names}
     remaining = iter(documents or ())
     while chunk := list(islice(remaining, _CHUNK)):
-        texts = [fields_of(document) for document in chunk]
+        texts = [searched_fields(document) for document in chunk]
         yield [document.id for document in chunk], {name: [text[name] for text in texts] for name in names}
 
 
@@ -237,20 +199,18 @@ class _Queries:
     vocabulary: tuple[str, ...]
     qtf: Array
 
-    def counts(self, terms: Sequence[str], fields: Mapping[str, _Words], lines: Integers) -> Fields:
-        """Counts the fields of some texts.
+    def count(self, terms: Sequence[str], fields: Mapping[str, _Matrix], lines: Integers) -> Fields:
+        """FieldCounts the fields of some texts.
 
         Args:
             terms: the term of each distinct word.
             fields: the fields in words.
             lines: indexes of documents of the sample, and of their texts.
         """
-        columns = _columns(terms, self.vocabulary)
-        tf = {name: field.frequencies(columns, len(self.vocabulary)) for name, field in fields.items()}
-        stopped = np.array([-1 if term else 0 for term in terms], dtype=np.int64)
-        lengths = {
-            name: field.lengths - field.frequencies(stopped, 1)[:, 0] for name, field in fields.items()
-        }
+        by_term = _words_by_term(terms, self.vocabulary)
+        tf = {name: (field @ by_term).toarray() for name, field in fields.items()}
+        is_token = np.array([bool(term) for term in terms], dtype=float)
+        lengths = {name: field @ is_token for name, field in fields.items()}
         if {*PARTS} <= fields.keys():
             tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
             lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
@@ -260,7 +220,6 @@ class _Queries:
         rows, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
         of_lines = np.zeros(len(self.qtf))
         of_lines[lines] = lengths[texts]
-        df, ttf = (tf > 0).sum(axis=0), tf.sum(axis=0).astype(np.int64)
         return FieldCounts(
             rows=lines[rows],
             terms=terms,
@@ -268,36 +227,59 @@ class _Queries:
             qtf=self.qtf[lines[rows], terms],
             lengths=of_lines,
             vocabulary=self.vocabulary,
-            statistics=Statistics(int(np.count_nonzero(lengths)), int(lengths.sum()), df, ttf),
+            statistics=Statistics(
+                documents=int(np.count_nonzero(lengths)),
+                tokens=int(lengths.sum()),
+                df=(tf > 0).sum(axis=0),
+                ttf=tf.sum(axis=0).astype(np.int64),
+            ),
         )
 
 
-def _columns(terms: Sequence[str], vocabulary: Sequence[str]) -> Integers:
-    """Returns the index of each term in a vocabulary, or -1."""
-    indexes = {term: index for index, term in enumerate(vocabulary)}
-    return np.array([indexes.get(term, -1) for term in terms], dtype=np.int64)
+def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
+    """Returns a matrix with 1 where a distinct word (row) has a term of a vocabulary (column)."""
+    from scipy.sparse import csc_array  # here, because it takes 110 ms
+
+    columns = {term: column for column, term in enumerate(vocabulary)}
+    cells = [(word, columns[term]) for word, term in enumerate(terms) if term in columns]
+    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)
+    return csc_array((np.ones(len(cells)), rows_and_columns), shape=(len(terms), len(vocabulary)))
 
 
 def _analysed(
     texts: Mapping[str, Sequence[str]], analyses: Sequence[CandidateAnalysis]
-) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Words]]]:
+) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Matrix]]]:
     """Yields for each analysis the terms of all distinct words, and the fields in words.
 
     Lucene's filters change single tokens, so that each analysis maps each distinct word once.
     """
     for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
-        known = defaultdict[bytes, int]()
-        known.default_factory = known.__len__
-        fields = {}
-        for name, of_field in texts.items():
-            if tokenizer == _TOKENIZER:
-                fields[name] = _Words.split((split(encoded(text)) for text in of_field), known)
-            else:
-                words = (re.findall(tokenizer, text.lower()) for text in of_field)
-                fields[name] = _Words.split(([word.encode() for word in of_text] for of_text in words), known)
-        distinct = [word.decode() for word in known]
+        numbers = defaultdict[bytes, int]()
+        numbers.default_factory = numbers.__len__
+        numbered = {
+            name: [_numbered(text, tokenizer, numbers) for text in field] for name, field in texts.items()
+        }
+        fields = {name: _matrix(field, len(numbers)) for name, field in numbered.items()}
+        distinct = [word.decode() for word in numbers]
         for analysis, terms in _terms(distinct, [one for one in analyses if one.tokenizer == tokenizer]):
             yield analysis, terms, fields
+
+
+def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.NDArray[np.int32]:
+    """Returns the number of each word of a text."""
+    if tokenizer == _TOKENIZER:
+        words = split(encoded(text))
+    else:
+        words = [word.encode() for word in re.findall(tokenizer, text.lower())]
+    return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
+
+
+def _matrix(texts: Sequence[npt.NDArray[np.int32]], count: int) -> _Matrix:
+    """FieldCounts each of the distinct words (columns) in each text (row)."""
+    from scipy.sparse import csc_array  # here, as above
+
+    rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
+    return csc_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), count))
 
 
 def _terms(
@@ -306,27 +288,25 @@ def _terms(
     """Yields the term of each word by each analysis, or an empty string for a stop word."""
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
-    plain: dict[tuple[str, ...], list[str]] = {}
-    stems: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    @cache
+    def mapped(filters: tuple[str, ...]) -> list[str]:
+        return _mapped(distinct, filters)
+
     for analysis in analyses:
         if analysis.tokenizer != _TOKENIZER:
             yield analysis, list(distinct)
             continue
         filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
-        key = filters, analysis.stemmer
-        if filters not in plain:
-            plain[filters] = _mapped(distinct, filters)
-        if key not in stems:
-            stems[key] = _mapped(plain[filters], STEMMERS[analysis.stemmer])
         stop = stop_words(STOP_LISTS[analysis.stop])
-        pairs = zip(plain[filters], stems[key], strict=True)
-        yield analysis, ["" if word in stop else stem for word, stem in pairs]
+        stems = mapped(filters + STEMMERS[analysis.stemmer])
+        yield (
+            analysis,
+            ["" if word in stop else stem for word, stem in zip(mapped(filters), stems, strict=True)],
+        )
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
-    if not filters:
-        return list(distinct)
     (terms,) = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
     separate = _tokens(distinct, filters) if len(terms) != len(distinct) else []
     return ["".join(tokens) for tokens in separate] or terms

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -55,19 +55,18 @@ class Problem:
     @cached_property
     def shared_columns(self) -> list[list[int]]:
         """For each field the indexes of its shared numbers, common numbers first."""
-        common = list(range(len(self.model.common)))
-        own = [range(columns.start - len(self.model.of_field), columns.start) for columns in self.own_columns]
-        return [[*common, *places] for places in own]
+        common = range(len(self.model.common))
+        return [
+            [*common, *range(own.start - len(self.model.of_field), own.start)] for own in self.own_columns
+        ]
 
     @cached_property
     def own_columns(self) -> list[slice]:
         """For each field the indexes of its terms' numbers."""
-        columns, end = [], len(self.model.common)
-        for counts in self.counts:
-            start = end + len(self.model.of_field)
-            end = start + len(counts.vocabulary)
-            columns.append(slice(start, end))
-        return columns
+        terms = [len(counts.vocabulary) for counts in self.counts]
+        sizes = (len(self.model.of_field) + count for count in terms)
+        _, *ends = accumulate(sizes, initial=len(self.model.common))
+        return [slice(end - count, end) for end, count in zip(ends, terms, strict=True)]
 
     @property
     def size(self) -> int:
@@ -115,7 +114,8 @@ class Problem:
 
     def jacobian(self, numbers: Array) -> Array:
         """Returns the derivatives of the scores (rows) by the numbers (columns)."""
-        slopes, sums = np.zeros((len(self.scores), self.size)), self.sums(numbers)
+        slopes = np.zeros((len(self.scores), self.size))
+        sums = self.sums(numbers)
         counted = np.ones_like(sums)  # whether a field (row) contributes to a document's score
         if self.hypothesis.combination == MAXIMUM:
             counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
@@ -140,10 +140,13 @@ class Problem:
     def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
         """Yields the index of each field, and its terms' weighted contributions to the scores."""
         for at, counts in enumerate(self.counts):
-            own, shared = numbers[self.own_columns[at]][counts.terms], numbers[self.shared_columns[at]]
-            part = self.model.part(counts.tf, self.lengths[at][counts.rows], own, shared)
+            value, by_own, by_shared = self.model.part(
+                counts.tf,
+                self.lengths[at][counts.rows],
+                numbers[self.own_columns[at]][counts.terms],
+                numbers[self.shared_columns[at]],
+            )
             factor = counts.qtf * (self.weight(numbers) if at else 1.0)
-            value, by_own, by_shared = part
             yield at, (value * factor, by_own * factor, by_shared * factor)
 
     def _by_row(self, at: int, values: Array) -> Array:
@@ -169,22 +172,6 @@ class Fit:
     errors: Array
     rank: int
     parameters: Mapping[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, problem: Problem, numbers: Array) -> "Fit":
-        """Describes how well numbers solve a problem.
-
-        Standard errors are computed from the reproduced documents; numbers without such documents have large
-        ones.
-        """
-        errors = problem.errors(numbers)
-        met = errors <= MET
-        slopes = problem.jacobian(numbers)[met]
-        variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
-        information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
-        deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
-        deviations = np.maximum(deviations, _FLOAT32 * np.abs(numbers))
-        return cls(problem, numbers, deviations, errors, problem.rank(numbers))
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -219,17 +206,45 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
     """
     from scipy.optimize import least_squares  # here, because it takes 320 ms
 
-    first, far = problem.begin(), np.full(problem.size, _FARTHEST)
+    first = problem.begin()
+    far = np.full(problem.size, _FARTHEST)
     for columns in problem.own_columns:
         far[columns] = np.inf
-    low, high = first - far, first + far
+    low = first - far
+    high = first + far
     numbers = np.clip(first if begin is None else begin, low + 1e-9, high - 1e-9)
     for scale in scales:
-        loss: dict[str, Any] = {"loss": "cauchy", "f_scale": scale}
-        steps = _FIRST_STEPS if scale == scales[0] else _STEPS
-        functions = problem.residuals, numbers, problem.jacobian
-        numbers = least_squares(*functions, (low, high), max_nfev=steps, **loss).x
+        numbers = least_squares(
+            problem.residuals,
+            numbers,
+            jac=problem.jacobian,
+            bounds=(low, high),
+            loss="cauchy",
+            f_scale=scale,
+            max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
+        ).x
     return numbers
+
+
+def describe_fit(problem: Problem, numbers: Array) -> Fit:
+    """Describes how well numbers solve a problem.
+
+    Standard errors are computed from the reproduced documents; numbers without such documents have large
+    ones.
+    """
+    errors = problem.errors(numbers)
+    met = errors <= MET
+    slopes = problem.jacobian(numbers)[met]
+    variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
+    information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
+    deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
+    return Fit(
+        problem=problem,
+        numbers=numbers,
+        deviations=np.maximum(deviations, _FLOAT32 * np.abs(numbers)),
+        errors=errors,
+        rank=problem.rank(numbers),
+    )
 
 
 def begin_of_maximum(problem: Problem) -> Array:
@@ -237,21 +252,26 @@ def begin_of_maximum(problem: Problem) -> Array:
 
     The first field is fitted to all scores by itself, and the second one to those that this leaves too low.
     """
-    begin, chosen = problem.begin(), np.arange(len(problem.scores))
+    begin = problem.begin()
+    chosen = np.arange(len(problem.scores))
     for at, own in enumerate(problem.own_columns):
-        if alone := _alone(problem, at, chosen):
-            numbers, common = fit(alone), len(problem.model.common) if at else 0
+        alone = _alone(problem, at, chosen)
+        if alone.counts[0].vocabulary:
+            numbers = fit(alone)
+            common = len(problem.model.common) if at else 0  # the first field determines these numbers
             begin[problem.shared_columns[at][common:]] = numbers[alone.shared_columns[0][common:]]
-            places = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
-            begin[own.start + np.array(places)] = numbers[alone.own_columns[0]]
+            terms = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
+            begin[own.start + np.array(terms)] = numbers[alone.own_columns[0]]
             chosen = np.flatnonzero(alone.residuals(numbers) < -MET)
     return begin
 
 
-def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
-    """One field of a problem on some of its documents; None if these have no term in it."""
-    field = problem.hypothesis.fields[at]
-    hypothesis = replace(problem.hypothesis, fields=(field,), combination="", weight=1.0)
-    counts = problem.counts[at].of(chosen)
-    scores, means = problem.scores[chosen], problem.mean_lengths[at : at + 1]
-    return Problem(hypothesis, (counts,), scores, mean_lengths=means) if counts.vocabulary else None
+def _alone(problem: Problem, at: int, chosen: Integers) -> Problem:
+    """Returns one field of a problem on some of its documents, which may have no term in it."""
+    fields = (problem.hypothesis.fields[at],)
+    return Problem(
+        hypothesis=replace(problem.hypothesis, fields=fields, combination="", weight=1.0),
+        counts=(problem.counts[at].select(chosen),),
+        scores=problem.scores[chosen],
+        mean_lengths=problem.mean_lengths[at : at + 1],
+    )

@@ -39,8 +39,8 @@ class Hypothesis:
     formula: str = ""
 
     def __str__(self) -> str:
-        model, _, _, fields, lengths = self.axes.values()
-        return f"{model} of {fields}, {self.analysis}, {lengths}"
+        axes = self.axes
+        return f"{axes['model']} of {axes['fields']}, {self.analysis}, {axes['lengths']}"
 
     @property
     def axes(self) -> dict[str, str]:
@@ -81,9 +81,18 @@ class Hypothesis:
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
-def pairs(fields: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns the combined fields: the first one and each other one, except for a field that contains it."""
-    return [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
+Shape = tuple[tuple[str, ...], str, float | None]
+
+
+def shapes(fields: Sequence[str]) -> list[Shape]:
+    """Returns the searched fields with their combination and weight: each field, then pairs.
+
+    The first field is combined with each other one, except for a field that contains it. The weight of the
+    second field is 1 or free.
+    """
+    pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
+    singles: list[Shape] = [((field,), "", 1.0) for field in fields]
+    return [*singles, *product(pairs, (SUM, MAXIMUM), (1.0, None))]
 
 
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
@@ -92,9 +101,13 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
     Weights are 1 or free; ``variants`` yields others.
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
-        for lengths in model.lengths:
-            for field in fields:
-                yield Hypothesis(name, analysis, (field,), "", lengths)
-            for pair, combination in product(pairs(fields), (SUM, MAXIMUM)):
-                for weight in (1.0,) if model.linear else (1.0, None):
-                    yield Hypothesis(name, analysis, pair, combination, lengths, 0, weight)
+        for lengths, (searched, combination, weight) in product(model.lengths, shapes(fields)):
+            if not (model.linear and weight is None):
+                yield Hypothesis(
+                    model=name,
+                    analysis=analysis,
+                    fields=searched,
+                    combination=combination,
+                    lengths=lengths,
+                    weight=weight,
+                )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -47,16 +48,21 @@ def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
     predicted = fit.problem.predicted(fit.numbers).tolist()
     for row in np.argsort(-fit.errors)[:_MOST].tolist():
         if fit.errors[row] > MET:
-            topic, document, score = sample.topics[row], sample.documents[row], float(sample.scores[row])
-            explained = _explanation(fit, row, MET + float(sample.slack[row]))
-            yield Miss(topic, document, score, predicted[row], explained)
+            yield Miss(
+                topic=sample.topics[row],
+                document=sample.documents[row],
+                score=float(sample.scores[row]),
+                predicted=predicted[row],
+                explained=_explanation(fit, row, MET + float(sample.slack[row])),
+            )
 
 
 def _explanation(fit: Fit, row: int, within: float) -> str:
     """Returns the first change that explains the score; simple changes are tried first."""
     if fit.errors[row] <= _SMALL:
         return "too little for a term or a token: rounding, or the order of ties"
-    problem, changes = fit.problem, list(_changes(fit.problem, row))
+    problem = fit.problem
+    changes = list(_changes(problem, row))
     counts = tuple(_changed(counts, row, at, changes) for at, counts in enumerate(problem.counts))
     changed = replace(problem, counts=counts, scores=np.full(len(changes), problem.scores[row]))
     meets = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
@@ -65,25 +71,32 @@ def _explanation(fit: Fit, row: int, within: float) -> str:
 
 def _changes(problem: Problem, row: int) -> Iterator[_Change]:
     """Yields a term more or less, then other lengths, then both; small changes first."""
-    fields = list(enumerate(problem.counts))
-    terms = [(at, int(term)) for at, counts in fields for term in counts.terms[counts.rows == row]]
+    fields = range(len(problem.counts))
+    terms = [
+        (at, int(term)) for at in fields for term in problem.counts[at].terms[problem.counts[at].rows == row]
+    ]
     lengths = [sign * by for by in range(1, _LONGEST + 1) for sign in (1, -1)]
-    yield from (_Change(at, more, term, more) for at, term in terms for more in (1, -1))
-    yield from (_Change(at, longer) for longer in lengths for at, _ in fields)
-    for longer in (0, *lengths[:_SHORT]):
-        yield from (_Change(at, longer, term, more) for at, term in terms for more in (1, -1, 2, -2))
+    for (at, term), more in product(terms, (1, -1)):
+        yield _Change(field=at, longer=more, term=term, more=more)
+    for longer, at in product(lengths, fields):
+        yield _Change(field=at, longer=longer)
+    for longer, (at, term), more in product((0, *lengths[:_SHORT]), terms, (1, -1, 2, -2)):
+        yield _Change(field=at, longer=longer, term=term, more=more)
 
 
 def _changed(counts: FieldCounts, row: int, at: int, changes: Sequence[_Change]) -> FieldCounts:
     """Returns the counts of a field of one document, once for each change."""
-    here, times = counts.rows == row, len(changes)
+    cells = counts.rows == row
     fields, longer, terms, more = np.array(changes).T
-    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[here])
-    tf = np.maximum(counts.tf[here] + more[:, None] * is_term, 0).ravel()
-    lengths = np.maximum(counts.lengths[row] + longer * (fields == at), 0.0)
-    rows = np.repeat(np.arange(times), here.sum())
-    own, qtf = np.tile(counts.terms[here], times), np.tile(counts.qtf[here], times)
-    return replace(counts, rows=rows, terms=own, tf=tf, qtf=qtf, lengths=lengths)
+    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[cells])
+    return replace(
+        counts,
+        rows=np.repeat(np.arange(len(changes)), cells.sum()),
+        terms=np.tile(counts.terms[cells], len(changes)),
+        tf=np.maximum(counts.tf[cells] + more[:, None] * is_term, 0).ravel(),
+        qtf=np.tile(counts.qtf[cells], len(changes)),
+        lengths=np.maximum(counts.lengths[row] + longer * (fields == at), 0.0),
+    )
 
 
 def _in_words(problem: Problem, change: _Change) -> str:

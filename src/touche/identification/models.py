@@ -48,7 +48,8 @@ class Model:
 
 def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
-    mu, ratio = np.exp(shared[0]), tf * np.exp(np.minimum(-own, 50.0))
+    mu = np.exp(shared[0])
+    ratio = tf * np.exp(np.minimum(-own, 50.0))
     value = np.log1p(ratio) - np.log1p(dl / mu)
     counts = value > 0
     return value * counts, -ratio / (1 + ratio) * counts, (dl / (dl + mu) * counts)[None]
@@ -59,7 +60,8 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
     If dl is relative to the mean length, c1 = k1 b.
     """
-    c0, c1_dl = np.exp(shared[0]), np.exp(shared[1]) * dl
+    c0 = np.exp(shared[0])
+    c1_dl = np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
     slope = -own * share / (tf + c0 + c1_dl)
     return own * share, share, np.array([slope * c0, slope * c1_dl])
@@ -120,12 +122,18 @@ LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines
 _ANY = tuple(LENGTHS)
 LM_DIRICHLET, BM25, CLASSIC = "LMDirichlet", "BM25", "Lucene's classic"
 DPH, DLH, PL2 = "DPH", "DLH", "PL2"
-MU, C0, C1, K1_B, C_AVGDL, K1, C = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl", "k1", "c"
+MU, C0, C1, K1_B, C_AVGDL = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl"
+K1, B, C = "k1", "b", "c"
 MODELS: Mapping[str, Model] = {
     # A third of the frequency, because matching documents have more of the terms than others.
-    LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, {MU: 2000.0}, linear=False),
+    LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, common={MU: 2000.0}, linear=False),
     BM25: Model(
-        saturation, lambda p: np.full(len(p), 5.0), _ANY, {C0: 0.5}, {C1: 0.003}, {C0: 0.5, K1_B: 0.5}
+        saturation,
+        lambda p: np.full(len(p), 5.0),
+        lengths=_ANY,
+        common={C0: 0.5},
+        of_field={C1: 0.003},
+        relative={C0: 0.5, K1_B: 0.5},
     ),
     CLASSIC: Model(classic, lambda p: np.full(len(p), 5.0), _ANY),
     DPH: Model(dph, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),

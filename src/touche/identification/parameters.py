@@ -4,13 +4,13 @@ The weights of BM25 and of TF_IDF depend on document frequencies. A weight w = l
 df = (N + 1) exp(-w) - 0.5. Only near the true N are these whole numbers for all terms.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from touche.identification.fitting import Fit
-from touche.identification.models import BM25, C0, C1, K1, K1_B, MU, C
+from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
 _NEAR = 1e-3  # the largest relative distance from a round value
@@ -43,11 +43,16 @@ class Number:
     round: float | None
     note: str = ""
 
+    @property
+    def rounded(self) -> float:
+        """The nearest round value, or else the value."""
+        return self.value if self.round is None else self.round
+
     def __str__(self) -> str:
         if self.note:
             return self.note.removeprefix("as with ").removeprefix("then ")
         if self.name in (MU, C0, C) or self.name.startswith("weight"):
-            return f"{self.name} = {self.value if self.round is None else self.round:g}"
+            return f"{self.name} = {self.rounded:g}"
         return ""
 
 
@@ -70,30 +75,31 @@ class DocumentFrequencies:
 
 def shared_numbers(fit: Fit) -> list[Number]:
     """Returns the shared numbers of a fit, the common ones first, then those of each field."""
-    if fit.hypothesis.formula:
-        return _parameters(fit)
-    model, fields, numbers = fit.problem.model, fit.hypothesis.fields, fit.numbers
-    names = list(model.common)
-    values = dict(zip(names, np.exp(numbers[: len(names)]), strict=True))
+    values = fit.parameters if fit.hypothesis.formula else _fitted(fit)
+    if K1_B in values:  # with known mean lengths, BM25's two numbers determine k1 and b
+        k1 = values[C0] + values[K1_B]
+        values = {K1: k1, B: values[K1_B] / k1}
+    numbers = [Number(name, value, near(value)) for name, value in values.items()]
+    if K1 in values:
+        k1_number, b, *others = numbers
+        note = _in_words(k1_number.rounded, b.rounded)
+        return [replace(k1_number, note=note), b, *others]
+    return list(_with_k1_and_b(numbers)) if C0 in values else numbers
+
+
+def _fitted(fit: Fit) -> dict[str, float]:
+    """Returns the fitted numbers by name, without those of terms."""
+    model = fit.problem.model
+    fields = fit.hypothesis.fields
+    common = fit.numbers[: len(model.common)]
+    values = dict(zip(model.common, np.exp(common).tolist(), strict=True))
     for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
-        own = zip(model.of_field, np.exp(numbers[columns[len(names) :]]), strict=True)
-        values |= {f"{name} in {field}" if len(fields) > 1 else name: value for name, value in own}
+        own = columns[len(model.common) :]
+        for name, value in zip(model.of_field, np.exp(fit.numbers[own]).tolist(), strict=True):
+            values[f"{name} in {field}" if len(fields) > 1 else name] = value
     if fit.hypothesis.combination and not model.linear:
-        values[f"weight of {fields[1]}"] = fit.problem.weight(numbers)
-    shared = [Number(name, float(value), near(float(value))) for name, value in values.items()]
-    if K1_B in values:
-        return _k1_and_b_of(values[C0], values[K1_B])
-    return list(_with_k1_and_b(shared)) if fit.hypothesis.model == BM25 else shared
-
-
-def _parameters(fit: Fit) -> list[Number]:
-    """Returns the parameters of a formula in closed form."""
-    numbers = [Number(name, value, near(value)) for name, value in fit.parameters.items()]
-    if K1 not in fit.parameters:
-        return numbers
-    k1, b, *others = numbers
-    note = _in_words(*(number.value if number.round is None else number.round for number in (k1, b)))
-    return [replace(k1, note=note), b, *others]
+        values[f"weight of {fields[1]}"] = fit.problem.weight(fit.numbers)
+    return values
 
 
 def near(value: float) -> float | None:
@@ -105,19 +111,11 @@ def near(value: float) -> float | None:
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
     """Returns usual or else round values of k1 and b with this k1 (1 - b)."""
     steps = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
-    in_use, others = (
-        [(k1, b) for k1, b in pairs if abs(k1 * (1 - b) - c0) <= _NEAR * c0] for pairs in (_IN_USE, steps)
-    )
-    return in_use or others
 
+    def near_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+        return [(k1, b) for k1, b in pairs if abs(k1 * (1 - b) - c0) <= _NEAR * c0]
 
-def _k1_and_b_of(c0: float, k1_b: float) -> list[Number]:
-    """Returns k1 and b, which BM25's two numbers determine if the mean lengths are known."""
-    numbers = [
-        Number(name, value, near(value)) for name, value in (("k1", c0 + k1_b), ("b", k1_b / (c0 + k1_b)))
-    ]
-    k1, b = (number.value if number.round is None else number.round for number in numbers)
-    return [replace(numbers[0], note=_in_words(k1, b)), numbers[1]]
+    return near_c0(_IN_USE) or near_c0(steps)
 
 
 def _in_words(k1: float, b: float) -> str:
@@ -143,13 +141,15 @@ def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
     frequencies: dict[str, DocumentFrequencies] = {}
     meanings = _meanings(float(np.exp(fit.numbers[0])))
     for at, field in enumerate(fit.hypothesis.fields):
-        columns, vocabulary = fit.problem.own_columns[at], fit.problem.counts[at].vocabulary
-        weights, errors = fit.numbers[columns], fit.deviations[columns]
+        columns = fit.problem.own_columns[at]
+        weights = fit.numbers[columns]
+        errors = fit.deviations[columns]
         sure = np.flatnonzero((errors < 1e-3) & (weights > 0))
         rarest = sure[np.argsort(-weights[sure])][:_TERMS]
-        names = [vocabulary[term] for term in rarest]
+        names = [fit.problem.counts[at].vocabulary[term] for term in rarest]
         best = _best(names, weights[rarest], errors[rarest], meanings) if names else None
-        frequencies |= {field: best} if best else {}
+        if best:
+            frequencies[field] = best
     return frequencies
 
 
@@ -184,7 +184,7 @@ def _best(
     within = int(np.abs(around[~likely] - documents).min(initial=_AROUND)) - 1
     df, spread = _with_errors(np.array([[float(documents)]]), w, errors, meanings[weight])
     sure = {name: round(d) for name, d, s in zip(names, df[0], spread[0], strict=True) if s < 0.1}
-    return DocumentFrequencies(weight, documents, within, sure)
+    return DocumentFrequencies(weight=weight, documents=documents, within=within, df=sure)
 
 
 def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
@@ -192,10 +192,10 @@ def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
 
     The first few terms select the values of N in each block for which all terms are examined.
     """
-    few, best = slice(_FEW), (-np.inf, 0)
+    best = (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
-        first = _evidence(*_with_errors(n, w[few], errors[few], df)).sum(axis=1)
+        first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], df)).sum(axis=1)
         n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]
         evidence = _evidence(*_with_errors(n, w, errors, df)).sum(axis=1)
         at = int(np.argmax(evidence))
@@ -204,7 +204,8 @@ def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
 
 
 def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array, Array]:
-    return (frequencies := df(n, w)), np.abs(df(n, w + errors) - frequencies)
+    frequencies = df(n, w)
+    return frequencies, np.abs(df(n, w + errors) - frequencies)
 
 
 def _evidence(df: Array, spread: Array) -> Array:

@@ -87,32 +87,30 @@ def sample_of(
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
     in_run = {line.document for line in lines}
-    texts = {document.id: fields_of(document) for document in documents if document.id in in_run}
+    texts = {document.id: searched_fields(document) for document in documents if document.id in in_run}
     chosen = _drawn(line for line in lines if line.document in texts)
     if not chosen:
         problem = f"{source} has none of the run's documents for its topics"
         raise ToucheError(f"{problem}; pass the dataset of the run")
-    names = [
-        name
-        for name in texts[chosen[0].document]
-        if name != DISCUSSION or any(text[name] for text in texts.values())
-    ]
+    names = [*texts[chosen[0].document]]
+    if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
+        names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])
-    decimals = decimals_of(scores)
+    decimals = count_decimals(scores)
     return Sample(
-        tuple(line.topic for line in chosen),
-        tuple(line.document for line in chosen),
-        scores,
-        0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
-        decimals,
-        {name: tuple(texts[line.document][name] for line in chosen) for name in names},
-        titles,
-        len(lines),
-        _checked_lengths(mean_lengths, names),
+        topics=tuple(line.topic for line in chosen),
+        documents=tuple(line.document for line in chosen),
+        scores=scores,
+        slack=0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
+        decimals=decimals,
+        texts={name: tuple(texts[line.document][name] for line in chosen) for name in names},
+        titles=titles,
+        in_run=len(lines),
+        mean_lengths=_checked_lengths(mean_lengths, names),
     )
 
 
-def fields_of(document: AnyDocument) -> dict[str, str]:
+def searched_fields(document: AnyDocument) -> dict[str, str]:
     """Returns the texts that may have been searched: the parts of an argument and both, or the only text."""
     if isinstance(document, Argument):
         return {
@@ -134,12 +132,13 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
         if field in named:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         named[field] = length
-    for missing in {*PARTS} - named.keys() if named.keys() & {*PARTS} else ():
-        raise ToucheError(f"only one part of arguments has a mean length; add {missing!r}")
+    missing = [part for part in PARTS if part not in named]
+    if len(missing) == 1:
+        raise ToucheError(f"only one part of arguments has a mean length; add {missing[0]!r}")
     return named
 
 
-def decimals_of(scores: Array) -> int:
+def count_decimals(scores: Array) -> int:
     """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
         if np.mean(np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)) >= _ROUNDED:
@@ -152,13 +151,13 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
     topics = by_topic(
         sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
     )
-    drawn = [line for of_topic in topics.values() for line in of_topic[:PER_TOPIC]]
+    drawn = [line for shuffled in topics.values() for line in shuffled[:PER_TOPIC]]
     return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
     columns = split_columns(text)
     if len(columns) != 3:
-        raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, number)
+        raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, line=number)
     topic, document, score = columns
     return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import repeat
+from itertools import islice, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError, choice
 from touche.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
-from touche.identification.counts import NAMED, CandidateAnalysis, Fields, counts_of
-from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, fit
+from touche.identification.counts import NAMED, CandidateAnalysis, Fields, count_terms
+from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, describe_fit, fit
 from touche.identification.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identification.samples import Integers, Sample
 from touche.identification.votes import voted
@@ -45,10 +45,10 @@ class Round(NamedTuple):
 
 _ALL = 10**9
 ROUNDS = (
-    Round(160, 20, (1.0, 0.1, 0.01), 100, relatives=3),
-    Round(320, 40, SCALES, 12, relatives=1),
-    Round(1000, 40, SCALES, 3),
-    Round(_ALL, _ALL, SCALES, _ALL),
+    Round(documents=160, per_topic=20, scales=(1.0, 0.1, 0.01), hypotheses=100, relatives=3),
+    Round(documents=320, per_topic=40, scales=SCALES, hypotheses=12, relatives=1),
+    Round(documents=1000, per_topic=40, scales=SCALES, hypotheses=3),
+    Round(documents=_ALL, per_topic=_ALL, scales=SCALES, hypotheses=_ALL),
 )
 
 
@@ -71,7 +71,7 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> tu
     Raises:
         ToucheError: if fitting processes die.
     """
-    counts = dict(counts_of(sample, documents=documents))
+    counts = dict(count_terms(sample, documents=documents))
     if documents is not None:
         fits, tried = _search_closed(sample, counts)
         if fits:
@@ -90,16 +90,20 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
         The fits to all documents, best first; none if no hypothesis reproduces most scores; the number of
         hypotheses.
     """
-    some, every = chosen_documents(sample, ROUNDS[0]), np.arange(len(sample.scores))
-    names, tried, fits = list(sample.texts), 0, dict[Hypothesis, Fit]()
+    some = chosen_documents(sample, ROUNDS[0])
+    every = np.arange(len(sample.scores))
+    tried = 0
+    fits = dict[Hypothesis, Fit]()
     shapes = set[tuple[str, tuple[str, ...], str]]()
     for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
-        hypotheses = [one for one in closed_space(names, [analysis]) if not shapes or one.shape in shapes]
+        hypotheses = [*closed_space([*sample.texts], [analysis])]
+        if shapes:
+            hypotheses = [one for one in hypotheses if one.shape in shapes]
         tried += len(hypotheses)
         before = len(fits)
-        few = {name: field.of(some) for name, field in fields.items()}
+        some_fields = {name: counts.select(some) for name, counts in fields.items()}
         for hypothesis in hypotheses:
-            if fit_closed(_problem(hypothesis, few, sample, some)).share() >= CLOSED:
+            if fit_closed(_problem(hypothesis, some_fields, sample, some)).share() >= CLOSED:
                 closed = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, every)))
                 if closed.share() >= CLOSED and (closed.hypothesis.weight or 0.0) >= NEGLIGIBLE:
                     fits.setdefault(closed.hypothesis, closed)
@@ -115,16 +119,18 @@ def _search_free(
     """Fits hypotheses with a free number for each term in rounds."""
     counts, twins = distinct(counts.items())
     every = [one for one in space(list(sample.texts)) if one.analysis in counts]
-    hypotheses, tried = every, {*every}
+    hypotheses = every
+    tried = {*every}
     for number, limits in enumerate(ROUNDS, 1):
         chosen = chosen_documents(sample, limits)
         some = {
-            analysis: {name: field.of(chosen) for name, field in fields.items()}
+            analysis: {name: field.select(chosen) for name, field in fields.items()}
             for analysis, fields in counts.items()
         }
         problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
-        scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
-        solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
+        scales = _scales(limits, sample)
+        votes = number == len(ROUNDS)
+        solved = pool.map(solve, problems, repeat(scales), repeat(votes), chunksize=_BATCH)
         label = f"fitting, round {number} of {len(ROUNDS)}"
         fits = ranked(watched(solved, label, "hypotheses", len(problems)))
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
@@ -150,9 +156,10 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
     """
     problems = []
     for sample in samples:
-        for name in {*hypothesis.fields} - sample.texts.keys():
-            raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
-        ((_, fields),) = counts_of(sample, [hypothesis.analysis])
+        for name in hypothesis.fields:
+            if name not in sample.texts:
+                raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
+        ((_, fields),) = count_terms(sample, [hypothesis.analysis])
         problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
     scales = [_scales(ROUNDS[-1], sample) for sample in samples]
     with _pool() as pool:
@@ -178,10 +185,10 @@ def distinct(
 def chosen_documents(sample: Sample, limits: Round) -> Integers:
     """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes."""
     topics = np.array(sample.topics)
-    places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
+    by_topic = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
-        some[np.linspace(0, len(some) - 1, min(len(some), limits.per_topic)).astype(int)]
-        for some in sorted(places, key=len, reverse=True)
+        rows[np.linspace(0, len(rows) - 1, min(len(rows), limits.per_topic)).astype(int)]
+        for rows in sorted(by_topic, key=len, reverse=True)
     ]
     return np.sort(np.concatenate(chosen)[: limits.documents])
 
@@ -192,10 +199,10 @@ def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
     Run it in a separate process: linear algebra needs more stack than a process with Java has left.
     """
     if not votes or problem.hypothesis.combination != MAXIMUM:
-        return Fit.of(problem, fit(problem, scales))
+        return describe_fit(problem, fit(problem, scales))
     first = voted(problem, fit(problem, scales, begin_of_maximum(problem)))
     second = voted(problem, fit(problem, scales[_COARSE:], first))
-    return ranked([Fit.of(problem, first), Fit.of(problem, second)])[0]
+    return ranked([describe_fit(problem, first), describe_fit(problem, second)])[0]
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -216,19 +223,24 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
-        of_values: dict[str, Hypothesis] = {}
-        for one in fits:
-            of_values.setdefault(one.hypothesis.axes[axis], one.hypothesis)
-        chosen |= set(list(of_values.values())[:count])
+        by_value: dict[str, Hypothesis] = {}
+        for fitted in fits:
+            by_value.setdefault(fitted.hypothesis.axes[axis], fitted.hypothesis)
+        chosen.update(islice(by_value.values(), count))
     return [fit for fit in fits if fit.hypothesis in chosen]
 
 
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
     """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
-    counts = tuple(fields[name] for name in hypothesis.fields)
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
-    known = means if len(means) == len(counts) and not hypothesis.formula else ()
-    return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows], known)
+    is_known = len(means) == len(hypothesis.fields) and not hypothesis.formula
+    return Problem(
+        hypothesis=hypothesis,
+        counts=tuple(fields[name] for name in hypothesis.fields),
+        scores=sample.scores[rows],
+        slack=sample.slack[rows],
+        mean_lengths=means if is_known else (),
+    )
 
 
 def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:

@@ -22,21 +22,34 @@ _STEPS, _LOWEST = 25, -20.0  # steps of Newton's method, and its start, where ea
 
 @dataclass(frozen=True)
 class _Term:
-    """A term of a field: its column, its documents, and their scores in both fields without the term."""
+    """A term of a field in the documents that have it.
+
+    Attributes:
+        problem: the problem.
+        column: the index of the term's number.
+        rows: the documents.
+        tf, lengths, factor: frequency, stored length of the field, and factor of the contribution.
+        shared: the shared numbers of the field.
+        rest: the scores of the field without the term.
+        other: the scores of the other field.
+    """
 
     problem: Problem
     column: int
     rows: Integers
-    counted: tuple[Array, Array, Array, Array]
+    tf: Array
+    lengths: Array
+    factor: Array
+    shared: Array
     rest: Array
     other: Array
 
     def added(self, own: Array) -> tuple[Array, Array]:
         """Returns the term's contribution to the field for this number, and the slope."""
-        tf, lengths, factor, shared = self.counted
-        tf, lengths = (np.broadcast_to(array, own.shape) for array in (tf, lengths))
-        value, slope, _ = self.problem.model.part(tf, lengths, own, shared)
-        return value * factor, slope * factor
+        tf = np.broadcast_to(self.tf, own.shape)
+        lengths = np.broadcast_to(self.lengths, own.shape)
+        value, slope, _ = self.problem.model.part(tf, lengths, own, self.shared)
+        return value * self.factor, slope * self.factor
 
     def met(self, numbers: Array) -> Integers:
         """Returns how many of the documents each number reproduces."""
@@ -65,13 +78,13 @@ def voted(problem: Problem, numbers: Array) -> Array:
         numbers: fitted numbers.
     """
     best = _by_majority(problem, numbers)
-    while (missed := int(_missed(problem, best).sum())) and missed <= _FEW:
-        tries = islice(_minorities(problem, best), _TRIES)
+    while True:
+        missed = _missed(problem, best).sum()
+        tries = islice(_minorities(problem, best) if missed <= _FEW else (), _TRIES)
         better = next((numbers for numbers in tries if _missed(problem, numbers).sum() < missed), None)
         if better is None:
-            break
+            return best
         best = better
-    return best
 
 
 def _missed(problem: Problem, numbers: Array) -> Bits:
@@ -108,11 +121,22 @@ def _terms(problem: Problem, numbers: Array) -> Iterator[_Term]:
     """Yields the terms of missed documents, with the current numbers at each step."""
     missed = _missed(problem, numbers)
     for at, (counts, own) in enumerate(zip(problem.counts, problem.own_columns, strict=True)):
-        lengths, shared = problem.lengths[at], numbers[problem.shared_columns[at]]
+        shared = numbers[problem.shared_columns[at]]
         weight = problem.weight(numbers) if at else 1.0
-        for place in np.unique(counts.terms[missed[counts.rows]]):
-            cells = np.flatnonzero(counts.terms == place)
-            rows, column, sums = counts.rows[cells], own.start + int(place), problem.sums(numbers)
-            counted = counts.tf[cells], lengths[rows], counts.qtf[cells] * weight, shared
-            term = _Term(problem, column, rows, counted, sums[at, rows], sums[1 - at, rows])
+        for number in np.unique(counts.terms[missed[counts.rows]]).tolist():
+            cells = np.flatnonzero(counts.terms == number)
+            rows = counts.rows[cells]
+            column = own.start + number
+            sums = problem.sums(numbers)
+            term = _Term(
+                problem=problem,
+                column=column,
+                rows=rows,
+                tf=counts.tf[cells],
+                lengths=problem.lengths[at][rows],
+                factor=counts.qtf[cells] * weight,
+                shared=shared,
+                rest=sums[at, rows],
+                other=sums[1 - at, rows],
+            )
             yield replace(term, rest=term.rest - term.added(np.full(len(rows), numbers[column]))[0])
