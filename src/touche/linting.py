@@ -263,7 +263,7 @@ def _read(path: Path) -> _Run:
         broken.append((error.column, error.line, error.problem, error.remedy))
         if len(broken) > _MOST_BROKEN:
             problem = f"more than {_MOST_BROKEN} broken lines"
-            raise InputError(path, problem, "check that this is a run", error.line)
+            raise InputError(path, problem, "check that this is a run", line=error.line)
 
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:

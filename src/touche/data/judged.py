@@ -129,15 +129,17 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
         for number, cells in enumerate(lines):
             row = dict(zip(_COLUMNS, cells, strict=False))
             if len(cells) != len(_COLUMNS) or (not number and cells != _COLUMNS):
-                raise InputError(path, f"other columns than {', '.join(_COLUMNS)}", _REMEDY, lines.line_num)
+                raise InputError(
+                    path, f"other columns than {', '.join(_COLUMNS)}", _REMEDY, line=lines.line_num
+                )
             if not number:
                 continue
             argument = Argument(row["doc_id"], row["concl"], (row["prem"],), row["stance"])
             if problem := _problem(row, argument, judged):
-                raise InputError(path, problem, _REMEDY, lines.line_num)
+                raise InputError(path, problem, _REMEDY, line=lines.line_num)
             yield argument  # once for each topic that it is judged for
     except csv.Error as error:
-        raise InputError(path, f"broken table ({error})", _REMEDY, lines.line_num) from error
+        raise InputError(path, f"broken table ({error})", _REMEDY, line=lines.line_num) from error
 
 
 def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:

@@ -1,4 +1,4 @@
-"""FieldCounts of the topics' terms, and lengths, for every analysis."""
+"""Counts of the topics' terms, and lengths, for every analysis."""
 
 import re
 from collections import defaultdict
@@ -200,7 +200,7 @@ class _Queries:
     qtf: Array
 
     def count(self, terms: Sequence[str], fields: Mapping[str, _Matrix], lines: Integers) -> Fields:
-        """FieldCounts the fields of some texts.
+        """Counts the fields of some texts.
 
         Args:
             terms: the term of each distinct word.

@@ -54,18 +54,21 @@ def read_counted(
     Raises:
         InputError: if the file is unreadable.
     """
-    path = source.path if isinstance(source, Run) else source
-    lines: Iterable[tuple[int, str]] = (
-        zip(source.numbers.tolist(), source.text().splitlines(), strict=True)
-        if isinstance(source, Run)
-        else read_lines(source)
-    )
+    if isinstance(source, Run):
+        path = source.path
+        texts = source.text().splitlines()
+        lines: Iterable[tuple[int, str]] = zip(source.numbers.tolist(), texts, strict=True)
+    else:
+        path = source
+        lines = read_lines(source)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last = dict[str, RunLine]()
     for number, text in lines:
         try:
-            for column, problem, remedy in _breaches(text, stances, ids, depth, topics):
+            breach = next(_breaches(text, stances, ids, depth, topics), None)
+            if breach:
+                column, problem, remedy = breach
                 raise LineError(column, path=path, problem=problem, remedy=remedy, line=number)
             line = parse_line(text, path, number)
             _check_order(line, path, number, last)

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from ir_measures import ScoredDoc  # optional: an image lacks it
     from pandas import DataFrame
 
-Places = NDArray[np.intp]  # of lines
-Order = Mapping[str, Places]  # indices of each topic's lines
+Lines = NDArray[np.intp]  # indices of lines
+Order = Mapping[str, Lines]  # the lines of each topic
 _BOTH = {"PRO", "CON"}  # stances that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
+_NO_LINES = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Codes(dict[str, int]):
         self[word] = code = len(self)
         return code
 
-    def of(self, words: Sequence[str]) -> NDArray[np.int32]:
+    def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
         """Returns the numbers of words."""
         return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
 
@@ -102,11 +103,11 @@ class Words:
     def of(cls, column: Sequence[str]) -> "Words":
         """Creates a column from the word of each line."""
         words = Codes()
-        codes = words.of(column)
+        codes = words.encode(column)
         return cls([*words], codes)
 
-    def __getitem__(self, places: Any) -> "Words":
-        return replace(self, codes=self.codes[places])
+    def __getitem__(self, lines: Any) -> "Words":
+        return replace(self, codes=self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
         return map(self.words.__getitem__, self.codes.tolist())
@@ -166,15 +167,15 @@ class Run(Sequence[RunLine], Framed):
         return map(RunLine, self.topics, self.stances, *columns)
 
     @overload
-    def __getitem__(self, place: int) -> RunLine: ...
+    def __getitem__(self, index: int) -> RunLine: ...
     @overload
-    def __getitem__(self, place: slice) -> "Run": ...
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return self.take(place)
-        if not isinstance(place, int | np.integer):
-            return self.frame()[place]
-        (line,) = self.take([range(len(self))[place]])
+    def __getitem__(self, index: slice) -> "Run": ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self.take(index)
+        if not isinstance(index, int | np.integer):
+            return self.frame()[index]
+        (line,) = self.take([range(len(self))[index]])
         return line
 
     def __repr__(self) -> str:
@@ -187,14 +188,13 @@ class Run(Sequence[RunLine], Framed):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def take(self, places: Any) -> "Run":
+    def take(self, lines: Any) -> "Run":
         """Returns some of the lines.
 
         Args:
-            places: indices of the lines, from 0.
+            lines: indices of the lines, from 0.
         """
-        columns = ((name, getattr(self, name)) for name in _COLUMNS)
-        return Run(self.path, **{name: column[places] for name, column in columns})
+        return Run(self.path, **{name: getattr(self, name)[lines] for name in _COLUMNS})
 
     def called(self, name: str) -> "Run":
         """Returns the run with another name, which is also its tag.
@@ -207,8 +207,8 @@ class Run(Sequence[RunLine], Framed):
     def ranked_by_score(self) -> "Run":
         """Returns the run with the ranks that trec_eval derives from the scores, from 1."""
         ranks = np.empty(len(self), np.int64)
-        for places in self.by_score.values():
-            ranks[places] = np.arange(1, len(places) + 1)
+        for lines in self.by_score.values():
+            ranks[lines] = np.arange(1, len(lines) + 1)
         return replace(self, ranks=ranks)
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
@@ -227,18 +227,19 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        groups = [*self.rankings.by_rank.values()]
-        places = np.concatenate(groups) if groups else np.empty(0, np.intp)
-        ranks = np.concatenate([np.arange(len(group)) for group in groups]) if groups else places
-        topics, documents, scores = list(self.topics[places]), self.documents[places], self.scores[places]
+        groups = self.rankings.by_rank.values()
+        run = self.take(np.concatenate([_NO_LINES, *groups]))
+        topics = list(run.topics)
+        ranks = np.concatenate([_NO_LINES, *map(np.arange, map(len, groups))])
         if names == "ir_measures":
-            frame = pandas.DataFrame({"query_id": topics, "doc_id": documents, "score": scores})
+            columns = {"query_id": topics, "doc_id": run.documents, "score": run.scores}
             if self.ranks_stances:  # because scores do not show that a topic has two rankings
-                frame["rank"] = ranks
+                columns["rank"] = ranks
         else:
-            frame = pandas.DataFrame({"qid": topics, "docno": documents, "rank": ranks, "score": scores})
+            columns = {"qid": topics, "docno": run.documents, "rank": ranks, "score": run.scores}
         if self.has_stances:
-            frame["stance"] = list(self.stances[places])
+            columns["stance"] = list(run.stances)
+        frame = pandas.DataFrame(columns)
         frame.attrs["tag"] = self.tag
         return frame
 
@@ -276,15 +277,19 @@ class Run(Sequence[RunLine], Framed):
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""
         return {
-            topic: dict(zip(self.documents[places], self.scores[places].tolist(), strict=True))
-            for topic, places in self.by_rank.items()
+            topic: dict(zip(self.documents[lines], self.scores[lines].tolist(), strict=True))
+            for topic, lines in self.by_rank.items()
         }
 
     def scored_docs(self) -> "list[ScoredDoc]":
         """Returns the run as records of ir_measures."""
         from ir_measures import ScoredDoc  # optional: an image lacks it
 
-        return [ScoredDoc(topic, *pair) for topic, of in self.as_dict().items() for pair in of.items()]
+        return [
+            ScoredDoc(topic, document, score)
+            for topic, scores in self.as_dict().items()
+            for document, score in scores.items()
+        ]
 
     def ranx(self) -> Any:
         """Returns the run as a ``ranx.Run``.
@@ -358,7 +363,8 @@ class Run(Sequence[RunLine], Framed):
             scores: a score for each line.
         """
         order = np.lexsort((-scores, self.topics.codes))
-        values, topics = scores[order], self.topics.codes[order]
+        values = scores[order]
+        topics = self.topics.codes[order]
         follows = np.append((values[1:] == values[:-1]) & (topics[1:] == topics[:-1]), False)
         edges = np.flatnonzero(np.diff(follows, prepend=False)).reshape(-1, 2)
         for start, last in edges.tolist():
@@ -373,14 +379,14 @@ class Run(Sequence[RunLine], Framed):
             order: the lines of each topic, such as ``by_score`` or ``by_rank``.
             depth: maximum number of documents per topic; None for all.
         """
-        return {topic: self.documents[places[:depth]].tolist() for topic, places in order.items()}
+        return {topic: self.documents[lines[:depth]].tolist() for topic, lines in order.items()}
 
-    def _grouped(self, order: Places) -> Order:
+    def _grouped(self, order: Lines) -> Order:
         """Divides lines, ordered by topic, into topics, in the order of the file."""
         topics = self.topics.codes[order]
         groups = np.split(order, np.flatnonzero(np.diff(topics)) + 1) if len(order) else []
-        groups.sort(key=lambda places: int(places.min()))
-        return {self.topics.words[self.topics.codes[places[0]]]: places for places in groups}
+        groups.sort(key=lambda lines: int(lines.min()))
+        return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}
 
 
 class Columns:
@@ -399,16 +405,20 @@ class Columns:
         numbers: NDArray[np.int64],
     ) -> None:
         """Adds lines; words are their topics, stances and tags, the others as the attributes of ``Run``."""
-        codes = [known.of(column) for known, column in zip(self._words, words, strict=True)]
+        codes = [known.encode(column) for known, column in zip(self._words, words, strict=True)]
         self._blocks.append((*codes, np.array(documents, dtype=object), ranks, scores, numbers))
 
     def add_lines(self, lines: Sequence[tuple[int, RunLine]]) -> None:
         """Adds lines with their numbers."""
         cells = [list(map(attrgetter(name), (line for _, line in lines))) for name in RunLine.__slots__]
         topics, stances, documents, ranks, scores, tags = cells
-        values = np.array(ranks, np.int64), np.array(scores, np.float64)
-        numbers = np.array([number for number, _ in lines], np.int64)
-        self.add((topics, stances, tags), documents, *values, numbers)
+        self.add(
+            (topics, stances, tags),
+            documents,
+            np.array(ranks, np.int64),
+            np.array(scores, np.float64),
+            np.array([number for number, _ in lines], np.int64),
+        )
 
     def run(self, path: Path | str) -> Run:
         """Returns the run of these lines."""
@@ -416,5 +426,14 @@ class Columns:
             self.add_lines([])
         *codes, documents, ranks, scores, numbers = map(np.concatenate, zip(*self._blocks, strict=True))
         columns = zip(self._words, codes, strict=True)
-        topics, stances, tags = (Words([*words], of_words) for words, of_words in columns)
-        return Run(Path(path), topics, stances, documents, ranks, scores, tags, numbers)
+        topics, stances, tags = (Words([*words], of_lines) for words, of_lines in columns)
+        return Run(
+            path=Path(path),
+            topics=topics,
+            stances=stances,
+            documents=documents,
+            ranks=ranks,
+            scores=scores,
+            tags=tags,
+            numbers=numbers,
+        )

@@ -81,7 +81,9 @@ def runs_of(
     check_files([source for source in sources if isinstance(source, str | PathLike)], only_runs=checks)
     if _are_named(runs):
         return _named_runs(runs, distinct, checks)
-    named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
+    named = dict[object, Path | Run]()
+    taken = set[str]()
+    result = list[Path | Run]()
     for source in sources:
         has_path = isinstance(source, str | PathLike)
         source = _path(source) if has_path else source
@@ -176,15 +178,16 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     name = _name(source, name)
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
-    columns = Columns()
-    words = [_ids(table, column, name) for column in ("qid", "docno")]
     if "stance" in table:
         table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
+    topics = _ids(table, "qid", name)
+    documents = _ids(table, "docno", name)
     ranks = np.array(_numbers(table, "rank", name) if "rank" in table else [0] * size, np.int64)
     ranks += min(ranks, default=1) == 0  # PyTerrier's ranks start at 0, those of files at 1
-    values = ranks, np.array(_numbers(table, "score", name), np.float64)
+    scores = np.array(_numbers(table, "score", name), np.float64)
     stances = _ids(table, "stance", name) if "stance" in table else [NO_STANCE] * size
-    columns.add((words[0], stances, [name] * size), words[1], *values, np.arange(1, size + 1))
+    columns = Columns()
+    columns.add((topics, stances, [name] * size), documents, ranks, scores, np.arange(1, size + 1))
     run = checked(columns.run(name))
     return run if "rank" in table else run.ranked_by_score()
 
@@ -215,10 +218,12 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
         return read_qrels(_path(source))
     if hasattr(source, "read"):
         return read_qrels(_held(source))
-    table, qrels = _table(source, name, ("qid", "docno", "label")), Qrels()
-    ids = (_ids(table, column, name) for column in ("qid", "docno"))
-    rows = zip(*ids, _numbers(table, "label", name), strict=True)
-    for row, (topic, document, label) in enumerate(rows, 1):
+    table = _table(source, name, ("qid", "docno", "label"))
+    topics = _ids(table, "qid", name)
+    documents = _ids(table, "docno", name)
+    labels = _numbers(table, "label", name)
+    qrels = Qrels()
+    for row, (topic, document, label) in enumerate(zip(topics, documents, labels, strict=True), 1):
         qrels.add(topic, document, int(label), name, row)
     if not qrels:
         raise ToucheError(f"{name}: no judgments in it; {_PASS}")
@@ -280,8 +285,8 @@ def _table(
         for row, record in enumerate(records, 1):
             if not all(hasattr(record, attribute) for attribute in attributes.values()):
                 problem = f"{quoted(record)} has not {', '.join(attributes.values())}"
-                raise InputError(name, problem, "pass records of ir_measures", row)
-        return {column: [getattr(each, of) for each in records] for column, of in attributes.items()}
+                raise InputError(name, problem, "pass records of ir_measures", line=row)
+        return {column: [getattr(record, name) for record in records] for column, name in attributes.items()}
     raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_PASS}")
 
 
@@ -291,7 +296,7 @@ def _of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> 
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
             raise ToucheError(f"{name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
     rows = [(topic, *pair) for topic, documents in source.items() for pair in documents.items()]
-    return {column: [row[place] for row in rows] for place, column in enumerate(wanted)}
+    return {column: [row[index] for row in rows] for index, column in enumerate(wanted)}
 
 
 def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]) -> dict[str, list[Any]]:
@@ -319,11 +324,11 @@ def _values(column: Any) -> list[Any]:
 
 def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
     """Returns ids as texts; integers are also ids."""
-    ids = [each if type(each) is str else _text(each) for each in table[column]]
+    ids = [value if type(value) is str else _text(value) for value in table[column]]
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
-            raise InputError(name, problem, "use a text without white space, or a whole number", row)
+            raise InputError(name, problem, "use a text without white space, or a whole number", line=row)
     return ids
 
 
@@ -332,7 +337,7 @@ def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any
     for row, value in enumerate(table[column], 1):
         if not is_good(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
-            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", remedy, row)
+            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", remedy, line=row)
     return table[column]
 
 

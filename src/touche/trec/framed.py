@@ -84,16 +84,16 @@ class Table(Sequence[_T], Framed):
         return len(self.records)
 
     @overload
-    def __getitem__(self, place: int) -> _T: ...
+    def __getitem__(self, key: int) -> _T: ...
     @overload
-    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, key: slice) -> Self: ...
     @overload
-    def __getitem__(self, place: Any) -> Any: ...
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, key: Any) -> Any: ...
+    def __getitem__(self, key: Any) -> Any:
         """Returns a record, or a table of some of the records; for any other key, the frame's item."""
-        if isinstance(place, slice):
-            return replace(self, records=self.records[place])
-        return self.records[place] if isinstance(place, Integral) else self.frame()[place]
+        if isinstance(key, slice):
+            return replace(self, records=self.records[key])
+        return self.records[key] if isinstance(key, Integral) else self.frame()[key]
 
     @property
     def rows(self) -> list[dict[str, Any]]:

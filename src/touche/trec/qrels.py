@@ -46,7 +46,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """
         if self.setdefault(topic, {}).setdefault(document, label) != label:
             problem = f"document {document!r} of topic {topic} has two grades"
-            raise InputError(path, problem, "remove one of the two", line)
+            raise InputError(path, problem, "remove one of the two", line=line)
 
     def write(self, path: str | PathLike[str]) -> Path:
         """Writes a file of qrels in TREC's format; returns its path.
@@ -58,7 +58,8 @@ class Qrels(dict[str, dict[str, int]], Shown):
             ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
                 or a grade is not a whole number up to a million.
         """
-        path, lines = Path(expanded(path)), list[str]()
+        path = Path(expanded(path))
+        lines = list[str]()
         for topic, labels in self.items():
             for document, label in labels.items():
                 for what, id in (("topic", topic), ("document", document)):
@@ -76,7 +77,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """Returns the judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
         from ir_measures import Qrel  # optional: an image lacks it
 
-        return [Qrel(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
+        return [Qrel(topic, id, label) for topic, labels in self.items() for id, label in labels.items()]
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
         """Returns the judgments as a pandas DataFrame.
@@ -98,8 +99,10 @@ class Qrels(dict[str, dict[str, int]], Shown):
         Raises:
             ToucheError: if ranx is not installed.
         """
-        labels = {topic: {id: max(label, 0) for id, label in of.items()} for topic, of in self.items()}
-        return imported("ranx", "ranx").Qrels(labels)
+        grades = {
+            topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in self.items()
+        }
+        return imported("ranx", "ranx").Qrels(grades)
 
 
 def read_qrels(
@@ -124,11 +127,12 @@ def _grades(path: Path, labels: Collection[int] | None) -> Callable[[str, int], 
 
     def grade(text: str, line: int) -> int:
         whole = _GRADE.fullmatch(text)
-        if whole is None or abs(number := int(whole[1])) > LARGEST:
+        number = int(whole[1]) if whole else LARGEST + 1
+        if abs(number) > LARGEST:
             problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
             stances = "; to score stances, use the measure macro F1" if text.isalpha() else ""
             remedy = f"write grades such as -2, 0 or 2{stances}"
-            raise InputError(path, problem, remedy, line)
+            raise InputError(path, problem, remedy, line=line)
         if labels is not None and number not in labels:
             raise _unknown(path, f"grade {text}", sorted(labels), line)
         return number
@@ -143,12 +147,12 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
         InputError: as in ``read_qrels``.
     """
 
-    def place(text: str, line: int) -> int:
+    def stance_index(text: str, line: int) -> int:
         if text.upper() not in stances:
             raise _unknown(path, f"stance {quoted(text)}", stances, line)
         return stances.index(text.upper())
 
-    return _read(path, excluded_topics, place)
+    return _read(path, excluded_topics, stance_index)
 
 
 def read_answers(
@@ -180,7 +184,7 @@ def read_answers(
         if columns[1] not in (_ON_TOPIC, *stances):
             raise _unknown(path, f"question {quoted(columns[1])}", (_ON_TOPIC, *stances), line)
         if ids and not re.fullmatch(ids, columns[-2]):
-            raise InputError(path, f"{quoted(columns[-2])} has not the form {ids}", _OTHER_FILE, line)
+            raise InputError(path, f"{quoted(columns[-2])} has not the form {ids}", _OTHER_FILE, line=line)
         return f"{columns[0]} {columns[1]}"
 
     answers = _read(path, excluded_topics, _grades(path, labels), answer)
@@ -188,15 +192,15 @@ def read_answers(
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
     qrels = Qrels()
     for topic in dict.fromkeys(name.partition(" ")[0] for name in answers):
-        of_topic = {name: answers.get(f"{topic} {name}", {}) for name in (_ON_TOPIC, *stances)}
-        yes = {name: {image for image in images if images[image] > 0} for name, images in of_topic.items()}
+        grades = {name: answers.get(f"{topic} {name}", {}) for name in (_ON_TOPIC, *stances)}
+        yes = {name: {image for image in images if images[image] > 0} for name, images in grades.items()}
+        judged = dict.fromkeys(image for images in grades.values() for image in images)
         for stance in stances:
             relevant = {
                 "topicRelevance": yes[_ON_TOPIC],
                 "argumentativeness": yes[_ON_TOPIC] & set[str]().union(*map(yes.__getitem__, stances)),
                 "stanceRelevance": yes[_ON_TOPIC] & yes[stance],
             }[question]
-            judged = dict.fromkeys(image for images in of_topic.values() for image in images)
             qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in judged}
     return qrels
 
@@ -208,28 +212,32 @@ def _first(columns: Sequence[str], line: int) -> str:
 def _read(
     path: Path,
     excluded_topics: Collection[str],
-    label_of: Callable[[str, int], int],
-    key_of: Callable[[Sequence[str], int], str] = _first,
+    parse_label: Callable[[str, int], int],
+    parse_topic: Callable[[Sequence[str], int], str] = _first,
 ) -> Qrels:
-    """Reads a file; ``label_of`` returns the label in the last column, ``key_of`` the topic of a line."""
-    qrels, names, has_tabs = Qrels(), _TREC, False
+    """Reads a file; the functions parse the last column and the topic of a line with this number."""
+    qrels = Qrels()
+    names = _TREC
+    has_tabs = False
     for line, text in read_lines(path):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
-            names, has_tabs = _BEIR, "\t" in text
+            names = _BEIR
+            has_tabs = "\t" in text
             continue
         if len(columns) != len(names):
+            problem = f"{len(columns)} columns instead of {len(names)}"
+            remedy = f"write: {' '.join(names)}"
             if line == 1 and (len(columns) == len(_BEIR) or ".tsv" in path.suffixes):
                 problem = f"{len(columns)} columns without BEIR's header"
-                raise InputError(path, problem, f"begin with: {' '.join(_BEIR)}", line)
-            problem = f"{len(columns)} columns instead of {len(names)}"
-            raise InputError(path, problem, f"write: {' '.join(names)}", line)
-        topic, document, column = columns[0], columns[-2], columns[-1]
+                remedy = f"begin with: {' '.join(_BEIR)}"
+            raise InputError(path, problem, remedy, line=line)
+        topic, *_, document, label = columns
         for what, id in (("topic", topic), ("document", document)):
             if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
-                raise InputError(path, f"{what} {quoted(id)} is not an id", NO_ID, line)
+                raise InputError(path, f"{what} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
-            qrels.add(key_of(columns, line), document, label_of(column, line), path, line)
+            qrels.add(parse_topic(columns, line), document, parse_label(label, line), path, line)
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
     return qrels
@@ -237,9 +245,9 @@ def _read(
 
 def _columns_at_tabs(text: str) -> list[str]:
     """Splits a line at tabs, because BEIR's ids may have blanks; leaves out empty columns."""
-    return [column for part in text.split("\t") if (column := part.strip())]
+    return [*filter(None, map(str.strip, text.split("\t")))]
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
     problem = f"{value} is unknown (known: {', '.join(map(str, known))})"
-    return InputError(path, problem, _OTHER_FILE, line)
+    return InputError(path, problem, _OTHER_FILE, line=line)

@@ -36,7 +36,8 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
     """
     if isinstance(source, str | PathLike):
         return read_topics(Path(expanded(source)))
-    topics, seen = list[Topic](), set[str]()
+    topics = list[Topic]()
+    seen = set[str]()
     records = [source] if isinstance(source, Topic) else records_in(source, name)
     for row, record in enumerate(records, 1):
         topic = record if isinstance(record, Topic) else _topic(fields_in(record, name, row), name, row)
@@ -106,7 +107,7 @@ def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
     if hasattr(record, "__dict__"):
         return dict(vars(record))
     raise InputError(
-        name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", row
+        name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", line=row
     )
 
 
@@ -124,7 +125,7 @@ def text_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int
     """
     value = _first(fields, names, name, row)
     if not isinstance(value, str):
-        raise InputError(name, f"{quoted(value)} is not a text", "pass a text", row)
+        raise InputError(name, f"{quoted(value)} is not a text", "pass a text", line=row)
     return value
 
 
@@ -138,4 +139,6 @@ def _first(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int)
     for field in names:
         if field in fields:
             return fields[field]
-    raise InputError(name, f"the record has no {names[0]}", f"name one of its fields {', '.join(names)}", row)
+    raise InputError(
+        name, f"the record has no {names[0]}", f"name one of its fields {', '.join(names)}", line=row
+    )

@@ -70,7 +70,8 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
     Raises:
         InputError: if the file is unreadable or a line is broken.
     """
-    lines, first = bytes_of_lines(path), 1
+    lines = bytes_of_lines(path)
+    first = 1
     while block := list(islice(lines, BLOCK)):
         whole = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
         if not _add(whole, first, columns):
@@ -84,7 +85,8 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
 
 def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
     """Adds lines all at once, if each is as ``parse_line`` has it and has no blanks in its tag."""
-    if (cells := split_lines(lines, 6)) is None:
+    cells = split_lines(lines, 6)
+    if cells is None:
         return False
     topics, stances, documents, ranks, scores, tags = cells
     if not b"".join(ranks).isdigit() or max(map(len, ranks)) > _MOST_DIGITS:
@@ -92,20 +94,20 @@ def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
     if b"".join(scores).translate(None, _OF_DECIMALS):
         return False
     try:
-        words = [texts(each) for each in (topics, stances, tags, documents)]
+        topic_ids = texts(topics)
+        document_ids = texts(documents)
+        words = topic_ids, texts(stances), texts(tags)
         values = np.fromiter(map(float, scores), np.float64, len(scores))
     except ValueError:  # not UTF-8, or not a number
         return False
-    ids = [*words[0], *words[3]]
-    if (
-        max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable()
-    ):  # a line may break the rule of ids
+    ids = [*topic_ids, *document_ids]
+    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():  # perhaps not ids
         return False
     with np.errstate(over="ignore"):
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
-        places = np.fromiter(map(int, ranks), np.int64, len(ranks))
-        columns.add(words[:3], words[3], places, values, np.arange(first, first + len(lines)))
+        numbers = np.arange(first, first + len(lines))
+        columns.add(words, document_ids, np.fromiter(map(int, ranks), np.int64, len(ranks)), values, numbers)
     return is_finite
 
 
@@ -148,9 +150,10 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     check_unique(run.rankings)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
-    if (wrong := np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))).size:
+    wrong = np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))
+    if wrong.size:
         problem = f"the score {run.scores[wrong[0]]} is not finite as float32"
-        raise InputError(run.path, problem, "correct it", int(run.numbers[wrong[0]]))
+        raise InputError(run.path, problem, "correct it", line=int(run.numbers[wrong[0]]))
     return run
 
 
@@ -160,21 +163,21 @@ def check_unique(run: Run) -> None:
     Raises:
         InputError: naming the line.
     """
-    documents = (run.documents[places].tolist() for places in run.by_topic.values())
+    documents = (run.documents[lines].tolist() for lines in run.by_topic.values())
     if all(len(set(ids)) == len(ids) for ids in documents):
         return
     seen = set()
     for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
         if (topic, document) in seen:
             problem = f"document {document!r} occurs a second time for topic {topic}"
-            raise InputError(run.path, problem, "remove one of the two", number)
+            raise InputError(run.path, problem, "remove one of the two", line=number)
         seen.add((topic, document))
 
 
 def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
     """Returns the lines of each topic, in their order."""
     run = Run.of(lines)
-    return {topic: run.take(places) for topic, places in run.by_topic.items()}
+    return {topic: run.take(indices) for topic, indices in run.by_topic.items()}
 
 
 def in_order_of_score(lines: Iterable[RunLine]) -> Run:
@@ -243,16 +246,18 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     """Returns scores with the fewest digits that restore the same float32, as ``str`` does."""
     texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()[1:-1].split(",")
     sizes = np.abs(scores)
-    for place in np.flatnonzero((sizes >= _LEAST_EXPONENT) | ((sizes < _LEAST_FRACTION) & (sizes > 0))):
-        texts[place] = str(scores[place])
+    for index in np.flatnonzero((sizes >= _LEAST_EXPONENT) | ((sizes < _LEAST_FRACTION) & (sizes > 0))):
+        texts[index] = str(scores[index])
     return texts if len(scores) else []
 
 
 def _float32(document: str, score: float) -> np.float32:
-    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(rounded := as_float32(score)):
-        problem = f"document {quoted(document)} has the score {quoted(score)}"
-        raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
-    return rounded
+    if isinstance(score, Real) and not isinstance(score, bool):
+        rounded = as_float32(score)
+        if isfinite(rounded):
+            return rounded
+    problem = f"document {quoted(document)} has the score {quoted(score)}"
+    raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
 
 
 def as_float32(score: float | Real) -> np.float32:
@@ -275,19 +280,22 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:
-        raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
+        problem = f"{len(columns)} columns instead of 6"
+        raise LineError("columns", path, problem=problem, remedy=_COLUMNS, line=number)
     topic, stance, document, rank, score, tag = columns
     for what, id in (("topic", topic), ("document", document)):
         if not is_word(id):
             problem = f"{what} {quoted(id)} is not an id"
-            raise LineError("id", path, problem, NO_ID, number)
+            raise LineError("id", path, problem=problem, remedy=NO_ID, line=number)
     if not _RANK.fullmatch(rank):
-        raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
+        problem = f"rank {quoted(rank)} is not a whole number"
+        raise LineError("rank", path, problem=problem, remedy=_COLUMNS, line=number)
     value = decimal(score)
     if value is None or not isfinite(as_float32(value)):
+        problem = f"score {quoted(score)} is not a finite number"
         remedy = "write decimal numbers that are finite as float32"
-        raise LineError("score", path, f"score {quoted(score)} is not a finite number", remedy, number)
-    return RunLine(topic, stance, document, int(rank), value, tag)
+        raise LineError("score", path, problem=problem, remedy=remedy, line=number)
+    return RunLine(topic=topic, stance=stance, document=document, rank=int(rank), score=value, tag=tag)
 
 
 def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:

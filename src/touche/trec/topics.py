@@ -68,7 +68,7 @@ def read_topics_xml(path: Path) -> list[Topic]:
         InputError: if the file is unreadable or not well-formed, or a topic lacks or repeats its number.
     """
     seen: set[str] = set()
-    topics = [_topic_of(element, path, seen) for element in _parse_xml(path).iter("topic")]
+    topics = [_parse_topic(element, path, seen) for element in _parse_xml(path).iter("topic")]
     return _not_empty(topics, path, "put a <topic> with <number> and <title> into it")
 
 
@@ -81,11 +81,11 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
         InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
-    topics = [topic_of_query(_of_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
+    topics = [topic_of_query(_as_in_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
     return _not_empty(topics, path, 'put one {"qid", "query"} on each line')
 
 
-def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
+def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a line with TIRA's names, also for a line of BEIR."""
     is_beir = "_id" in fields and "qid" not in fields
     if not is_beir:
@@ -127,21 +127,27 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
         value = value.split(",") if value.strip() else []
     if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
         problem = '"objects" is neither a string nor a list of strings'
-        raise InputError(path, problem, "write the compared objects as a list", line)
+        raise InputError(path, problem, "write the compared objects as a list", line=line)
     return tuple(map(_folded, value))
 
 
-def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
+def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
     line = int(element.attrib["line"])
     number, title, description, narrative = (
         _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
     )
     if not number:
-        raise InputError(path, "the topic has no number", "add a <number>", line)
+        raise InputError(path, "the topic has no number", "add a <number>", line=line)
     if not title:
-        raise InputError(path, "the topic has no title", "add a <title>", line)
+        raise InputError(path, "the topic has no title", "add a <title>", line=line)
     objects = _objects(element.findtext("objects", ""), path, line)
-    return Topic(new_id(number, "topic", seen, path, line), title, objects, description, narrative)
+    return Topic(
+        number=new_id(number, "topic", seen, path, line),
+        title=title,
+        objects=objects,
+        description=description,
+        narrative=narrative,
+    )
 
 
 def _parse_xml(path: Path) -> Element:
@@ -156,14 +162,12 @@ def _parse_xml(path: Path) -> Element:
         root: Element = parser.close()
         return root
     except DefusedXmlException as error:
-        problem, line = "the file declares an entity", parser.parser.CurrentLineNumber
-        raise InputError(path, problem, "remove the declaration", line) from error
+        line = parser.parser.CurrentLineNumber
+        raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
     except (ParseError, LookupError, ValueError) as error:  # unknown encodings also raise these
-        problem, line = (
-            f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})",
-            parser.parser.CurrentLineNumber,
-        )
-        raise InputError(path, problem, "repair the file and save it in UTF-8", line) from error
+        line = parser.parser.CurrentLineNumber
+        problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
+        raise InputError(path, problem, "repair the file and save it in UTF-8", line=line) from error
 
 
 class _LineNotingBuilder(TreeBuilder):
@@ -190,10 +194,11 @@ def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Pa
     Raises:
         InputError: if none of the files has topics.
     """
-    if topics := first_named(paths, TOPIC_FILES):
-        return topics[0]
-    remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
-    raise InputError(where, "no topics in this folder", remedy)
+    topics = first_named(paths, TOPIC_FILES)
+    if not topics:
+        remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
+        raise InputError(where, "no topics in this folder", remedy)
+    return topics[0]
 
 
 def first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
