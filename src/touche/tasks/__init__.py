@@ -30,7 +30,7 @@ from touche.tasks.records import (
     Published,
     Rules,
     Task,
-    id_of,
+    card_id,
 )
 
 __all__ = [
@@ -72,13 +72,13 @@ def ids() -> list[str]:
 
 def all_tasks() -> dict[str, Task]:
     """Returns the tasks by id; a broken card causes a warning."""
-    found = {}
+    by_id = {}
     for task_id in ids():
         try:
-            found[task_id] = task(task_id)
+            by_id[task_id] = task(task_id)
         except ToucheError as error:
             _log.warning("%s", error)
-    return found
+    return by_id
 
 
 def task(task_id: str) -> Task:
@@ -88,7 +88,8 @@ def task(task_id: str) -> Task:
         ToucheError: if the task is unknown, or its card is broken or shares its name with another card.
     """
     name = task_id if isinstance(task_id, str) else ""
-    if path := _card(name):
+    path = _card(name)
+    if path:
         for card in _of_user(name):
             check_name(card)
         return _read(path)
@@ -213,16 +214,16 @@ def check_name(card: Path) -> None:
     Raises:
         InputError: if both have the same name.
     """
-    if realpath(card) in map(realpath, _of_user(id_of(card))) and id_of(card) in _shipped():
-        problem = f"a task {id_of(card)!r} ships with the project"
+    if realpath(card) in map(realpath, _of_user(card_id(card))) and card_id(card) in _shipped():
+        problem = f"a task {card_id(card)!r} ships with the project"
         raise InputError(card, problem, "change the name of the file and its id")
 
 
 def _cards() -> dict[str, Path]:
     """Returns the cards by the ids of their tasks; shipped cards have priority."""
     folders = reversed(data_folders())  # so that the first folder has priority
-    found = {id_of(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
-    return dict(sorted((found | _shipped()).items()))
+    own = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
+    return dict(sorted((own | _shipped()).items()))
 
 
 def _card(task_id: str) -> Path | None:
@@ -237,7 +238,7 @@ def _shipped() -> dict[str, Path]:
 @cache
 def _listed(folder: Path) -> dict[str, Path]:
     """Returns the cards in a folder whose files never change, and those of the toy collection below it."""
-    return {id_of(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
+    return {card_id(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
 
 
 def _of_user(task_id: str) -> list[Path]:

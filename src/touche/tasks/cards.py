@@ -23,7 +23,7 @@ from touche.tasks.records import (
     Published,
     Rules,
     Task,
-    id_of,
+    card_id,
 )
 
 _COLUMNS = {field.name for field in fields(Published)}
@@ -118,7 +118,8 @@ class _Card(Strict, frozen=True):
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
         for number, table in enumerate(self.published, 1):
-            key, judgments = f"published[{number}]", self.qrels.get(table.dimension)
+            key = f"published[{number}]"
+            judgments = self.qrels.get(table.dimension)
             if judgments is None:
                 nearest = choice(table.dimension, self.qrels)
                 raise ValueError(f"{key}.dimension {table.dimension!r} is not in qrels; {nearest}")
@@ -133,7 +134,8 @@ def read_card(path: Path) -> Task:
     Raises:
         InputError: if the card cannot be read, or one of its keys has an error.
     """
-    card, task_id = read_record(path, _Card), id_of(path)
+    card = read_record(path, _Card)
+    task_id = card_id(path)
     if card.id != task_id:
         problem = f"id: {card.id!r} differs from the name of the file"
         raise InputError(path, problem, f"write {task_id!r}, or rename the file")

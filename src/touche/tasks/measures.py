@@ -88,7 +88,8 @@ PER_STANCE = {question: Measure(f"{question}P@10", 10) for question in QUESTIONS
 
 def measures_in(text: str) -> list[str]:
     """Splits a list of measures, such as ``nDCG@5,P(rel=2)@10``, at the commas outside of brackets."""
-    depth, parts = 0, [""]
+    depth = 0
+    parts = [""]
     for character in text:
         depth += (character in "({[") - (character in ")}]")
         if character == "," and depth <= 0:
@@ -116,13 +117,15 @@ def measure_of(text: str) -> Measure:
     Raises:
         MeasureError: if ir_measures or trec_eval does not have it.
     """
-    if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # a shortcut, because ir_measures loads slowly
+    plain = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
+    if plain:
         return Measure(text, int(plain[1]))
     for measure in (MACRO_F1, *PER_STANCE.values()):
         if text == measure.name:
             return measure
     known = parsed(text)
-    for problem in _problems(known):
+    problem = next(_problems(known), "")
+    if problem:
         raise MeasureError(f"measure {str(known)!r}: {problem}")
     return Measure(str(known), known.params.get("cutoff"))
 
@@ -172,16 +175,21 @@ def _of_expression(node: Any) -> Any:
     """Returns the measure in ``Name``, ``Name(parameter=literal, ...)``, or either with ``@literal``."""
     import ir_measures  # optional: an image lacks it
 
-    is_cut = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
-    node, cutoff = (node.left, [node.right]) if is_cut else (node, [])
-    is_call = isinstance(node, ast.Call) and not node.args
-    node, keywords = (node.func, node.keywords) if is_call else (node, [])
+    cutoff = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        cutoff = node.right
+        node = node.left
+    keywords = []
+    if isinstance(node, ast.Call) and not node.args:
+        keywords = node.keywords
+        node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
     kind = ir_measures.measures.registry[node.id]
-    parameters = [(keyword.arg or "", keyword.value) for keyword in keywords]
-    parameters += [(kind.AT_PARAM, value) for value in cutoff]
-    return kind(**{name: ast.literal_eval(value) for name, value in parameters})
+    parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
+    if cutoff is not None:
+        parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
+    return kind(**parameters)
 
 
 def _problems(measure: Any) -> Iterator[str]:

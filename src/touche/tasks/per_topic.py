@@ -91,22 +91,26 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
         A row of each published run; none if fewer than ten values of a dimension are above 0, because such
         values may be equal by chance.
     """
-    printed = {name: {topic: rounded(value) for topic, value in of.items()} for name, of in values.items()}
-    if any(sum(value > 0 for value in of.values()) < _FEWEST for of in printed.values()):
+    printed = {
+        dimension: {topic: rounded(value) for topic, value in topics.items()}
+        for dimension, topics in values.items()
+    }
+    if any(sum(value > 0 for value in topics.values()) < _FEWEST for topics in printed.values()):
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}
     for record in published_topics(task):
         if record.measure == task.measure.name and not record.is_ambiguous:
-            of_run = runs.setdefault(record.tag, {})
-            of_run.setdefault(record.dimension, {})[record.topic] = record.value
-    equal = [tag for tag, of_run in runs.items() if of_run == printed]
+            dimensions = runs.setdefault(record.tag, {})
+            dimensions.setdefault(record.dimension, {})[record.topic] = record.value
+    equal = [tag for tag, dimensions in runs.items() if dimensions == printed]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 
 
 @cache
 def _read(name: str) -> dict[str, list[dict[str, float]]]:
     """Returns the rows of a table by their tag; empty if there is no table."""
-    path, rows = _FOLDER / f"{name}.tsv", dict[str, list[dict[str, float]]]()
+    path = _FOLDER / f"{name}.tsv"
+    rows = dict[str, list[dict[str, float]]]()
     if path.exists():
         _, *lines = path.read_text(encoding="utf-8").splitlines()  # the first line is the table's origin
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):

@@ -247,12 +247,12 @@ def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
     """
     first, *others = decimals
     printed = Decimal(f"{value:.{first}f}")
-    for places in others:
-        printed = printed.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    for count in others:
+        printed = printed.quantize(Decimal(1).scaleb(-count), ROUND_HALF_UP)
     return float(printed)
 
 
-def id_of(card: Path) -> str:
+def card_id(card: Path) -> str:
     """Returns the id of a task from the path of its card; the toy collection's cards are in a folder."""
     folder = card.absolute().parent.name
     return f"{folder}/{card.stem}" if folder == SPOT_CHECK else card.stem
