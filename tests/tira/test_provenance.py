@@ -261,11 +261,11 @@ import resource, sys
 from pathlib import Path
 import yaml
 from touche.errors import InputError
-from touche.tira.provenance import statistics_of
+from touche.tira.provenance import statistics_digest
 
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    print(statistics_of(Path(sys.argv[1])))
+    print(statistics_digest(Path(sys.argv[1])))
 except InputError as error:
     print(error)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"""

@@ -14,7 +14,7 @@ from touche.io.opening import check_distinct, md5
 from touche.scan.statistics_files import joined as joined_statistics
 from touche.scan.statistics_files import parts_of, read_statistics, write_statistics
 from touche.tira.outputs import METADATA_FILE, Hit, write_run
-from touche.tira.provenance import Software, data_of_runs, metadata, statistics_of
+from touche.tira.provenance import Software, data_of_runs, metadata, statistics_digest
 from touche.trec.framed import Record, WrittenFile
 from touche.trec.runs import MAX_DEPTH, RUN_FILE, RunLine, in_order_of_score, read_run
 from touche.trec.topics import Topic
@@ -193,6 +193,6 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.is_file():
             raise InputError(path, "no such file", "pass the run.txt of each part")
-        if statistics_of(path.with_name(METADATA_FILE)) != digest:
+        if statistics_digest(path.with_name(METADATA_FILE)) != digest:
             remedy = "run the baseline with --statistics, and keep ir-metadata.yml next to run.txt"
             raise InputError(path, f"its ir-metadata.yml does not name {statistics}", remedy)

@@ -31,12 +31,12 @@ def note_answer(engine: str, date: datetime) -> None:
 
 def data_of_answers(dates: _Dates) -> dict[str, Any]:
     """Describes answers for the metadata of a run: their number, and their first and last date."""
-    about = {
+    engines = {
         engine: {
-            "answers": len(of_engine),
-            "first": min(of_engine).isoformat(timespec="seconds"),
-            "last": max(of_engine).isoformat(timespec="seconds"),
+            "answers": len(sent),
+            "first": min(sent).isoformat(timespec="seconds"),
+            "last": max(sent).isoformat(timespec="seconds"),
         }
-        for engine, of_engine in dates.items()
+        for engine, sent in dates.items()
     }
-    return {"search engines": about} if about else {}
+    return {"search engines": engines} if engines else {}

