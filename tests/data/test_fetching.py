@@ -18,7 +18,7 @@ from known import KNOWN
 from touche import tasks
 from touche.data import places
 from touche.data.fetching import fetch, verify
-from touche.data.sources import Source, _sources_of, official
+from touche.data.sources import Source, _list_sources, official
 from touche.errors import InputError, ToucheError
 
 CONTENT = b"1 0 a 2\n" * 50_000
@@ -243,7 +243,7 @@ def test_a_file_of_a_mirror_is_verified_if_its_md5_is_published(home: Path, writ
 def test_a_corpus_needs_a_licence_only_if_its_record_requires_an_agreement(tmp_path: Path) -> None:
     record = {"title": "a", "url": "https://example.org", "licence": "b", "agreement": ["corpora/a"]}
     record["by_hand"] = {"corpora/b/c.jsonl": "https://example.org/c.jsonl", "corpora/d": ""}
-    statuses = {source.path: fetch(source, folder=tmp_path) for source in _sources_of(record, {})}
+    statuses = {source.path: fetch(source, folder=tmp_path) for source in _list_sources(record, {})}
     assert statuses["corpora/a"].word == "needs a licence"
     assert {statuses[path].word for path in ("corpora/b/c.jsonl", "corpora/d")} == {"not fetched"}
     remark = statuses["corpora/b/c.jsonl"].remark
@@ -279,7 +279,7 @@ def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
     guide = (ROOT / "docs" / "how-to" / "add-a-task.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(\[\[record\]\]\n.*?)```", guide, flags=re.DOTALL)
     (record,) = tomllib.loads(block)["record"]
-    topics, judgments, corpus = _sources_of(record, {})
+    topics, judgments, corpus = _list_sources(record, {})
     assert (topics.path, topics.member) == ("topics/touche-2027-task-1.xml", "topics.xml")
     assert (judgments.url, judgments.size) == (f"{record['url']}/files/relevance.qrels", 63)
     assert len({topics.md5, judgments.md5, corpus.md5}) == 3 and topics.licence == corpus.licence != ""

@@ -23,7 +23,10 @@ from touche.io.opening import md5, opened
 from touche.io.progress import bar
 from touche.io.writing import locked, make_folder, whole
 
-NOT_IN_MIRROR, MISSING, VERIFIED, DIFFERS = "not in the mirror", "missing", "verified", "differs"
+NOT_IN_MIRROR = "not in the mirror"
+MISSING = "missing"
+VERIFIED = "verified"
+DIFFERS = "differs"
 NOT_PUBLISHED = "not published"
 _CHUNK = 1 << 16  # bytes; an interrupted download loses at most one chunk
 _TIMEOUT = 30  # seconds without a byte
@@ -80,8 +83,9 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         return Status(source.path, "not fetched", _why_not_fetched(source, folder or home()))
     folder = folder or home()
     target = folder / source.path
-    if source.dataset and (whole_folder := whole_corpus(source.dataset)):
-        return _made(source, whole_folder, target)
+    collection = whole_corpus(source.dataset) if source.dataset else None
+    if collection:
+        return _make_dataset(source, collection, target)
     part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     if mirror is None:
         return _downloaded(source, part, target)
@@ -118,7 +122,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
-    for name in dict.fromkeys(tasks.dataset(each)[1].directory for each in chosen or tasks.datasets()):
+    for name in dict.fromkeys(tasks.dataset(id)[1].directory for id in chosen or tasks.datasets()):
         if name in published or (folder is None and is_available("corpora", name)):
             continue
         copies = (mirror / "corpora" / name).glob("*") if mirror else ()
@@ -126,7 +130,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         if not files:
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
-            sample = Source(f"corpora/{name}/{file.name}", name, "", "")
+            sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
             if not sample.place(folder):
                 yield _place(sample, file, (folder or home()) / sample.path)
 
@@ -138,16 +142,17 @@ def verify(source: Source, folder: Path | None = None) -> Status:
         return Status(source.path, MISSING)
     if source.member or source.dataset or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
-    if (digest := md5(path)) != source.md5:
-        return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
-    return Status(source.path, VERIFIED, f"md5 {digest}")
+    digest = md5(path)
+    if digest == source.md5:
+        return Status(source.path, VERIFIED, f"md5 {digest}")
+    return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
 
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:
     published = PurePosixPath(source.url).name
     next_to_target = str(PurePosixPath(source.path).parent / published)
-    places = [published, f"{source.kind}/{published}", next_to_target, source.path]  # verifiable files first
-    paths = [mirror / place for place in places]
+    verifiable = [published, f"{source.kind}/{published}", next_to_target]
+    paths = [mirror / name for name in (*verifiable, source.path)]
     return next((path for path in paths if path.is_file() or (source.dataset and path.is_dir())), None)
 
 
@@ -155,17 +160,18 @@ def _download(source: Source, part: Path) -> None:
     """Downloads a file without a retry; a partial file stays after an error, and is resumed next time."""
     import requests  # here, because it takes 60 ms
 
-    there = part.stat().st_size if part.exists() else 0
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={there}-"}
+    size = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
             if response.status_code == _UNSATISFIABLE:  # the file is complete, and its md5 will be checked
                 return
             response.raise_for_status()
-            there = there if response.status_code == _PARTIAL else 0
+            if response.status_code != _PARTIAL:
+                size = 0
             with (
-                part.open("ab" if there else "wb") as file,
-                bar(f"fetching {source.name}", "B", source.size, done=there) as shown,
+                part.open("ab" if size else "wb") as file,
+                bar(f"fetching {source.name}", "B", source.size, done=size) as shown,
             ):
                 for chunk in response.iter_content(_CHUNK):
                     shown.update(file.write(chunk))
@@ -185,11 +191,12 @@ def _place(source: Source, file: Path, target: Path) -> Status:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     packed = bool(source.member) and file.name != target.name
     verifiable = bool(source.md5) and packed == bool(source.member)
-    if verifiable and (digest := md5(file)) != source.md5:
+    digest = md5(file) if verifiable else source.md5
+    if digest != source.md5:
         problem = f"its md5 is {digest} instead of {source.md5}"
         raise RefusedError(file, problem, f"{source.path} was not accepted; download it from {source.page}")
     if source.dataset:
-        return _made(source, file, target)
+        return _make_dataset(source, file, target)
     make_folder(target.parent)
     with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
@@ -198,7 +205,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
     return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if packed else ''}")
 
 
-def _made(source: Source, original: Path, target: Path) -> Status:
+def _make_dataset(source: Source, original: Path, target: Path) -> Status:
     """Makes the dataset of some topics from the published file or the whole corpus."""
     count = write_judged(source.dataset, original, target.parents[1], target)
     name = original.name if original.is_dir() else PurePosixPath(source.url).name

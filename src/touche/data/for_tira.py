@@ -44,12 +44,17 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")
     task.check_one_ranking("ir_measures")
-    topics, corpus = topics_of(task, task.corpora["full"]), locate_corpus(task.corpora["full"])
+    topics = topics_of(task, task.corpora["full"])
+    corpus = locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
-    judged = qrels_of(task, dimension)
-    lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())
+    lines = (
+        f"{topic} 0 {id} {max(label, 0)}\n"
+        for topic, labels in qrels_of(task, dimension).items()
+        for id, label in labels.items()
+    )
     with whole_folder(folder) as part:
-        inputs, truths = part / "inputs", part / "truths"
+        inputs = part / "inputs"
+        truths = part / "truths"
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
@@ -75,8 +80,8 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
     front = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     rules = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
-    about = f"{rules} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
-    return f"---\n{front}---\n\n# {task.title}\n\n{about}\n"
+    text = f"{rules} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
+    return f"---\n{front}---\n\n# {task.title}\n\n{text}\n"
 
 
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:

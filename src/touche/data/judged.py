@@ -57,7 +57,7 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
-    topics = read_topics(_place(data, "topics", task.topics))
+    topics = read_topics(_locate(data, "topics", task.topics))
     files: dict[str, Iterable[str]] = {
         "queries.jsonl": [query_line(topic) for topic in topics if topic.number in corpus.topics],
         "corpus.jsonl": map(corpus_line, documents.values()),
@@ -105,7 +105,8 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
         if _VERSION.fullmatch(corpus.directory) and has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
             for path in documents.paths:
-                count, altered = 0, list[str]()
+                count = 0
+                altered = list[str]()
                 for document in replace(documents, paths=(path,)):
                     count += 1
                     if is_altered(document):
@@ -134,8 +135,9 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
                 )
             if not number:
                 continue
-            argument = Argument(row["doc_id"], row["concl"], (row["prem"],), row["stance"])
-            if problem := _problem(row, argument, judged):
+            argument = Argument(row["doc_id"], row["concl"], (row["prem"],), stance=row["stance"])
+            problem = _problem(row, argument, judged)
+            if problem:
                 raise InputError(path, problem, _REMEDY, line=lines.line_num)
             yield argument  # once for each topic that it is judged for
     except csv.Error as error:
@@ -149,8 +151,8 @@ def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
     for column, dimension in (("rel", "relevance"), ("qual", "quality")):
         grade = judged[dimension].get(row["q_id"], {}).get(argument.id)
         if grade is None or row[column] != str(grade):
-            about = f"{dimension} of {argument.id} for topic {row['q_id']}"
-            return f"{about} is {row[column]}, but {grade} in the qrels"
+            judgment = f"{dimension} of {argument.id} for topic {row['q_id']}"
+            return f"{judgment} is {row[column]}, but {grade} in the qrels"
     return ""
 
 
@@ -163,7 +165,11 @@ def _read(source: Path, judged: Judged) -> Iterable[AnyDocument]:
 
 
 def _qrels_by_dimension(task: Task, data: Path) -> Judged:
-    return {name: _qrels(task, name, data) for name in task.qrels if name != STANCE}
+    return {
+        dimension: restricted(read_qrels(_locate(data, "qrels", file.file), labels=file.labels or None), task)
+        for dimension, file in task.qrels.items()
+        if dimension != STANCE
+    }
 
 
 def _judged_ids(judged: Judged) -> Set[str]:
@@ -172,16 +178,12 @@ def _judged_ids(judged: Judged) -> Set[str]:
 
 def _check_complete(source: Path, wanted: Set[str], ids: Set[str]) -> None:
     """Raises an InputError if a judged document is missing."""
-    if missing := wanted - ids:
+    missing = wanted - ids
+    if missing:
         problem = f"{len(missing)} of {len(wanted)} judged documents are missing, such as {min(missing)}"
         raise InputError(source, problem, _REMEDY)
 
 
-def _qrels(task: Task, dimension: str, data: Path) -> Qrels:
-    path = _place(data, "qrels", task.qrels[dimension].file)
-    return restricted(read_qrels(path, labels=task.qrels[dimension].labels or None), task)
-
-
-def _place(data: Path, kind: str, name: str) -> Path:
+def _locate(data: Path, kind: str, name: str) -> Path:
     own = data / kind / name
     return own if own.is_file() else locate(kind, name)

@@ -42,11 +42,12 @@ def locate(kind: str, name: str) -> Path:
     Raises:
         MissingDataError: if it is missing; the message names the searched folders.
     """
-    places = list(_places())
-    for place in places:
-        if os.path.exists(path := place / kind / name):  # noqa: PTH110 (Path.exists raises without access)
+    folders = [folder / kind for folder in _data_folders()]
+    for folder in folders:
+        path = folder / name
+        if os.path.exists(path):  # noqa: PTH110 (Path.exists raises without access)
             return path
-    searched = ", ".join(str(place / kind) for place in places)
+    searched = ", ".join(map(str, folders))
     raise MissingDataError(f"{kind}/{name} is missing (searched in {searched}); {remedy(f'{kind}/{name}')}")
 
 
@@ -138,12 +139,11 @@ def home() -> Path:
     return clone() or cache_folder()
 
 
-def _places() -> Iterator[Path]:
+def _data_folders() -> Iterator[Path]:
+    """Yields the folders in which data is searched."""
     for folder in tasks.data_folders():
         if not folder.is_dir():
             problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"
             raise ToucheError(f"{problem}; set it to folders with topics/, qrels/ and corpora/, or unset it")
         yield folder
-    if root := shipped():
-        yield root
-    yield cache_folder()
+    yield from filter(None, [shipped(), cache_folder()])

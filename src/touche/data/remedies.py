@@ -41,13 +41,13 @@ def remedy(path: str) -> str:
         for file, address in record.get("by_hand", {}).items():
             if f"{file}/".startswith(f"{path}/"):
                 return _by_hand(file, address, record["url"])
+    task_id = _task_with(path)
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
-        command = f"touche data fetch {_dataset_in(path) or _task_with(path) or '--all'}" + light
+        command = f"touche data fetch {_dataset_in(path) or task_id or '--all'}{light}"
         return f"get it with: {command}, or {ELSEWHERE}"
-    if folder := tasks.folder_of(_task_with(path)):
-        return f"save it as {folder / path}"
-    return f"it is not published; {ELSEWHERE}"
+    folder = tasks.folder_of(task_id)
+    return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
 def full_file(name: str) -> str:
@@ -57,8 +57,8 @@ def full_file(name: str) -> str:
 
 def remedy_for(datasets: Iterable[str]) -> str:
     """Returns how to get missing datasets: those that are completely published, if there are any."""
-    folders = {each: f"corpora/{tasks.dataset(each)[1].directory}" for each in datasets}
-    published = [each for each, folder in folders.items() if _is_published(folder)]
+    folders = {dataset: f"corpora/{tasks.dataset(dataset)[1].directory}" for dataset in datasets}
+    published = [dataset for dataset, folder in folders.items() if _is_published(folder)]
     if published:
         return f"get it with: touche data fetch {' '.join(published)}, or {ELSEWHERE}"
     return remedy(next(iter(folders.values())))

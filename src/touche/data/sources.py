@@ -79,7 +79,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     """
     needed = [tasks.dataset(dataset_id) for dataset_id in chosen]
     listed = library().util.DownloadConfig.contents()
-    sources = [source for record in records() for source in _sources_of(record, listed)]
+    sources = [source for record in records() for source in _list_sources(record, listed)]
     return [file for file in sources if not chosen or any(needs(*dataset, file.path) for dataset in needed)]
 
 
@@ -89,17 +89,18 @@ def is_to_download(source: Source, folder: Path | None = None) -> bool:
     return bool(source.url) and not source.place(folder) and not made_here
 
 
-def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
-    about = (record["title"], record["url"], record["licence"])
+def _list_sources(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
+    publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
         if "ir_datasets" in file:
             collection, _, key = file["ir_datasets"].partition("/")
             entry = listed[collection][key]
-            download = entry["url"], entry["expected_md5"], entry["size_hint"]
+            download = {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
         else:
-            download = file["url"], file["md5"], file["size"]
-        yield Source(path, *about, *download, member=file.get("member", ""), dataset=file.get("dataset", ""))
+            download = {"url": file["url"], "md5": file["md5"], "size": file["size"]}
+        optional = {"member": file.get("member", ""), "dataset": file.get("dataset", "")}
+        yield Source(path=path, **publication, **download, **optional)
     for path, address in record.get("by_hand", {}).items():
-        yield Source(path, *about, by_hand=address)
+        yield Source(path=path, **publication, by_hand=address)
     for path in record.get("agreement", ()):
-        yield Source(path, *about, agreement=True)
+        yield Source(path=path, **publication, agreement=True)
