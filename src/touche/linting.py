@@ -27,7 +27,8 @@ from touche.trec.topics import in_order, read_topics
 if TYPE_CHECKING:
     from touche.documents.records import AnyDocument
 
-ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning breaks none, but may mislead
+ERROR = "error"  # breaks a rule
+WARNING = "warning"  # breaks none, but may mislead
 
 _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
 _ERRORS = (
@@ -35,11 +36,8 @@ _ERRORS = (
     "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
     "byte-order-mark too-many-runs"
 ).split()
-CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
-    _WARNINGS, WARNING
-)  # codes of findings with their severity
-
-
+# Codes of findings with their severity.
+CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
@@ -114,8 +112,10 @@ class _Run:
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
         """Lines of each topic in the order of their ranks."""
-        places = self.run.by_rank.items()
-        return {topic: [self.lines[place] for place in of_topic.tolist()] for topic, of_topic in places}
+        return {
+            topic: [self.lines[index] for index in indices.tolist()]
+            for topic, indices in self.run.by_rank.items()
+        }
 
     @cached_property
     def ties(self) -> Sequence[Tie]:
@@ -124,16 +124,21 @@ class _Run:
         A tuple per group of equal scores: the first line that trec_eval puts below the next line, then the
         number and content of that next line. Last is the first rank at which trec_eval has another document.
         """
-        return (
-            [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
-            if self.is_ordered_by_score
-            else []
-        )
+        if not self.is_ordered_by_score:
+            return []
+        return [tie for lines in self.rankings.values() for tie in _ties(lines)]
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
         """Returns findings in the order of the lines."""
         return [
-            Finding(code, CODES[code], str(self.path), line, message, remedy)
+            Finding(
+                code=code,
+                severity=CODES[code],
+                run=str(self.path),
+                line=line,
+                message=message,
+                remedy=remedy,
+            )
             for code, line, message, remedy in sorted(breaches, key=lambda breach: breach[1] or 0)
         ]
 
@@ -182,11 +187,15 @@ def lint(
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
     findings = list[Finding]()
     for team in dict.fromkeys(teams.values() if teams else [""]):
-        of_team = [run for run in runs if not teams or teams[run.path] == team]
-        findings += _of_submission(of_team, task.rules, team)
+        submission = [run for run in runs if not teams or teams[run.path] == team]
+        findings += _check_submission(submission, task.rules, team)
     for run in runs:
-        of_task = _topics(run, task.rules, known), _wrong_lines(run, task.rules, known)
-        findings += run.findings(chain(_format_breaches(run, cutoff), *of_task))
+        breaches = chain(
+            _format_breaches(run, cutoff),
+            _topics(run, task.rules, known),
+            _wrong_lines(run, task.rules, known),
+        )
+        findings += run.findings(breaches)
     return findings, notes
 
 
@@ -222,8 +231,8 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
     """Returns the team of each run file by the file's name; a pattern with a slash matches whole paths."""
     pairs = [
         (team, pattern)
-        for team, of_team in patterns.items()
-        for pattern in ([of_team] if isinstance(of_team, str) else of_team)
+        for team, names in patterns.items()
+        for pattern in ([names] if isinstance(names, str) else names)
     ]
     teams: dict[Path, str] = {}
     for team, pattern in pairs:
@@ -234,8 +243,9 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
             if teams.setdefault(path, team) != team:
                 problem = f"{path} belongs to the teams {teams[path]} and {team}"
                 raise ToucheError(f"{problem}; make their patterns more specific")
-    if others := [path for path in paths if path not in teams]:
-        raise ToucheError(f"{others[0]} belongs to no team; name its team, or omit the file")
+    for path in paths:
+        if path not in teams:
+            raise ToucheError(f"{path} belongs to no team; name its team, or omit the file")
     return teams
 
 
@@ -324,28 +334,28 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
     return present, units * (units - 1) if rules.unit == PAIR else units
 
 
-def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
+def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
     """Returns breaches of rules about all runs of a team."""
-    findings, first = list[Finding](), dict[str, Path]()
+    findings = list[Finding]()
     for run in runs[rules.max_runs :] if rules.max_runs else ():
-        of_team = f" of the team {team}" if team else ""
-        message = f"{len(runs)} runs{of_team}, but a team may submit {rules.max_runs}"
-        otherwise = "" if team else ", or name the team of each run"
-        breach = "too-many-runs", None, message, f"omit this run{otherwise}"
-        findings += run.findings([breach])
+        name = f" of the team {team}" if team else ""
+        message = f"{len(runs)} runs{name}, but a team may submit {rules.max_runs}"
+        remedy = "omit this run" if team else "omit this run, or name the team of each run"
+        findings += run.findings([("too-many-runs", None, message, remedy)])
+    first = dict[str, Path]()
     for run in runs:
         for number, line in run.lines[:1]:
             if first.setdefault(line.tag, run.path) != run.path:
                 message = f"the tag {line.tag!r} is also that of {first[line.tag]}"
-                findings += run.findings(
-                    [("shared-tag", number, message, "use a different tag for each run")]
-                )
+                remedy = "use a different tag for each run"
+                findings += run.findings([("shared-tag", number, message, remedy)])
     return findings
 
 
 def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
     """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
-    if missing := (known.topics or frozenset()) - run.rankings.keys():
+    missing = (known.topics or frozenset()) - run.rankings.keys()
+    if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
         if not run.is_ordered_by_score:
@@ -386,7 +396,8 @@ def _ranks(run: _Run) -> Iterator[Breach]:
         message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
         yield "rank-repeated", number, message, "number the lines of each topic from 1"
         return
-    if late := [lines[0] for lines in rankings if lines[0][1].rank != 1]:
+    late = [lines[0] for lines in rankings if lines[0][1].rank != 1]
+    if late:
         number, first = late[0]
         message = (
             f"the ranks of {len(late)} topics do not start at 1; topic {first.topic} starts at {first.rank}"
@@ -400,12 +411,12 @@ def _ranks(run: _Run) -> Iterator[Breach]:
             message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
             yield "rank-gap", number, message, "give each line the next rank"
         if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
-            place = f"score {below.score} at rank {below.rank} of topic {below.topic}"
+            score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
             remedy = "rank by descending score; trec_eval uses the scores"
-            yield "score-increasing", number, f"{place} is above {above.score}", remedy
+            yield "score-increasing", number, f"{score} is above {above.score}", remedy
 
 
-def _ties_of(ranking: Sequence[Numbered]) -> Iterator[Tie]:
+def _ties(ranking: Sequence[Numbered]) -> Iterator[Tie]:
     start = 1
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered[1].score)):
         tied = list(group)
@@ -451,22 +462,19 @@ def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             message = f"{results}, but at most {rules.max_results} are allowed"
             yield "too-many-results", numbers[rules.max_results], message, "cut the list"
         if len(numbers) < least:
-            line = numbers[-1] if numbers else None
-            yield (
-                "too-few-results",
-                line,
-                f"{results}, but at least {least} are required",
-                "return more results",
-            )
+            last = numbers[-1] if numbers else None
+            message = f"{results}, but at least {least} are required"
+            yield "too-few-results", last, message, "return more results"
 
 
 def _tags(run: _Run) -> Iterator[Breach]:
-    if blanks := [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]:
+    blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
+    if blanks:
         number, tag = blanks[0]
-        word = (
-            f"trec_eval reads only {split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
+        message = (
+            f"the tag has blanks in {len(blanks)} lines: trec_eval reads only {split_columns(tag)[0]!r} of "
+            f"{tag!r}, and ir_measures refuses such lines"
         )
-        message = f"the tag has blanks in {len(blanks)} lines: {word}"
         yield "blank-in-tag", number, message, "write a tag without blanks"
     tags: dict[str, int] = {}
     for number, line in run.lines:
