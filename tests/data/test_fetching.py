@@ -251,14 +251,6 @@ def test_a_corpus_needs_a_licence_only_if_its_record_requires_an_agreement(tmp_p
     assert "unknown" in statuses["corpora/d"].remark
 
 
-def test_files_of_beirs_v3_have_addresses_of_one_revision() -> None:
-    files = [source for source in official(["beir-webis-touche2020-v3"]) if source.by_hand]
-    assert [source.path.partition("/")[0] for source in files] == ["qrels", "corpora"]
-    for source in files:
-        assert re.fullmatch(re.escape(source.page) + "/resolve/[0-9a-f]{40}/.+", source.by_hand)
-        assert not (source.agreement or source.url)
-
-
 def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
     chosen = [name for name in KNOWN if name.startswith("touche")]
     cards = [tasks.task(name) for name in chosen]

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from identifying import STANDARD, TEXT
-from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis, space
+from touche.identification.hypotheses import SUM, Hypothesis, space
 from touche.identification.models import BM25, DPH, LENGTHS, LM_DIRICHLET, MODELS
 from touche.identification.samples import ONE_FIELD
 
@@ -27,12 +27,3 @@ def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
     hidden = Hypothesis(BM25, STANDARD, PARTS[:2], SUM)
     assert {each.weight for each in hidden.variants()} == {1.0}
     assert {each.offset for each in hidden.variants()} == {-1, 1, 2, 3, 4, 5}
-
-
-def test_a_hypothesis_is_said_in_words_and_axis_by_axis() -> None:
-    found = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], MAXIMUM, "exact", 2, 0.25)
-    fields, lengths = "maximum of premises and 0.25 times conclusion", "lengths exact +2 tokens"
-    assert str(found) == f"LMDirichlet of {fields}, standard analysis (no stop words, no stemming), {lengths}"
-    assert (found.axes["fields"], found.axes["lengths"]) == (fields, lengths)
-    assert str(Hypothesis(BM25, STANDARD, TEXT, offset=1)).endswith(" +1 token")
-    assert "a free weight times" in str(Hypothesis(BM25, STANDARD, PARTS[:2], SUM, weight=None))

@@ -115,7 +115,6 @@ def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
     random = np.random.default_rng(1).random(len(made))
     answered = answer_of(replace(each, score=float(value)) for each, value in zip(made, random, strict=True))
     assert answered.first_line == NOTHING and not answered.collections
-    assert next(answered.sentences()).startswith("The best one meets")
 
 
 def test_the_command_prints_the_answer_as_a_table_and_as_json(

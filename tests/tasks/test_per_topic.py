@@ -54,24 +54,6 @@ def test_means_of_topics_are_the_published_means() -> None:
     assert compared == 2 * (71 + 20 + 26)
 
 
-def test_oddities_of_the_tables_stay_visible() -> None:
-    topics = {task_id: list(touche.published_topics(task_id)) for task_id in PUBLISHED}
-    counts = Counter((row.tag, row.dimension) for rows in topics.values() for row in rows)
-    odd = {
-        tag: count for (tag, dimension), count in counts.items() if count != 50 and dimension == "relevance"
-    }
-    assert odd == {
-        "ER_Analyzer_5": 25,
-        "ARGSME": 47,
-        "ER_v1": 49,
-        "prince-caspian": 49,
-        "JackSparrow__argumentative_bert": 100,
-    }
-    ambiguous = {row.tag for rows in topics.values() for row in rows if row.is_ambiguous}
-    assert ambiguous == {"JackSparrow__argumentative_bert"}
-    assert sum(row.dimension == "stance" for row in topics["touche-2022-task-2"]) == 16 * 50
-
-
 def test_the_files_are_those_of_the_organizers(official: Path) -> None:
     for path in (official / "published" / "per-topic").glob("*.csv"):
         _, *lines = path.read_text(encoding="utf-8").splitlines()

@@ -36,18 +36,6 @@ def test_there_is_a_card_for_every_task_with_the_best_results_first() -> None:
             assert all(row.baseline == (row.team in organizers) for row in task.published)
 
 
-def test_judgments_rules_and_measures_are_those_of_the_task_pages() -> None:
-    qrels = tasks.task("touche-2020-task-1").qrels
-    corrected = {name: judgments.file.endswith("-corrected.qrels") for name, judgments in qrels.items()}
-    assert corrected == {"relevance": True, "relevance-uncorrected": False}
-    assert list(tasks.task("touche-2020-task-1-v1").qrels) == ["relevance-uncorrected"]
-    pairs = tasks.task("touche-2022-task-1")
-    assert pairs.rules == tasks.Rules(
-        unit="sentence pair", stances=("PRO", "CON", "Q0"), max_results=1000, min_results=100, max_runs=5
-    )
-    assert [name for name in KNOWN if tasks.task(name).cutoff != 5] == ["touche-2023-task-1"]
-
-
 def pages(folder: Path, kind: str) -> Iterator[tuple[str, str, str, list[list[str]]]]:
     """The tables of the task pages: task, dimension, address, and the rows as they are printed."""
     for path in sorted((folder / "published").glob("touche-*.tsv")):

@@ -16,7 +16,8 @@ from touche.identification.samples import Array, Integers
 MET = 1e-5  # the largest error of a reproduced score
 # Scales of the loss: at the first one all scores count, at the last one only reproduced scores.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-_FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which needs the most, and at every other
+_FIRST_STEPS = 100  # at the first scale, which needs the most
+_STEPS = 15  # at every other scale
 _FARTHEST = np.log(1000.0)  # the largest change of a shared number, as a logarithm
 _FLOAT32 = 2e-7  # relative precision of engines' numbers
 _UNKNOWN = 1e-9  # information on a number without data

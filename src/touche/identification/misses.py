@@ -13,7 +13,8 @@ from touche.identification.samples import Sample
 
 _MOST = 10  # documents
 _SMALL = 1e-4
-_LONGEST, _SHORT = 300, 40  # largest difference in tokens, and in tokens and a term
+_LONGEST = 300  # tokens more or less
+_SHORT = 40  # differences in length that are tried together with a term
 
 
 @dataclass(frozen=True)

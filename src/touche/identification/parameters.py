@@ -22,9 +22,11 @@ _IN_USE = {
 }
 _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000
-_TERMS, _FEW = 40, 5  # the rarest
+_TERMS = 40  # the rarest
+_FEW = 5  # of these, which select values of N
 _SURE = np.log(1000.0)  # logarithm of the evidence, after all trials
-_AROUND, _LIKELY = 1000, 3.0  # other values of N that are tried, and evidence against them
+_AROUND = 1000  # other values of N that are tried
+_LIKELY = 3.0  # the most evidence against another value of N that is possible
 
 
 @dataclass(frozen=True)

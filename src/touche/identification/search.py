@@ -21,7 +21,8 @@ from touche.identification.votes import voted
 from touche.io.processes import Pool
 from touche.io.progress import processors, watched
 
-_VARYING, _VARIED = 2, 3  # after this round, weights and lengths of the first hypotheses are varied
+_VARYING = 2  # after this round, weights and lengths of the first hypotheses are varied
+_VARIED = 3  # first hypotheses that are varied
 _COARSE = 3  # scales that are skipped after votes
 _BATCH = 4  # problems that a process receives at a time
 CLOSED = 0.8  # the share of scores that a hypothesis in closed form has to reproduce

@@ -16,8 +16,10 @@ from touche.identification.samples import Array, Integers
 
 _CANDIDATES = 50  # in a vote
 _ROUNDS = 4  # of votes on all terms
-_FEW, _TRIES = 50, 40  # most missed documents, and proposals that are tried against the majority
-_STEPS, _LOWEST = 25, -20.0  # steps of Newton's method, and its start, where each model has a slope
+_FEW = 50  # the most missed documents for which proposals are tried against the majority
+_TRIES = 40  # of such proposals
+_STEPS = 25  # of Newton's method
+_LOWEST = -20.0  # its start, where each model has a slope
 
 
 @dataclass(frozen=True)

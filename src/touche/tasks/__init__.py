@@ -125,21 +125,23 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     of_question = own in PER_STANCE.values()
     if of_question and not chosen.rules.by_stance:
         raise ToucheError(f"{own} is a measure of rankings for each stance; pass a task of image retrieval")
-    if chosen.rules.by_stance and qrels is not None:
+    judged = chosen.qrels
+    if qrels is not None:
+        chosen = replace(chosen, published=())
         path = str(qrels.absolute())
-        judged = {name: structs.replace(file, file=path) for name, file in chosen.qrels.items()}
-        chosen = replace(chosen, qrels=judged, published=())
-    elif qrels is not None:
-        of_stances |= measure is None and Judgments(qrels.name) == chosen.qrels.get(STANCE)
-        dimension = qrels.stem if qrels.stem != STANCE else qrels.name  # a file of grades may be called so
-        judged = {STANCE if of_stances else dimension: Judgments(str(qrels.absolute()))}
-        chosen = replace(chosen, qrels=judged, published=())
+        if chosen.rules.by_stance:
+            judged = {name: structs.replace(file, file=path) for name, file in judged.items()}
+        else:
+            of_stances |= measure is None and Judgments(qrels.name) == judged.get(STANCE)
+            dimension = (
+                qrels.stem if qrels.stem != STANCE else qrels.name
+            )  # a file of grades may be called so
+            judged = {STANCE if of_stances else dimension: Judgments(path)}
     elif measure is not None:
-        judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
-        chosen = replace(chosen, qrels=judged)
+        judged = {name: file for name, file in judged.items() if (name == STANCE) == of_stances}
     if of_question and measure is not None:
-        judged = {name: file for name, file in chosen.qrels.items() if chosen.measure_for(name) == own}
-        chosen = replace(chosen, qrels=judged)
+        judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == own}
+    chosen = replace(chosen, qrels=judged)
     if of_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
     return chosen if of_stances else replace(chosen, measure=own)
