@@ -7,7 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from ruamel.yaml import YAML
 
+import touche as package
 from conftest import Touche, Write
 from touche import Image, InputError
 from touche.documents.discovery import find_documents
@@ -107,6 +109,26 @@ def test_a_record_of_ir_datasets_is_the_same_image(folder: Path) -> None:
     ]
     assert convert_record(SimpleNamespace(doc_id=ONE, url=image.url, phash="1", pages=pages)) == image
     assert isinstance(image.pages[0], ImagePage)
+
+
+def test_metadata_know_a_folder_of_images_by_its_files(write: Write, folder: Path, touche: Touche) -> None:
+    assert touche("run", "minsc", "-i", folder, "-o", folder / "out")[0] == 0
+    entry = YAML(typ="safe").load(folder / "out" / "ir-metadata.yml")["data"]["test collection"]["files"][
+        "images/"
+    ]
+    files = [path for path in (folder / "images").rglob("*") if path.is_file()]
+    assert (entry["files"], entry["bytes"]) == (len(files), sum(path.stat().st_size for path in files))
+
+
+def test_a_sweep_is_repeated_if_the_text_of_a_page_changes(write: Write, folder: Path) -> None:
+    new_runs = []
+    for text in (None, None, "other"):
+        page(write, ONE, "Pa", text)
+        sweep = package.sweep(
+            "bm25", folder, {"stance": ["PRO"]}, task="spot-check/images", output=folder / "sweep"
+        )
+        new_runs.append(sweep.new_runs)
+    assert new_runs == [1, 0, 1]
 
 
 def test_minsc_uses_the_best_rank_in_all_pages(write: Write, folder: Path, touche: Touche) -> None:

@@ -172,7 +172,7 @@ def find_documents(directory: Path) -> Files | Images:
     if first and not first.below:
         return _files(first, _directly_in(names, first), side_files(names))
     if has_images(directory):
-        return Images(directory / FOLDER)
+        return Images(directory / FOLDER, paths=(directory / FOLDER,))
     below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
     for format in [first] if first else _IN_FOLDERS:
         paths = _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]

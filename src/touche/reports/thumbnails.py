@@ -1,6 +1,7 @@
 """Thumbnails of untrusted pictures, which a page embeds."""
 
 import io
+import warnings
 from base64 import b64encode
 
 _LARGEST_SIDE = 160  # pixels of a thumbnail
@@ -20,7 +21,10 @@ def thumbnail(picture: bytes) -> str:
         return ""
     small = io.BytesIO()
     try:
-        with Image.open(io.BytesIO(picture), formats=["WEBP", "PNG", "JPEG"]) as image:
+        with (
+            warnings.catch_warnings(action="ignore"),  # of large pictures, which are not decoded
+            Image.open(io.BytesIO(picture), formats=["WEBP", "PNG", "JPEG"]) as image,
+        ):
             if image.width * image.height > _MOST_PIXELS:
                 return ""
             image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))

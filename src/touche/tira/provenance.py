@@ -65,7 +65,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
 
     Args:
         paths: the topics first, then the documents. For very many or large files, such as the 27 TB of
-            ClueWeb12, the md5 is that of a list of names and sizes.
+            ClueWeb12, and for folders, the md5 is that of a list of names and sizes.
         statistics: the file with statistics of the whole collection, or None.
     """
     collection = {"name": _dataset() or _noted_dataset(paths) or _folder(paths), "files": _files(paths)}
@@ -231,6 +231,10 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     described: dict[str, dict[str, Any]] = {}
     by_kind: dict[str, list[Path]] = {}
     for path in files:
+        if path.is_dir():  # of images, each with several small files
+            inside = sorted(Path(where, name) for where, _, names in os.walk(path) for name in names)
+            found[f"{path.name}/"] = _listed(inside, [file.lstat().st_size for file in inside])
+            continue
         by_kind.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
     for kind, paths in by_kind.items():
         sizes = [path.stat().st_size for path in paths]

@@ -135,7 +135,7 @@ class Resumption:
         documents = self._runs.given.documents
         entries = self._runs.data()["test collection"]["files"].values()
         is_listed = any("md5" not in entry for entry in entries)
-        listed = [fingerprint(path) for path in self._runs.given.files] if is_listed else []
+        listed = [self._data(path) for path in self._runs.given.files] if is_listed else []
         if isinstance(documents, Files) and not documents.format.alone:
             folder = documents.paths[0].parent
             listed.append(self._digest(folder, fingerprints(folder)))
