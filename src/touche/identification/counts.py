@@ -238,7 +238,7 @@ class _Queries:
 
 def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
     """Returns a matrix with 1 where a distinct word (row) has a term of a vocabulary (column)."""
-    from scipy.sparse import csc_array  # here, because it takes 110 ms
+    from scipy.sparse import csc_array  # here, because it takes 127 ms
 
     columns = {term: column for column, term in enumerate(vocabulary)}
     cells = [(word, columns[term]) for word, term in enumerate(terms) if term in columns]
