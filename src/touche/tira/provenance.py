@@ -233,7 +233,7 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     for path in files:
         if path.is_dir():  # of images, each with several small files
             inside = sorted(Path(where, name) for where, _, names in os.walk(path) for name in names)
-            found[f"{path.name}/"] = _listed(inside, [file.lstat().st_size for file in inside])
+            described[f"{path.name}/"] = _listed(inside, [file.lstat().st_size for file in inside])
             continue
         by_kind.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
     for kind, paths in by_kind.items():
