@@ -1,7 +1,6 @@
 """Scores, fusions, rankings and stances of random examples, compared with independent implementations.
 
-The seed is the date. Every test prints the seed and how many numbers it compared, and every failure names the
-seed. To repeat a failure, set TOUCHE_SEED: ``TOUCHE_SEED=20260131 pytest tests/test_independent.py``.
+The seed is the date. To repeat a failure: ``TOUCHE_SEED=20260131 pytest tests/test_independent.py``.
 """
 
 import os
@@ -10,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
-from math import log2
 from pathlib import Path
 from random import Random
 from statistics import fmean, pstdev
@@ -19,28 +17,28 @@ from typing import Any
 import numpy as np
 import pytest
 import pytrec_eval
-from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import touche
 from oracles.formulas import Collection, dlh, dph, length_in_one_byte, pl2
 from touche import Argument, Run, Topic, baselines, conclusion_of, premises_of, scan
 from touche.evaluation.fusion import METHODS
-from touche.evaluation.scores import Score
 from touche.evaluation.stances import evaluate_stances
 from touche.scan.lengths import one_byte
 from touche.trec.columns import RunLine
 from touche.trec.qrels import read_stances
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::UserWarning")]
-
 SEED = int(os.environ.get("TOUCHE_SEED") or f"{date.today():%Y%m%d}")
 EXAMPLES = [f"{number} of TOUCHE_SEED={SEED}" for number in range(300)]
 FLOAT32 = 1e-5  # tolerance of scores that are sums of float32 values
-
 Values = dict[str, float]
 Scores = dict[str, Values]  # of documents, by topic
 Hits = list[tuple[str, float]]
 Grades = dict[str, dict[str, int]]
+Ids = frozenset[str] | None
+Collections = dict[str, Collection]  # by the names of fields
+Formula = Callable[[Collection, list[str], str], float]
 
 
 class Comparisons:
@@ -65,6 +63,7 @@ def compared(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str])
 
 # Bytes of UTF-8, code points and code units of UTF-16 order the last ids differently.
 IDS = [*(f"d{number}" for number in range(30)), "D1", "d", "Z", "é", "\uffe6", "𝒳"]
+LABELS = ["FIRST", "SECOND", "NEUTRAL", "NO"]
 TOPICS = [str(number) for number in range(1, 13)]
 STYLES: list[Callable[[Random], float]] = [
     lambda random: random.gauss(3, 2),
@@ -72,6 +71,10 @@ STYLES: list[Callable[[Random], float]] = [
     lambda random: 1000 + random.randrange(40) * 1e-5,  # float32 values near 1000 differ by at least 6e-5
     lambda random: random.choice([1e30, 1e-40, -1e30]) * random.randrange(1, 5),
 ]
+
+
+def line_of(topic: str, document: str, stance: str, rank: int = 1, score: float = 0.0) -> RunLine:
+    return RunLine(topic=topic, stance=stance, document=document, rank=rank, score=score, tag="tag")
 
 
 def random_lines(random: Random) -> list[RunLine]:
@@ -83,17 +86,7 @@ def random_lines(random: Random) -> list[RunLine]:
         scores = {id: random_score(random) for id in random.sample(IDS, random.randrange(1, 30))}
         for position, document in enumerate(in_trec_order(scores)):
             rank = random.randint(1, last_rank) if last_rank else position
-            stance = random.choice(["Q0", "FIRST", "NO"])
-            lines.append(
-                RunLine(
-                    topic=topic,
-                    stance=stance,
-                    document=document,
-                    rank=rank,
-                    score=scores[document],
-                    tag="tag",
-                )
-            )
+            lines.append(line_of(topic, document, random.choice([*LABELS, "Q0"]), rank, scores[document]))
     random.shuffle(lines)
     return lines
 
@@ -140,24 +133,20 @@ GAINS = {1: 3, 2: 1, 3: 10, 4: 2}
 def by_pytrec_eval(name: str, scores: Scores, qrels: Grades) -> Values:
     """Returns the measure of each topic of the qrels; a topic that the run lacks has 0."""
     measure, level = MEASURES[name]
-    grades = {topic: {id: max(0, grade) for id, grade in qrels[topic].items()} for topic in qrels}
-    if "gains" in name:
-        grades = {
-            topic: {id: GAINS.get(of_topic[id], of_topic[id]) for id in of_topic}
-            for topic, of_topic in grades.items()
-        }
-    if "judged_only" in name:
-        scores = {
-            topic: {id: of_topic[id] for id in of_topic if id in qrels[topic]}
-            for topic, of_topic in scores.items()
-        }
-    if name.startswith("RR") and "@" in name:  # trec_eval -M 3
-        scores = {
-            topic: {id: of_topic[id] for id in in_trec_order(of_topic)[:3]}
-            for topic, of_topic in scores.items()
-        }
+    gains = GAINS if "gains" in name else {}
+    grades = {}
+    counted = {}
+    for topic, labels in qrels.items():
+        grades[topic] = {id: gains.get(label, max(0, label)) for id, label in labels.items()}
+        ids = in_trec_order(scores.get(topic, {}))
+        if "judged_only" in name:
+            ids = [id for id in ids if id in labels]
+        if name.startswith("RR"):  # trec_eval -M 3
+            ids = ids[:3]
+        if ids:
+            counted[topic] = {id: scores[topic][id] for id in ids}
     evaluator = pytrec_eval.RelevanceEvaluator(grades, {measure}, relevance_level=level)
-    values = evaluator.evaluate({topic: of_topic for topic, of_topic in scores.items() if of_topic})
+    values = evaluator.evaluate(counted)
     return {topic: next(iter(values[topic].values())) if topic in values else 0.0 for topic in qrels}
 
 
@@ -167,7 +156,7 @@ def ndcg_by_script(first: Sequence[str], labels: Mapping[str, int], cutoff: int)
     best = sorted((max(0, label) for label in labels.values()), reverse=True)[:cutoff]
     if not gains or best[0] == 0:
         return None
-    actual, ideal = (sum(gain / log2(n + 2) for n, gain in enumerate(values)) for values in (gains, best))
+    actual, ideal = (sum(gain / np.log2(n + 2) for n, gain in enumerate(values)) for values in (gains, best))
     return actual / ideal
 
 
@@ -186,7 +175,7 @@ def test_scores_are_those_of_pytrec_eval_and_of_the_script(compared: Comparisons
         for mean in means:
             subject = f"{mean.measure} by {mean.evaluator} in example {example}"
             rows = [row for row in topics if (row.measure, row.evaluator) == (mean.measure, mean.evaluator)]
-            values, judged = expected_scores(mean, lines, qrels)
+            values, judged = expected_scores(mean.measure, mean.evaluator == "touche", lines, qrels)
             compared.check(subject, {row.topic: row.value for row in rows}, values)
             shares = {topic: judged.get(topic) for topic in values}
             compared.check(subject, {row.topic: row.judged for row in rows}, shares)
@@ -195,53 +184,50 @@ def test_scores_are_those_of_pytrec_eval_and_of_the_script(compared: Comparisons
     assert compared.count > 5000
 
 
-def expected_scores(score: Score, lines: list[RunLine], qrels: Grades) -> tuple[Values, Values]:
+def expected_scores(measure: str, script: bool, run: list[RunLine], qrels: Grades) -> tuple[Values, Values]:
     """Returns the values of the topics that count, and the shares of judged documents of the run's topics."""
-    cutoff = re.search(r"@(\d+)$", score.measure)
+    cutoff = re.search(r"@(\d+)$", measure)
     depth = int(cutoff[1]) if cutoff else 1000
     values = {}
     judged = {}
-    scores = scores_by_topic(line for line in lines if line.topic in qrels)
-    is_script = score.evaluator == "touche"
+    scores = scores_by_topic(line for line in run if line.topic in qrels)
     for topic, labels in qrels.items():
-        by_rank = sorted((line for line in lines if line.topic == topic), key=lambda line: line.rank)
-        order = [line.document for line in by_rank] if is_script else in_trec_order(scores.get(topic, {}))
-        values[topic] = ndcg_by_script(order[:depth], labels, depth)
+        by_rank = sorted((line for line in run if line.topic == topic), key=lambda line: line.rank)
+        order = [line.document for line in by_rank] if script else in_trec_order(scores.get(topic, {}))
+        value = ndcg_by_script(order[:depth], labels, depth)
+        if value is not None:
+            values[topic] = value
         if order:
             judged[topic] = fmean(document in labels for document in order[:depth])
-    if not is_script:
-        return by_pytrec_eval(score.measure, scores, qrels), judged
-    return {topic: value for topic, value in values.items() if value is not None}, judged
+    return values if script else by_pytrec_eval(measure, scores, qrels), judged
 
 
 def shares(method: str, scores: Mapping[str, float]) -> Values:
-    ranks = {document: rank for rank, document in enumerate(in_trec_order(scores), 1)}
+    order = in_trec_order(scores)
     if method == "rrf":
-        return {document: 1 / (60 + rank) for document, rank in ranks.items()}
+        return {document: 1 / (60 + rank) for rank, document in enumerate(order, 1)}
     if method == "rbc":
-        return {document: 0.05 * 0.95 ** (rank - 1) for document, rank in ranks.items()}
-    lowest = min(scores.values())
-    highest = max(scores.values())
-    if lowest == highest:
+        return {document: 0.05 * 0.95**better for better, document in enumerate(order)}
+    if len({*scores.values()}) == 1:
         return dict.fromkeys(scores, 0.0 if method == "z-score" else 1.0)
+    zero = min(scores.values())
+    unit = max(scores.values()) - zero
     if method == "z-score":
-        mean = fmean(scores.values())
-        deviation = pstdev(scores.values())
-        return {document: (score - mean) / deviation for document, score in scores.items()}
-    return {document: (score - lowest) / (highest - lowest) for document, score in scores.items()}
+        zero = fmean(scores.values())
+        unit = pstdev(scores.values())
+    return {document: (score - zero) / unit for document, score in scores.items()}
 
 
 def plainly_fused(method: str, runs: Sequence[Scores], weights: Sequence[float]) -> Scores:
-    parts: dict[str, dict[str, list[float]]] = {}
-    for run, weight in zip(runs, weights, strict=True):
-        for topic, scores in run.items() if weight else ():
-            for document, share in shares(method, scores).items():
-                parts.setdefault(topic, {}).setdefault(document, []).append(weight * share)
-    times = len if method == "combmnz" else lambda _: 1
-    return {
-        topic: {id: times(parts_of_topic[id]) * sum(parts_of_topic[id]) for id in parts_of_topic}
-        for topic, parts_of_topic in parts.items()
-    }
+    fused: Scores = {}
+    for topic in {topic for run, weight in zip(runs, weights, strict=True) if weight for topic in run}:
+        parts = defaultdict[str, list[float]](list)
+        for run, weight in zip(runs, weights, strict=True):
+            for document, share in shares(method, run[topic]).items() if weight and topic in run else ():
+                parts[document].append(weight * share)
+        times = len if method == "combmnz" else lambda _: 1
+        fused[topic] = {id: times(parts[id]) * sum(parts[id]) for id in parts}
+    return fused
 
 
 def check_hits(compared: Comparisons, subject: str, hits: Hits, scores: Values) -> None:
@@ -306,13 +292,12 @@ def random_text(random: Random, longest: int) -> str:
     return random.choice([" ", ", ", "... "]).join(random.choice([word, word.upper()]) for word in words)
 
 
-def random_topics(random: Random, documents: Sequence[Argument]) -> list[Topic]:
+def random_topics(random: Random) -> list[Topic]:
     """Returns topics whose titles repeat words; some have candidates, of which the collection lacks one."""
     topics = []
     for number in range(6):
         title = " ".join(random.choices([*WORDS, "elsewhere"], k=random.randrange(1, 6)))
-        ids = [document.id for document in random.sample(documents, len(documents) // 3)]
-        candidates = random.choice([None, frozenset([*ids, "missing"])])
+        candidates = random.choice([None, frozenset(["missing", *random.sample(IDS, 12)])])
         topics.append(Topic(str(number), title, candidates=candidates))
     return topics
 
@@ -322,37 +307,17 @@ def plain_terms(text: str, analysis: str) -> list[str]:
     return [word for word in words if analysis == "standard" or word not in ("the", "of")]
 
 
-def check_rankings(
-    compared: Comparisons,
-    subject: str,
-    ranked: list[tuple[Topic, Hits]],
-    documents: list[Argument],
-    formula: Callable[[Collection, list[str], str], float],
-    stored_length: Callable[[int], float],
-    options: Mapping[str, Any],
-) -> None:
-    """Compares rankings with those by plain counting; each field has its own statistics."""
-    terms = partial(plain_terms, analysis=options["analysis"])
-    collections = {}
-    for name, text in options["fields"].items():
-        counts = {document.id: Counter(terms(text(document))) for document in documents}
-        collections[name] = Collection(counts, stored_length)
-    for topic, hits in ranked:
-        query = terms(topic.title)
-        parts = defaultdict[str, list[float]](list)
-        among = {document.id for document in documents}.intersection(topic.candidates or ())
-        for name, collection in collections.items():
-            for id, counts in collection.documents.items():
-                if counts.keys() & {*query} and (topic.candidates is None or id in among):
-                    parts[id].append(options["boosts"][name] * formula(collection, query, id))
-        scores = {
-            id: max(field_scores) if options["best_field"] else sum(field_scores)
-            for id, field_scores in parts.items()
-        }
-        last = sorted(among - scores.keys(), reverse=True)
-        others = dict.fromkeys(last, min([0.0, *scores.values()]))  # within the tolerance
-        check_hits(compared, f"{subject}, {topic}", hits, scores | others)
-        assert [id for id, _ in hits[len(scores) :]] == last, subject
+def plain_scores(
+    query: list[str], among: Ids, collections: Collections, formula: Formula, options: Mapping[str, Any]
+) -> Values:
+    """Returns the scores of documents with a term of the query; each field has its own statistics."""
+    parts = defaultdict[str, list[float]](list)
+    for name, collection in collections.items():
+        for id, counts in collection.documents.items():
+            if counts.keys() & {*query} and (among is None or id in among):
+                parts[id].append(options["boosts"][name] * formula(collection, query, id))
+    joined = max if options["best_field"] else sum
+    return {id: joined(of_fields) for id, of_fields in parts.items()}
 
 
 @pytest.mark.parametrize("name", ["bm25", "dirichletlm", "dph", "dlh", "pl2", "terrier", "classic"])
@@ -361,11 +326,10 @@ def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pyt
     for example in EXAMPLES[:200]:
         for limit in ("_BATCH", "_MERGED"):  # so that a collection has many parts
             monkeypatch.setattr(f"touche.scan.reading.{limit}", random.choice([7, 20, 1000]))
-        documents = [
-            Argument(id, random_text(random, 4), (random_text(random, 12), random_text(random, 12)))
-            for id in random.sample(IDS, len(IDS))
-        ]
-        topics = random_topics(random, documents)
+        text_of = partial(random_text, random)  # at most so many words, or 40 times as many
+        ids = random.sample(IDS, len(IDS))
+        documents = [Argument(id, text_of(4), (text_of(12), text_of(12))) for id in ids]
+        topics = random_topics(random)
         k1 = random.choice([0, 0.9, 2.7])
         b = random.random()
         mu = random.choice([0.5, 30, 2000])
@@ -393,54 +357,44 @@ def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pyt
         ranked = list(rank())
         depth = random.choice([1, 5])
         assert list(rank(depth=depth)) == [(topic, hits[:depth]) for topic, hits in ranked], subject
-        stored_length = length_in_one_byte if in_one_byte else float
-        check_rankings(compared, subject, ranked, documents, formula, stored_length, options)
+        collections = {}
+        for field, text in options["fields"].items():
+            counts = {each.id: Counter(plain_terms(text(each), options["analysis"])) for each in documents}
+            collections[field] = Collection(counts, length_in_one_byte if in_one_byte else float)
+        for topic, hits in ranked:
+            query = plain_terms(topic.title, options["analysis"])
+            scores = plain_scores(query, topic.candidates, collections, formula, options)
+            last = sorted({*IDS}.intersection(topic.candidates or ()) - scores.keys(), reverse=True)
+            others = dict.fromkeys(last, min([0.0, *scores.values()]))  # within the tolerance
+            check_hits(compared, f"{subject}, {topic}", hits, scores | others)
+            assert [id for id, _ in hits[len(scores) :]] == last, subject
     assert compared.count > 3000
 
 
 def test_scores_of_stances_are_those_of_scikit_learn(compared: Comparisons, tmp_path: Path) -> None:
     random = compared.random
-    labels = ["FIRST", "SECOND", "NEUTRAL", "NO"]
     for example in EXAMPLES:
         run_topics, judged_topics = (["1", *random.sample(TOPICS[1:], 4)] for _ in range(2))
-        lines = [
-            RunLine(
-                topic=topic,
-                stance=random.choice([*labels, "no", "first", "Q0"]),
-                document=id,
-                rank=1,
-                score=0.0,
-                tag="tag",
-            )
-            for topic in run_topics
-            for id in random.sample(IDS, 20)
-        ]
-        used = random.sample(labels, random.randint(1, 4))
-        judged = {
-            topic: {id: random.choice(used) for id in random.sample(IDS, 20)} for topic in judged_topics
-        }
+        words = [*LABELS, "no", "first", "Q0"]
+        pairs = [(topic, id) for topic in run_topics for id in random.sample(IDS, 20)]
+        lines = [line_of(topic, id, random.choice(words)) for topic, id in pairs]
+        used = random.sample(LABELS, random.randint(1, 4))
+        judged = {name: {id: random.choice(used) for id in random.sample(IDS, 20)} for name in judged_topics}
         shared = [line for line in lines if line.document in judged.get(line.topic, {})]
         true = [judged[line.topic][line.document] for line in shared]
         detected = [line.stance.upper() for line in shared]
         path = tmp_path / "stance.qrels"
-        rows = [
-            f"{topic} 0 {id} {stance}\n"
-            for topic, of_topic in judged.items()
-            for id, stance in of_topic.items()
-        ]
+        pairs = [(topic, id) for topic in judged for id in judged[topic]]
+        rows = [f"{topic} 0 {id} {judged[topic][id]}\n" for topic, id in pairs]
         path.write_text("".join(rows), encoding="utf-8")
         (score,) = touche.evaluate(Run.of(lines), "touche-2022-task-2", measure="macro F1", qrels=path)
-        f1 = f1_score(true, detected, labels=labels, average="macro", zero_division=0)
-        compared.check(f"macro F1 in example {example}", [score.mean, score.results], [f1, len(shared)])
-        evaluation = evaluate_stances(lines, read_stances(path, labels), labels)
-        classes = evaluation.by_class().values()
-        ours = [
-            x
-            for of_class in classes
-            for x in (of_class.precision, of_class.recall, of_class.f1, of_class.documents)
-        ]
-        columns = precision_recall_fscore_support(true, detected, labels=labels, zero_division=0)
-        compared.check(f"classes in example {example}", ours, np.transpose(columns).ravel().tolist())
-        matrix = confusion_matrix(true, detected, labels=[*labels, "Q0"])[:-1].ravel().tolist()
-        compared.check(f"counts in example {example}", np.ravel(evaluation.totals).tolist(), matrix)
+        columns = precision_recall_fscore_support(true, detected, labels=LABELS, zero_division=0)
+        subject = f"stances of example {example}"
+        compared.check(subject, [score.mean, score.results], [fmean(columns[2]), len(shared)])
+        evaluation = evaluate_stances(lines, read_stances(path, LABELS), LABELS)
+        by_class = evaluation.by_class().values()
+        classes = [(row.precision, row.recall, row.f1, row.documents) for row in by_class]
+        compared.check(subject, np.ravel(classes).tolist(), np.transpose(columns).ravel().tolist())
+        matrix = confusion_matrix(true, detected, labels=[*LABELS, "Q0"])[:-1].ravel().tolist()
+        compared.check(subject, np.ravel(evaluation.totals).tolist(), matrix)
     assert compared.count > 5000
