@@ -86,7 +86,9 @@ class Engine:
         with nullcontext() if self.is_cached else self._session.cache_disabled(), _usable_cache():
             response = self._send(request)
             age = datetime.now(UTC) - response.created_at.astimezone(UTC)
-            if response.from_cache and not (age < timedelta(self.keep_days) and _is_complete(response, read)):
+            # An answer of the future, after a wrong clock, would never become old.
+            is_fresh = abs(age) < timedelta(self.keep_days)
+            if response.from_cache and not (is_fresh and _is_complete(response, read)):
                 response = self._send({**request, "force_refresh": True})
         if not response.ok:
             remedy = self.advice.get(response.status_code, "check whether its API has changed")
