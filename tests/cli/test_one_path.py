@@ -49,7 +49,7 @@ SCORE = "{name}|{label}|{evaluator}|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.
 STANCE = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results}|{topics}"
 TEST = (
     "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
-    "|{effect_size:+.2f}|{p_t_test:.4f}|{p_t_test_holm:.4f}|{won}, {lost}, {tied}|{topics}"
+    "|{effect_size:+.2f}|{p_t_test:.4f}|{p_t_test_holm:.4f}|{detectable:.3f}|{won}, {lost}, {tied}|{topics}"
 )
 STANCE_TEST = (
     "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
