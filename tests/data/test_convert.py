@@ -57,9 +57,9 @@ def test_an_aborted_conversion_leaves_nothing(dataset: str, write: Write, tmp_pa
     corpus.write_text(complete + "{\n")
     with pytest.raises(ToucheError, match="JSON"):
         write_beir(dataset, target)
-    assert not list(target.parent.iterdir())
+    assert not target.parent.exists()
     corpus.write_text(complete)
-    target.mkdir()  # an empty folder is as good as a new one
+    target.mkdir(parents=True)  # an empty folder is as good as a new one
     (tmp_path / "link").symlink_to(target)
     assert {path.name for path in write_beir(dataset, tmp_path / "link")} == {"queries.jsonl", "corpus.jsonl"}
     assert len((target / "corpus.jsonl").read_text().splitlines()) == len(PASSAGES)
