@@ -4,6 +4,7 @@ import importlib
 import pickle
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -162,9 +163,7 @@ def test_threads_share_results_and_run_baselines_at_the_same_time() -> None:
 
 
 def test_loaded_baselines_pass_to_processes(tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    source = (ROOT / "baselines" / "bm25" / "baseline.py").read_text(encoding="utf-8")
-    (tmp_path / "mine" / "baseline.py").write_text(source, encoding="utf-8")
+    shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "mine")
     for name in ("bm25", str(tmp_path / "mine")):
         ranker = load(name)
         for way in PASS.values():
