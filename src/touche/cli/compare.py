@@ -156,4 +156,7 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
             else []
         ),
     ]
+    if bounds:
+        shared = "a result of both runs has one grade"
+        notes.append(f"least, greatest: A - B, whatever grades the unjudged results get; {shared}")
     return Sheet([*tests, *bounds, *_COUNTS], compared, notes)

@@ -110,8 +110,11 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
     for measure in dict.fromkeys(score.measure for score in rankings):
         records = [score for score in rankings if score.measure == measure]
         files = {score.label: score.qrels for score in records}
-        notes = "\n\n".join(f"{dimension} is judged by {file}" for dimension, file in files.items())
-        yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes.split("\n"))
+        sources = "\n\n".join(f"{dimension} is judged by {file}" for dimension, file in files.items())
+        notes = sources.split("\n")
+        if bounds:
+            notes.insert(0, "least, greatest: over all topics, whatever grades the unjudged results get")
+        yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes)
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
         classes = [
