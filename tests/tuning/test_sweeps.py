@@ -487,7 +487,8 @@ def test_a_module_outside_that_changes_between_its_import_and_the_first_sweep_is
     write("lib/outside_helper.py", "from outside_package.values import VALUE")
     write("lib/outside_package/values.py", "VALUE = 1")
     code = """
-import sys, outside_helper
+import sys, time, outside_helper
+time.sleep(0.1)  # the time of the start is rounded up
 for file in sys.argv[3:]:
     open(file, "w").write("VALUE = 22")
 import touche
