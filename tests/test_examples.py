@@ -12,6 +12,7 @@ from touche.cli import FIRST, MORE
 FUNCTIONS = [name for name in touche.__all__ if inspect.isfunction(getattr(touche, name))]
 WITHOUT_ERRORS = {
     *("baseline", "check_cards", "list_tasks", "watched", "with_unmatched"),
+    *("as_page", "bar", "first_of_each"),
     *("conclusion_of", "discussion_of", "page_of", "premises_of"),
 }
 

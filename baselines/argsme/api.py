@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from touche.baselines.search_apis import KEEP_DAYS, Answer, Engine, first_of_each
+from touche import SearchEngine, first_of_each
 
 _URL = "https://www.args.me/api/v2/arguments"
 _FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed
@@ -21,8 +21,8 @@ class ArgsMe:
         is_cached, keep_days: whether answers are cached, and for how many days.
     """
 
-    def __init__(self, *, is_cached: bool = True, keep_days: float = KEEP_DAYS) -> None:
-        self._engine = Engine(
+    def __init__(self, *, is_cached: bool = True, keep_days: float = 7) -> None:
+        self._engine = SearchEngine(
             name="args.me", variable="ARGSME_URL", address=_URL, is_cached=is_cached, keep_days=keep_days
         )
         warning = "%s ranks with today's index and method, not those of 2021"
@@ -41,7 +41,7 @@ class ArgsMe:
         return first_of_each(self._engine.results(query, request, partial(_read, depth)), among)
 
 
-def _read(depth: int, sent: bytes) -> Answer:
+def _read(depth: int, sent: bytes) -> tuple[list[tuple[str, float]], int]:
     """Parses an answer, which must have the total number of results; without it, it may be incomplete."""
     answer = orjson.loads(sent)
     total = int(answer["totalSize"])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from touche import scan
-from touche.scan.porter import stem
 
 # EnglishTokeniser omits words with more than 20 characters, 4 digits, or 3 equal characters in a row.
 _OMITTED = re.compile(r".{21}|(?:[a-z]*[0-9]){5}|.*(.)\1{3}")
@@ -39,7 +38,7 @@ def terms_of(field: Callable[[Any], str], document: Any) -> str:
 @lru_cache(1 << 16)
 def _term(word: str) -> str:
     """Returns the term of a word in lower case; empty if Terrier omits the word."""
-    return "" if word in _stop_words() or _OMITTED.match(word) else stem(word)
+    return "" if word in _stop_words() or _OMITTED.match(word) else scan.stem(word)
 
 
 @cache

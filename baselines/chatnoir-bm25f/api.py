@@ -4,15 +4,15 @@ import logging
 import os
 from typing import Any
 
-from touche import ToucheError
-from touche.baselines.search_apis import EXTRA, KEEP_DAYS, Answer, Engine, Result, first_of_each
-from touche.io.optional import imported
+from touche import SearchEngine, ToucheError, first_of_each, imported
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"
 _KEYS = "request a key at https://www.chatnoir.eu/apikey/"
 _ADVICE = {401: f"{KEY} is not a valid key; {_KEYS}", 403: "this machine is blocked; write to its admins"}
 _PER_PAGE = 100  # results
+
+Results = list[tuple[str | None, float]]  # ids and scores
 
 _log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
@@ -28,12 +28,10 @@ class ChatNoir:
         ToucheError: if the environment has no key, or the client is not installed.
     """
 
-    def __init__(
-        self, index: str = "clueweb12", *, is_cached: bool = True, keep_days: float = KEEP_DAYS
-    ) -> None:
+    def __init__(self, index: str = "clueweb12", *, is_cached: bool = True, keep_days: float = 7) -> None:
         self._index = index
         self._key = os.environ.get(KEY, "")
-        self._engine = Engine(
+        self._engine = SearchEngine(
             name="ChatNoir",
             variable="CHATNOIR_URL",
             address=_URL,
@@ -54,7 +52,7 @@ class ChatNoir:
         Raises:
             ToucheError: if ChatNoir refuses the key, is unreachable, or sends no results.
         """
-        results: list[Result] = []
+        results: Results = []
         for start in range(0, depth, _PER_PAGE):
             size = min(_PER_PAGE, depth - start)
             page = self._engine.results(query, self._request(query, start, size), self._read)
@@ -70,14 +68,14 @@ class ChatNoir:
         headers = {"Content-Type": "application/json"}
         return {"method": "POST", "data": request.model_dump_json().encode(), "headers": headers}
 
-    def _read(self, sent: bytes) -> Answer:
+    def _read(self, sent: bytes) -> tuple[Results, int]:
         results = self._models[1].model_validate_json(sent).results
         return [(result.trec_id, result.score) for result in results], 0
 
 
 def _models() -> tuple[Any, Any]:
     """Returns the client's models of requests and answers."""
-    imported("chatnoir_api", EXTRA)
+    imported("chatnoir_api", "apis")
     from chatnoir_api.v1.model import Request, SearchResponse
 
     class AnyPage(Request, frozen=True, serialize_by_alias=True):

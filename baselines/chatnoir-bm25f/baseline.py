@@ -13,12 +13,11 @@ from match import NO_LANGUAGE, PAGES, Collecting, Search
 from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, wanted
 from rescore import Collection, Hit, grouped, scored
 
-from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, scan
-from touche.documents.collection import PAGE_RANKS, SPAM_RANKS
-from touche.documents.html.extraction import parse_as_in_2020
-from touche.documents.side_files import read_scores
+from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, parse_as_in_2020, scan
 
 FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
+SPAM_RANKS = "spam-ranks.txt"
+PAGE_RANKS = "page-ranks.txt"
 
 _log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
@@ -173,13 +172,13 @@ def warn_of_statistics(documents: Documents, collection: Collection, remedy: str
 def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     """Returns the matching pages with a bad spam rank; reports removed pages, and pages without test."""
     tallies = collection.totals.tallies
-    path = documents.side_file(SPAM_RANKS)
-    ids = collection.ids() if path else frozenset[str]()
-    ranks = read_scores(path, ids) if path else {}
+    has_ranks = documents.side_file(SPAM_RANKS) is not None
+    ids = collection.ids() if has_ranks else frozenset[str]()
+    ranks = documents.side_scores(SPAM_RANKS, ids)
     spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
     all_pages = f"{tallies[PAGES]} pages"
     matching = f"{len(ids)} pages that match a title"
-    unranked = (len(ids) - len(ranks), matching) if path else (tallies[PAGES], all_pages)
+    unranked = (len(ids) - len(ranks), matching) if has_ranks else (tallies[PAGES], all_pages)
     reports = [
         ("removed", tallies[FOREIGN], all_pages, FOREIGN),
         ("removed", tallies[SHORT], all_pages, SHORT),
@@ -223,8 +222,7 @@ def explanation(
 
 def side_score(documents: Documents, name: str, id: str) -> float | str:
     """Returns the score of a page in a side file, or ``unknown``."""
-    path = documents.side_file(name)
-    return (read_scores(path, {id}) if path else {}).get(id, "unknown")
+    return documents.side_scores(name, {id}).get(id, "unknown")
 
 
 def parse_share(match: str) -> float:

@@ -10,8 +10,7 @@ import numpy as np
 from fields import Pages, Row, field_text
 from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
-from touche import AnyDocument, scan
-from touche.documents.pages import as_page
+from touche import AnyDocument, as_page, scan
 
 PAGES = "pages"
 NO_LANGUAGE = "no language"

@@ -10,7 +10,6 @@ from match import Collecting, Matching, Part, Search, Totals
 from score import Scoring
 
 from touche import Documents, scan
-from touche.documents.parts import Parts
 
 PER_PAGE = 10  # results
 
@@ -47,7 +46,7 @@ class Collection:
 
     collecting: Collecting
     totals: Totals
-    parts: Parts[Part]
+    parts: scan.Parts[Part]
     vocabularies: Mapping[str, scan.Vocabulary]
 
     @classmethod

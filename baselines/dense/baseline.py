@@ -7,8 +7,7 @@ from typing import Literal
 from embeddings import Embeddings
 from nearest import Nearest
 
-from touche import Documents, Rankings, Topics, baseline, check_range, pairs, scan
-from touche.io.writing import make_folder
+from touche import Documents, Rankings, Topics, baseline, check_range, make_folder, pairs, scan
 
 
 @baseline

@@ -13,9 +13,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from touche import AnyDocument, Documents, InputError, conclusion_of, pairs, premises_of
-from touche.io.progress import bar
-from touche.io.writing import check_writable, whole
+from touche import (
+    AnyDocument,
+    Documents,
+    InputError,
+    bar,
+    check_writable,
+    conclusion_of,
+    pairs,
+    premises_of,
+    whole,
+)
 
 Vectors = npt.NDArray[np.floating]
 

@@ -6,11 +6,14 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 * documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument``, ``Page`` or
   ``Image``;
   ``Sentence``; ``premises_of``, ``conclusion_of``, ``discussion_of`` and ``page_of`` return parts of any
-  document
+  document; ``as_page`` and ``parse_as_in_2020`` return web pages in fields
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks of a baseline, errors and warnings: ``check_range``, ``ToucheError``, ``InputError``,
   ``ParameterError``, ``ToucheWarning``
-* help for a baseline: ``with_unmatched`` adds candidates, ``watched`` shows progress, ``load`` loads one
+* help for a baseline: ``with_unmatched`` adds candidates, ``watched`` and ``bar`` show progress, ``load``
+  loads one, ``imported`` imports an optional package;
+  ``make_folder``, ``check_writable`` and ``whole`` write files
+* search engines of others: ``SearchEngine`` sends requests, ``first_of_each`` makes a ranking of results
 * a task with its data: ``task`` returns ``TaskData``
 * runs, qrels, topics and documents in any usual form: ``AnyRun``, ``AnyQrels``, ``AnyTopics`` and
   ``AnyDocuments``; ``run_of`` and ``qrels_of`` convert the first two to ``Run`` and ``Qrels``

@@ -17,14 +17,16 @@ from touche.data.sources import official
 from touche.tasks import datasets
 
 
-def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
-    for path in (ROOT / "baselines").glob("*/*.py"):
+def test_baselines_and_the_starter_import_from_touche_alone_and_nothing_of_each_other() -> None:
+    starter = (ROOT / "src/touche/baselines/starter").glob("*/*.py")
+    for path in [*(ROOT / "baselines").glob("*/*.py"), *starter]:
         neighbours = {module.stem for module in path.parent.glob("*.py")}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
                 name = str(module).partition(".")[0]
-                libraries = {"touche", "numpy", "orjson", "rank_bm25", "chatnoir_api"}
+                assert not str(module).startswith("touche."), (path, module)
+                libraries = {"touche", "numpy", "orjson", "rank_bm25", "chatnoir_api", "pytest"}
                 assert name in libraries | neighbours | sys.stdlib_module_names, path
 
 

@@ -42,7 +42,7 @@ Read = Callable[[bytes], Answer]
 
 
 @dataclass
-class Engine:
+class SearchEngine:
     """A connection to a search engine.
 
     Attributes:
@@ -201,6 +201,14 @@ def first_of_each(results: Iterable[Result], among: frozenset[str] | None) -> li
     Args:
         results: in their order; those without an id are omitted.
         among: the ids of the documents to re-rank, or None for all documents.
+
+    Returns:
+        Ids and scores in their order.
+
+    Examples:
+        >>> import touche
+        >>> touche.first_of_each([("d1", 3.0), (None, 2.5), ("d2", 2.0), ("d1", 1.0)], among=None)
+        [('d1', 3.0), ('d2', 2.0)]
     """
     scores: dict[str, float] = {}
     for id, score in results:

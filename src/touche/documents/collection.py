@@ -1,7 +1,7 @@
 """The collection: baselines iterate over it, and engines choose how to read it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -10,6 +10,7 @@ from touche.documents.pages import Parser
 from touche.documents.parts import Parts, Readings
 from touche.documents.pieces import Piece
 from touche.documents.records import AnyDocument
+from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, ToucheError
 from touche.io.optional import imported
@@ -88,6 +89,19 @@ class Documents(ABC):
             name: the name of the plain file, such as ``spam-ranks.txt``.
         """
         return next((path for path in self.side_files if path.name in (name, f"{name}.gz")), None)
+
+    def side_scores(self, name: str, wanted: Container[str]) -> dict[str, float]:
+        """Reads the scores of some documents from a side file; returns none if the file is missing.
+
+        Args:
+            name: as in ``side_file``.
+            wanted: the ids of the documents; memory grows only with their number.
+
+        Raises:
+            InputError: if a line is not a number and an id, or repeats an id; the message names the line.
+        """
+        path = self.side_file(name)
+        return read_scores(path, wanted) if path else {}
 
     def parsed_by(self, parser: Parser) -> Self:
         """Returns the same collection with another parser of web pages.

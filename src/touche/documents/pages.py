@@ -71,7 +71,19 @@ class Skipped:
 
 
 def as_page(document: Any) -> Page:
-    """Returns a document as a page; the text of other documents becomes the main content."""
+    """Returns a document as a page; the text of other documents becomes the main content.
+
+    Args:
+        document: a document of any kind.
+
+    Returns:
+        The page.
+
+    Examples:
+        >>> import touche
+        >>> touche.as_page(touche.Document("d1", "Coal is dirty.")).body
+        'Coal is dirty.'
+    """
     return document if isinstance(document, Page) else Page(document.id, body=document.text)
 
 

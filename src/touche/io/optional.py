@@ -24,8 +24,20 @@ def installing(extra: str) -> str:
 def imported(module: str, extra: str) -> Any:
     """Imports a module of an optional dependency.
 
+    Args:
+        module: the name of the module.
+        extra: the extra of ``touche-baselines`` that installs it, such as ``apis``.
+
+    Returns:
+        The module.
+
     Raises:
         NotInstalledError: if it is not installed; the message has the command that installs the extra.
+
+    Examples:
+        >>> import touche
+        >>> touche.imported("json", "apis").loads("[1]")
+        [1]
     """
     try:
         return import_module(module)

@@ -120,6 +120,11 @@ def bar(
 
     Returns:
         An iterator over ``over`` if there is one, else a context manager with ``update(count)``.
+
+    Examples:
+        >>> import touche
+        >>> with touche.bar("embedding", "documents", total=2) as shown:
+        ...     shown.update(2)
     """
     if logging.getLogger("touche").level >= logging.WARNING or not sys.stderr:
         return _NoBar() if over is None else over

@@ -61,8 +61,18 @@ def make_folder(path: Path) -> None:
 
     If the running command fails, it removes those that stay empty.
 
+    Args:
+        path: the folder.
+
     Raises:
         InputError: if it cannot be created.
+
+    Examples:
+        >>> import touche
+        >>> from pathlib import Path
+        >>> touche.make_folder(Path("cache/embeddings"))
+        >>> Path("cache/embeddings").is_dir()
+        True
     """
     check_path(path)
     try:
@@ -76,8 +86,19 @@ def make_folder(path: Path) -> None:
 def check_writable(folder: Path) -> None:
     """Checks that files can be made in a folder.
 
+    Args:
+        folder: the folder.
+
     Raises:
         InputError: if they cannot.
+
+    Examples:
+        >>> import touche
+        >>> from pathlib import Path
+        >>> touche.check_writable(Path("missing"))
+        Traceback (most recent call last):
+        ...
+        touche.errors.InputError: missing: cannot be written (No such file or directory); choose another place
     """
     with _input_errors(folder):
         TemporaryFile(dir=folder).close()
@@ -128,9 +149,21 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
             link with its name is replaced, and the link's target is not written, because names in a cache
             are predictable, and its folder may be shared.
 
+    Returns:
+        A context manager with the file, opened for bytes.
+
     Raises:
         InputError: if the directory cannot be written, the disk is full, a device has this name, or the file
             is an input of the running command.
+
+    Examples:
+        >>> import touche
+        >>> from pathlib import Path
+        >>> with touche.whole(Path("vectors")) as file:
+        ...     Path("vectors").exists()
+        False
+        >>> Path("vectors").exists()
+        True
     """
     block = None if is_cache else _block.get()
     with _input_errors(path, _WRITING), ExitStack() as stack:

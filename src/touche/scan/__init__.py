@@ -1,5 +1,6 @@
 """Ranks without an index: the topics are known, so that one reading of the collection is enough."""
 
+from touche.documents.parts import Parts as Parts
 from touche.scan.counting import ONE_FIELD as ONE_FIELD
 from touche.scan.counting import Counting as Counting
 from touche.scan.counting import Fields as Fields
@@ -18,6 +19,7 @@ from touche.scan.models import dirichletlm as dirichletlm
 from touche.scan.models import dlh as dlh
 from touche.scan.models import dph as dph
 from touche.scan.models import pl2 as pl2
+from touche.scan.porter import stem as stem
 from touche.scan.ranking import Collection as Collection
 from touche.scan.ranking import Queries as Queries
 from touche.scan.ranking import Scoring as Scoring

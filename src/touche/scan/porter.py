@@ -20,7 +20,11 @@ _STEP_4 = (
 
 
 def stem(word: str) -> str:
-    """Returns the stem of a word in lower case; words of up to two letters stay unchanged."""
+    """Returns the stem of a word in lower case; words of up to two letters stay unchanged.
+
+    Args:
+        word: the word in lower case.
+    """
     if len(word) <= 2:
         return word
     word = _endings(_plural(word))

@@ -53,8 +53,20 @@ def parse(raw: RawPage) -> Page:
 def parse_as_in_2020(raw: RawPage) -> Page:
     """Parses a page by the rules of the indexer of 2020 and 2021.
 
+    Args:
+        raw: the page as a server sent it; ``Documents.parsed_by`` passes each page of a collection.
+
+    Returns:
+        The page in fields.
+
     Raises:
-        PageError: as in ``parse``.
+        PageError: if the page is not text, or is too large, too deeply nested or empty.
+
+    Examples:
+        >>> import touche
+        >>> documents = touche.task("spot-check/pages").documents
+        >>> documents.parsed_by(touche.parse_as_in_2020).parser.__name__
+        'parse_as_in_2020'
     """
     tree, page = _read(raw)
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
