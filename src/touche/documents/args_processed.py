@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from touche.documents.argsme import ArgsmeRecord, Premise
+from touche.documents.argsme import Premise, RawArgument
 from touche.documents.boundaries import CsvBounds
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
 from touche.documents.records import Argument, Sentence
@@ -89,7 +89,7 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
     try:
         premises = parse_literal(row["premises"], list[Premise])
         sentences = parse_literal(row["sentences"], list[_Sentence])
-        record = ArgsmeRecord(row["id"], row["conclusion"], premises)
+        record = RawArgument(row["id"], row["conclusion"], premises)
     except KeyError as error:
         raise InputError(path, f"no column {error}", _REMEDY, line=line) from error
     except _NO_LITERAL as error:

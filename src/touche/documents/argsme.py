@@ -41,7 +41,7 @@ class _Context(msgspec.Struct, rename="camel"):
     discussion_title: str | None = None
 
 
-class ArgsmeRecord(msgspec.Struct):
+class RawArgument(msgspec.Struct):
     """An argument as files contain it."""
 
     number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
@@ -67,8 +67,8 @@ class ArgsmeRecord(msgspec.Struct):
         )
 
 
-_RECORD = msgspec.json.Decoder(ArgsmeRecord)
-_RECORDS = msgspec.json.Decoder(list[ArgsmeRecord])
+_RECORD = msgspec.json.Decoder(RawArgument)
+_RECORDS = msgspec.json.Decoder(list[RawArgument])
 
 
 def is_altered(document: AnyDocument) -> bool:
@@ -164,7 +164,7 @@ def _parse_arguments(piece: Piece, seen: set[str], among: Collection[str] | None
             yield record.argument()
 
 
-def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, ArgsmeRecord]]:
+def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
     """Parses a piece at once; if that fails, parses its records one by one, to find the broken line."""
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
         piece.raw.decode()  # because msgspec does not check the values of other keys
@@ -190,7 +190,7 @@ def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
         line += raw.count(b"\n")
 
 
-def _record(raw: bytes, path: Path, line: int) -> ArgsmeRecord:
+def _record(raw: bytes, path: Path, line: int) -> RawArgument:
     """Parses an argument; half a surrogate pair becomes a question mark."""
     _ = [*decoded(raw.split(b"\n"), path, line)]
     try:
