@@ -182,6 +182,23 @@ def test_a_reference_among_named_runs_is_its_name_its_path_or_the_run(tmp_path: 
     assert (row.run_a, row.run_b) == ("theirs", "mine")
 
 
+def test_names_of_runs_may_have_blanks(tmp_path: Path) -> None:
+    frames = [touche.run(name, TASK).frame() for name in ("bm25", "dph")]
+    runs = dict(zip(("my run", "their other run"), frames, strict=True))
+    assert {row.run for row in touche.evaluate(runs, TASK)} == {*runs}
+    (row,) = touche.compare(runs, TASK, reference="my run")
+    assert (row.run_a, row.run_b) == ("their other run", "my run")
+    assert [*touche.wide(runs, TASK).rows] == [*runs]
+    (row,) = touche.overlap(runs)
+    assert (row.run_a, row.run_b) == tuple(runs)
+    assert {(row.code, row.run) for row in touche.lint(runs, TASK)} == {("blank-in-tag", run) for run in runs}
+    fused = touche.fuse(runs, output=tmp_path / "fused")
+    assert touche.run_of(tmp_path / "fused" / "run.txt").as_dict().keys() == fused.as_dict().keys()
+    metadata = (tmp_path / "fused" / "ir-metadata.yml").read_text(encoding="utf-8")
+    page = touche.report(runs, tmp_path / "page", TASK).read_text(encoding="utf-8")
+    assert all(f"    {run}:\n" in metadata and run in page for run in runs)
+
+
 def test_named_files_have_the_name_everywhere(tmp_path: Path) -> None:
     path = written(touche.run("bm25", TASK), tmp_path)
     (score,) = touche.evaluate({"mine": path}, TASK, "trec_eval")
