@@ -11,7 +11,7 @@ from touche.documents.records import Document
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, ParameterError, ToucheError
 from touche.scan import Array, Statistics, Term, dph, rank
-from touche.scan.counting import Vocabulary, text_of
+from touche.scan.counting import Vocabulary, whole_text
 from touche.scan.known import _compare, known_or_counted
 from touche.scan.statistics_files import KnownStatistics
 from touche.trec.topics import Topic
@@ -86,7 +86,7 @@ WHOLE = """{"fields": {
 "text": {"analysis": "standard", "tokens": 13, "documents": 4, "terms": {"a": [4, null], "b": [null, 9]}},
 "other": {"analysis": "standard", "tokens": 500, "terms": {"a": [400, 400]}, "estimated": true}}}"""
 EQUAL = "all 4 numbers in whole.json are those of this collection, within 1 or 0.01%"
-FIELDS = {"text": text_of, "other": text_of}
+FIELDS = {"text": whole_text, "other": whole_text}
 
 
 @pytest.mark.parametrize(

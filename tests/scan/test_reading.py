@@ -24,7 +24,7 @@ from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
 from touche.io.processes import CannotStartError, Pool
 from touche.scan import reading
-from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined, text_of
+from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined, whole_text
 from touche.trec.topics import Topic
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
@@ -71,7 +71,7 @@ def ranked(documents: Any, **options: Any) -> list[Any]:
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("fields", [{}, {"fields": {"one": length_of, "other": text_of}}])
+@pytest.mark.parametrize("fields", [{}, {"fields": {"one": length_of, "other": whole_text}}])
 def test_several_processes_find_what_one_does(collection: Files, fields: Any) -> None:
     assert len(list(collection.pieces() or ())) > 10
     alone = ranked(list(collection), **fields)
@@ -132,7 +132,7 @@ def cannot_start(pool: Pool, purpose: str, begin: Any) -> None:
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("text_of", "reason"),
-    [(lambda document: document.text, ""), (dies, "a process died"), (text_of, "no memory")],
+    [(lambda document: document.text, ""), (dies, "a process died"), (whole_text, "no memory")],
     ids=["lambda", "dies", "no memory"],
 )
 def test_what_other_processes_cannot_do_this_one_does(

@@ -11,8 +11,8 @@ from touche.errors import InputError, ToucheError, check_whole
 from touche.io.identifiers import name_of, path_or_id
 from touche.io.inputs import keeping_inputs
 from touche.io.opening import check_distinct, md5
+from touche.scan.statistics_files import count_parts, read_statistics, write_statistics
 from touche.scan.statistics_files import joined as joined_statistics
-from touche.scan.statistics_files import parts_of, read_statistics, write_statistics
 from touche.tira.outputs import METADATA_FILE, Hit, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, statistics_digest
 from touche.trec.framed import Record, WrittenFile
@@ -88,7 +88,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
     sums = joined_statistics([(part, read_statistics(part)) for part in paths])
-    write_statistics(path, sums, parts=sum(map(parts_of, paths)))
+    write_statistics(path, sums, parts=sum(map(count_parts, paths)))
     return JoinedStatistics(path, len(paths), max(field.documents for field in sums.values()))
 
 
@@ -186,7 +186,7 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
     Raises:
         InputError: if a run is missing, or is ranked by other statistics.
     """
-    if (parts := parts_of(statistics)) > len(paths):
+    if (parts := count_parts(statistics)) > len(paths):
         problem = f"the sum of {parts} parts, but {len(paths)} runs are passed"
         raise InputError(statistics, problem, "pass the runs of all parts")
     digest = md5(statistics)

@@ -18,12 +18,12 @@ Fields = Mapping[str, Callable[[Any], str]]
 """The fields of a document by name; each is a function that returns a text of the document."""
 
 
-def text_of(document: AnyDocument) -> str:
+def whole_text(document: AnyDocument) -> str:
     """Returns the whole text of a document, the default field."""
     return document.text
 
 
-ONE_FIELD: Fields = {"text": text_of}
+ONE_FIELD: Fields = {"text": whole_text}
 """The whole text of a document as its only field."""
 
 
@@ -47,8 +47,8 @@ class Vocabulary:
             texts: the texts, such as the titles of topics.
             analysis: the name of the analysis.
         """
-        terms_of = analysis_named(analysis).terms
-        return cls.of_terms((term for text in texts for term in terms_of(text)), analysis)
+        split = analysis_named(analysis).terms
+        return cls.of_terms((term for text in texts for term in split(text)), analysis)
 
     @classmethod
     def of_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
@@ -58,7 +58,7 @@ class Vocabulary:
             terms: the terms.
             analysis: the name of the analysis that makes them from texts.
         """
-        return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
+        return cls(analysis, {term: index for index, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
         """Returns a counter of these terms; it stores positions if ``placed``.
@@ -121,12 +121,14 @@ class Counting:
             candidates: the ids of the documents to re-rank.
             placed: whether to store positions.
         """
-        self._fields, self._counter = fields, vocabulary.counter(placed=placed)
+        self._fields = fields
+        self._counter = vocabulary.counter(placed=placed)
         self._candidates = candidates
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns the data of documents that a ranking needs."""
-        fields, has_any = self.counts(documents), np.zeros(len(documents), dtype=bool)
+        fields = self.counts(documents)
+        has_any = np.zeros(len(documents), dtype=bool)
         for counts in fields:
             has_any[counts.texts] = True
         ids = [documents[n].id for n in np.flatnonzero(has_any).tolist()]
@@ -146,17 +148,17 @@ class Counting:
         Args:
             documents: the documents to count.
         """
-        texts = (_texts(name, text_of, documents) for name, text_of in self._fields.items())
-        return [self._counter.read(of_field) for of_field in texts]
+        texts = (_texts(name, field, documents) for name, field in self._fields.items())
+        return [self._counter.read(texts_of_field) for texts_of_field in texts]
 
 
-def _texts(name: str, text_of: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
+def _texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
     """Returns a field of the documents in UTF-8.
 
     Raises:
         ToucheError: if the baseline's function does not return a string.
     """
-    texts = [text_of(document) for document in documents]
+    texts = [field(document) for document in documents]
     for document, text in zip(documents, texts, strict=True):
         if not isinstance(text, str):
             problem = f"the field {name!r} of document {document.id} is {quoted(text)}"
@@ -168,7 +170,7 @@ def joined(parts: Sequence[Part]) -> Part:
     """Joins at least one part."""
     statistics = reduce(added_up, (part.statistics for part in parts))
     ids = [id for part in parts for id in part.ids]
-    fields = [joined_counts(of_field) for of_field in zip(*(part.fields for part in parts), strict=True)]
+    fields = [joined_counts(counts) for counts in zip(*(part.fields for part in parts), strict=True)]
     return Part(
         documents=sum(part.documents for part in parts),
         statistics=statistics,
@@ -187,12 +189,15 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
     before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     terms = np.concatenate([part.terms for part in parts])
     order = np.argsort(terms, kind="stable")
+    texts = np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
-    places = [part.places for part in parts if part.places is not None]
+    positions = [part.places for part in parts if part.places is not None]
     return Counts(
-        np.concatenate([part.lengths for part in parts]),
-        np.sum([part.begins for part in parts], axis=0),
-        np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])[order],
-        tf[order],
-        np.concatenate(places)[np.argsort(np.repeat(terms, tf), kind="stable")] if places else None,
+        lengths=np.concatenate([part.lengths for part in parts]),
+        begins=np.sum([part.begins for part in parts], axis=0),
+        texts=texts[order],
+        tf=tf[order],
+        places=np.concatenate(positions)[np.argsort(np.repeat(terms, tf), kind="stable")]
+        if positions
+        else None,
     )

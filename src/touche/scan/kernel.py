@@ -16,15 +16,20 @@ from touche.io.compiled import NUMBER, POINTER, compiled
 Array = np.ndarray[Any, np.dtype[Any]]
 """An array of numbers, one for each document."""
 
-# Meanings of a word that is not a term: it counts for the length; only for positions; for nothing.
-COUNTED, DROPPED, IGNORED = -1, -2, -3
+# Meanings of a word that is not a term.
+COUNTED = -1  # it counts for the length
+DROPPED = -2  # it counts only for positions
+IGNORED = -3  # it counts for nothing
 
 _HERE = Path(__file__).parent
-_LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
+_LIBRARY = _HERE / "words.so"
+_TABLE = _HERE / "words.npz"
 _CLASSES = 32  # the length of a row of steps, a power of two
 _BEHIND = bytes(8)  # the kernel reads eight bytes at once
 _LETTERS = 32  # a letter in five bits; a and A are 1
-_UNKNOWN, _NO_MEMORY = 1, 2  # why reading stops before the last text
+# Why reading stops before the last text.
+_UNKNOWN = 1
+_NO_MEMORY = 2
 
 
 @dataclass(frozen=True)
@@ -66,22 +71,23 @@ class Counts:
         Args:
             chosen: a boolean for each text.
         """
-        postings, numbers = chosen[self.texts], np.cumsum(chosen, dtype=np.int32) - 1
+        postings = chosen[self.texts]
         before = np.concatenate([[0], np.cumsum(postings, dtype=np.int64)])
+        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1
         return Counts(
-            self.lengths[chosen],
-            before[self.begins],
-            numbers[self.texts[postings]],
-            self.tf[postings],
-            None if self.places is None else self.places[np.repeat(postings, self.tf)],
+            lengths=self.lengths[chosen],
+            begins=before[self.begins],
+            texts=new_indexes[self.texts[postings]],
+            tf=self.tf[postings],
+            places=None if self.places is None else self.places[np.repeat(postings, self.tf)],
         )
 
 
 def split(text: bytes) -> list[bytes]:
     """Splits a text in UTF-8 into words, as Lucene's StandardTokenizer."""
-    places = np.empty((len(text), 2), dtype=np.int64)
-    found = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), places.ctypes.data)
-    return [text[begin:end] for begin, end in places[:found].tolist()]
+    bounds = np.empty((len(text), 2), dtype=np.int64)
+    count = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), bounds.ctypes.data)
+    return [text[begin:end] for begin, end in bounds[:count].tolist()]
 
 
 def beginning_with(beginnings: Iterable[str]) -> Array:
@@ -111,9 +117,12 @@ class Counter:
             meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
             placed: whether to store positions.
         """
-        self._terms, self._meaning, self._placed = terms, meaning, placed
+        self._terms = terms
+        self._meaning = meaning
+        self._placed = placed
         self._beginnings = beginnings  # has to live as long as the counter
-        automaton, seed = ctypes.byref(_automaton()), int.from_bytes(os.urandom(8))
+        seed = int.from_bytes(os.urandom(8))
+        automaton = ctypes.byref(_automaton())
         self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
         if not self._counter:
             raise MemoryError
@@ -123,29 +132,34 @@ class Counter:
         """Counts the terms of texts in UTF-8."""
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in texts], out=bounds[1:])
-        lengths, raw = np.empty(len(texts), dtype=np.int32), b"".join((*texts, _BEHIND))
-        unknown = np.empty(2, dtype=np.int64)
+        raw = b"".join((*texts, _BEHIND))
+        lengths = np.empty(len(texts), dtype=np.int32)
+        unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
         # Addresses as numbers, because computing them runs Python, which a signal could interrupt.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._placed)
         while (ended := _library().read_on(self._counter, *arguments)) == _UNKNOWN:
-            word = raw[slice(*unknown.tolist())]
+            begin, end = unknown.tolist()
+            word = raw[begin:end]
             if not _library().tell(self._counter, word + _BEHIND, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
             raise MemoryError
-        return Counts(lengths, *self._postings())
+        return self._counts(lengths)
 
-    def _postings(self) -> tuple[Array, Array, Array, Array | None]:
-        library, begins = _library(), np.empty(self._terms + 1, dtype=np.int64)
+    def _counts(self, lengths: Array) -> Counts:
+        """Returns the counts of the texts that were read, with their lengths."""
+        library = _library()
+        begins = np.empty(self._terms + 1, dtype=np.int64)
         texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
         arrays = (begins.ctypes.data, texts.ctypes.data, tf.ctypes.data)
         library.take_postings(self._counter, self._terms, *arrays)
-        if not self._placed:
-            return begins, texts, tf, None
-        places, room = np.empty(library.occurrences_of(self._counter), dtype=np.int32), np.empty_like(begins)
-        library.take_places(self._counter, self._terms, room.ctypes.data, places.ctypes.data)
-        return begins, texts, tf, places
+        positions = None
+        if self._placed:
+            positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)
+            room = np.empty_like(begins)
+            library.take_places(self._counter, self._terms, room.ctypes.data, positions.ctypes.data)
+        return Counts(lengths=lengths, begins=begins, texts=texts, tf=tf, places=positions)
 
 
 _ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
@@ -159,15 +173,15 @@ class _Automaton(ctypes.Structure):
 def table() -> dict[str, Array]:
     """Returns the arrays of words.npz, which tests/scan/words.py makes and explains."""
     with np.load(_TABLE) as arrays:
-        found = dict(arrays)
-    steps = found["steps"]
-    found["steps"] = np.pad(steps, ((0, 0), (0, _CLASSES - steps.shape[1])))
-    return found
+        by_name = dict(arrays)
+    steps = by_name["steps"]
+    by_name["steps"] = np.pad(steps, ((0, 0), (0, _CLASSES - steps.shape[1])))
+    return by_name
 
 
 @cache
 def _automaton() -> _Automaton:
-    return _Automaton(*(table()[name].ctypes.data for name in _ARRAYS))
+    return _Automaton(**{name: table()[name].ctypes.data for name in _ARRAYS})
 
 
 @cache

@@ -68,21 +68,21 @@ def _known(
     if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
         raise InputError(path, problem, _REMEDY)
-    if missing := vocabulary.places.keys() - known.terms.keys():
+    missing = vocabulary.places.keys() - known.terms.keys()
+    if missing:
         raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
     numbers = [
         UNKNOWN if number is None else number for term in vocabulary.places for number in known.terms[term]
     ]
     df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
     documents = UNKNOWN if known.documents is None else known.documents
-    whole = Statistics(documents, known.tokens, df, ttf)
     larger = ((df >= 0) & (df < part.df) | (ttf >= 0) & (ttf < part.ttf)) & (not known.estimated)
-    terms = [f"of the term {term!r} " for term, place in vocabulary.places.items() if larger[place]]
-    if terms or 0 <= documents < part.documents or whole.tokens < part.tokens:
-        of = f"{terms[0] if terms else ''}in the field {name!r}"
-        problem = f"statistics of another collection: these documents have more {of}"
+    terms = [f"of the term {term!r} " for term, index in vocabulary.places.items() if larger[index]]
+    if terms or 0 <= documents < part.documents or known.tokens < part.tokens:
+        subject = f"{terms[0] if terms else ''}in the field {name!r}"
+        problem = f"statistics of another collection: these documents have more {subject}"
         raise InputError(path, problem, "use the statistics of the collection that contains these documents")
-    return whole
+    return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
 
 
 def _compare(
@@ -92,7 +92,8 @@ def _compare(
     counted: Mapping[str, Statistics],
 ) -> None:
     """Compares known numbers with those counted in the whole collection, and logs the result."""
-    compared, differences = 0, list[str]()
+    compared = 0
+    differences: list[str] = []
     for name, vocabulary in fields.items():
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
@@ -100,15 +101,14 @@ def _compare(
         own = counted[name]
         pairs = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
         for term in vocabulary.places.keys() & field.terms.keys():
-            place = vocabulary.places[term]
-            pairs += zip(
-                (term, term), field.terms[term], (int(own.df[place]), int(own.ttf[place])), strict=True
-            )
-        for what, number, count in pairs:
+            df, ttf = field.terms[term]
+            index = vocabulary.places[term]
+            pairs += [(term, df, int(own.df[index])), (term, ttf, int(own.ttf[index]))]
+        for subject, number, count in pairs:
             if number is not None:
                 compared += 1
                 if abs(number - count) > (1 if number < _EXACT else number / 10_000):
-                    differences.append(f"{what}: {count:,} instead of {number:,}")
+                    differences.append(f"{subject}: {count:,} instead of {number:,}")
     if differences:
         listed = ", ".join(sorted(differences)[:_SHOWN])
         problem = f"{len(differences)} of {compared} numbers in {source} are not those of this collection"
@@ -119,5 +119,9 @@ def _compare(
 
 def _by_term(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
-    terms = dict(zip(vocabulary.places, numbers, strict=True))
-    return FieldStatistics(vocabulary.analysis, statistics.documents, statistics.tokens, terms)
+    return FieldStatistics(
+        analysis=vocabulary.analysis,
+        documents=statistics.documents,
+        tokens=statistics.tokens,
+        terms=dict(zip(vocabulary.places, numbers, strict=True)),
+    )

@@ -6,7 +6,8 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_EXACT_IN_A_BYTE, _KEPT_BITS = 24, 4
+_EXACT_IN_A_BYTE = 24
+_LEADING_BITS = 4
 
 
 def one_byte(lengths: Array) -> Array:
@@ -17,11 +18,11 @@ def one_byte(lengths: Array) -> Array:
     """
     above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
     _, bits = np.frexp(above)
-    unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))
-    found: Array = np.where(
+    unit = np.ldexp(1.0, np.maximum(bits - _LEADING_BITS, 0))
+    rounded: Array = np.where(
         lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit
     )
-    return found
+    return rounded
 
 
 def before_lucene_7(lengths: Array) -> Array:
@@ -31,9 +32,9 @@ def before_lucene_7(lengths: Array) -> Array:
         lengths: the lengths in tokens.
     """
     norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
-    kept = (norms.view(np.int32) >> 21 << 21).view(np.float32)  # three bits of the mantissa
-    found: Array = 1.0 / np.square(kept.astype(float))
-    return found
+    stored = (norms.view(np.int32) >> 21 << 21).view(np.float32)  # three bits of the mantissa
+    rounded: Array = 1.0 / np.square(stored.astype(float))
+    return rounded
 
 
 def exact(lengths: Array) -> Array:

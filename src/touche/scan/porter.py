@@ -45,7 +45,7 @@ def _endings(word: str) -> str:
     """Step 1b: eed, ed and ing."""
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    rest = next((word.removesuffix(each) for each in ("ed", "ing") if word.endswith(each)), "")
+    rest = next((word.removesuffix(suffix) for suffix in ("ed", "ing") if word.endswith(suffix)), "")
     if "v" not in _shape(rest):
         return word
     if rest.endswith(("at", "bl", "iz")):
@@ -66,8 +66,8 @@ def _replaced(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 def _suffix_cut(word: str) -> str:
     for suffix in _STEP_4:
         if word.endswith(suffix):
-            kept = len(word) - len(suffix) + suffix.endswith("ion")  # the first letter of sion and tion stays
-            return word[:kept] if _measure(word[:kept]) > 1 else word
+            end = len(word) - len(suffix) + suffix.endswith("ion")  # the first letter of sion and tion stays
+            return word[:end] if _measure(word[:end]) > 1 else word
     return word
 
 
@@ -82,11 +82,11 @@ def _last_letters(word: str) -> str:
 
 def _shape(word: str) -> str:
     """Returns v for each vowel and c for each consonant; y is a vowel after a consonant."""
-    found = "c"
+    shape = "c"
     for letter in word:
-        vowel = letter in "aeiou" or (letter == "y" and found[-1] == "c" and len(found) > 1)
-        found += "v" if vowel else "c"
-    return found[1:]
+        vowel = letter in "aeiou" or (letter == "y" and shape[-1] == "c" and len(shape) > 1)
+        shape += "v" if vowel else "c"
+    return shape[1:]
 
 
 def _measure(word: str) -> int:

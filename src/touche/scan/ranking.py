@@ -70,12 +70,18 @@ def rank(
         ToucheError: if the model does not return a finite number for each document, a field is not a string,
             or a boost has no field.
     """
-    if unknown := (boosts or {}).keys() - fields.keys():
+    boosts = boosts or {}
+    unknown = boosts.keys() - fields.keys()
+    if unknown:
         problem = f"boosts has {min(unknown)!r}, which is not a field"
         raise ParameterError(f"{problem}; the fields are {', '.join(fields)}")
     collection = Collection.of(topics, documents, analysis, fields, queries)
-    weights = [(boosts or {}).get(name, 1.0) for name in fields]
-    scoring = Scoring(model, weights, best_field, kept_of_lengths)
+    scoring = Scoring(
+        model=model,
+        boosts=[boosts.get(name, 1.0) for name in fields],
+        best_field=best_field,
+        kept_of_lengths=kept_of_lengths,
+    )
     yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
 
 
@@ -132,18 +138,20 @@ class Collection:
             fields: the fields by name, each a function of the document; by default only ``text``.
             queries: queries that replace titles.
         """
-        terms_of = analysis_named(analysis).terms
+        split = analysis_named(analysis).terms
         topics = tuple(topics)
-        titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
-        of_topics = {number: (queries or {}).get(number, title) for number, title in titles.items()}
-        vocabulary = Vocabulary.of_terms(chain.from_iterable(of_topics.values()), analysis)
+        titles = {topic.number: Counter(split(topic.title)) for topic in topics}
+        all_queries = {number: (queries or {}).get(number, title) for number, title in titles.items()}
+        vocabulary = Vocabulary.of_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
         candidates = frozenset[str]().union(*(topic.candidates or () for topic in topics))
         parts = read(collection, vocabulary, fields, candidates)
-        by_field = dict.fromkeys(fields, vocabulary)
-        nothing = [Statistics(0, 0, *np.zeros((2, len(vocabulary.places)), dtype=np.int64)) for _ in fields]
+        zeros = np.zeros(len(vocabulary.places), dtype=np.int64)
+        nothing = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
         counted = parts.folded(nothing, lambda sums, part: added_up(sums, part.statistics), added_up)
-        return cls(vocabulary, parts, known_or_counted(collection.statistics, by_field, counted), of_topics)
+        by_field = dict.fromkeys(fields, vocabulary)
+        statistics = known_or_counted(collection.statistics, by_field, counted)
+        return cls(vocabulary=vocabulary, parts=parts, statistics=statistics, queries=all_queries)
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Yields each topic with its best documents, best first; can be called again with other formulas.
@@ -153,14 +161,14 @@ class Collection:
             scoring: the formula of a score.
             depth: the largest number of documents for each topic.
         """
-        places = self.vocabulary.places
+        indexes = self.vocabulary.places
         queries = [self.queries[topic.number] for topic in topics]
-        terms = [{places[term]: weight for term, weight in query.items()} for query in queries]
+        terms = [{indexes[term]: weight for term, weight in query.items()} for query in queries]
         wanted = [(query, topic.candidates) for query, topic in zip(terms, topics, strict=True)]
-        best = _Best(wanted, self.statistics, scoring, depth)
+        best = _Best(wanted=wanted, statistics=self.statistics, scoring=scoring, depth=depth)
         nothing: Sequence[_Scores] = [[] for _ in topics]
-        found = self.parts.folded(nothing, best.with_part, best.added)
-        for topic, scores in zip(topics, found, strict=True):
+        scores_of_topics = self.parts.folded(nothing, best.with_part, best.added)
+        for topic, scores in zip(topics, scores_of_topics, strict=True):
             yield topic, [(id, score) for score, id in scores]
 
     def with_all_candidates(
@@ -210,7 +218,8 @@ class _Best:
 
     def with_part(self, before: Sequence[_Scores], part: Part) -> Sequence[_Scores]:
         """Returns the best documents of each topic, from those before and one more part."""
-        scored, more = _Scored(part, self.statistics, self.scoring), list[_Scores]()
+        scored = _Scored(part, self.statistics, self.scoring)
+        more: list[_Scores] = []
         for scores, (terms, among) in zip(before, self.wanted, strict=True):
             least = scores[-1][0] if len(scores) == self.depth > 0 else -np.inf
             more.append(scored.best(terms, among, self.depth, least) if terms else [])
@@ -242,22 +251,23 @@ class _Scored:
             depth: the largest number of documents without ties.
             least: the lowest score that can be among the best, from earlier parts.
         """
-        found, scores = np.zeros(len(self.part.ids), dtype=bool), list[Array]()
-        added = [self._added_by(number, terms, boost) for number, boost in enumerate(self.scoring.boosts)]
-        for fields in ([of_field] for of_field in added) if self.scoring.best_field else (added,):
-            texts, values = (np.concatenate(arrays) for arrays in zip(*chain(*fields), strict=True))
-            has_any = np.zeros_like(found)
+        matches = np.zeros(len(self.part.ids), dtype=bool)
+        scores: list[Array] = []
+        fields = [self._added_by(number, terms, boost) for number, boost in enumerate(self.scoring.boosts)]
+        for summed in [[one] for one in fields] if self.scoring.best_field else [fields]:
+            texts, values = (np.concatenate(arrays) for arrays in zip(*chain(*summed), strict=True))
+            has_any = np.zeros_like(matches)
             has_any[texts] = True
-            found |= has_any
+            matches |= has_any
             # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
-            sums = np.bincount(texts, values, len(found))
+            sums = np.bincount(texts, values, len(matches))
             scores.append(np.where(has_any, sums, -np.inf))  # 0 would be better than negative scores
         for number, needed in self.scoring.required.items():
-            found &= self._terms_in(number, terms) >= (len(terms) if needed == "all" else 1)
+            matches &= self._terms_in(number, terms) >= (len(terms) if needed == "all" else 1)
         if among is not None:
-            found &= np.fromiter((id in among for id in self.part.ids), bool, len(found))
+            matches &= np.fromiter((id in among for id in self.part.ids), bool, len(matches))
         highest = np.max(scores, axis=0).astype(np.float32)  # as in Lucene's results
-        return self._highest(highest, np.flatnonzero(found & (highest >= least)), depth)
+        return self._highest(highest, np.flatnonzero(matches & (highest >= least)), depth)
 
     def _terms_in(self, number: int, terms: Mapping[int, float]) -> Array:
         """Returns how many of the terms each document has in a field."""
@@ -276,8 +286,10 @@ class _Scored:
     ) -> Iterator[tuple[Array, Array]]:
         """Yields for each term the documents with it in a field, and its contributions to their scores."""
         for term, times in terms.items():
-            (texts, tf), weight = self.part.fields[number].of(term), float(np.float32(boost * times))
-            if (key := (number, term, weight)) not in self._added:
+            texts, tf = self.part.fields[number].of(term)
+            weight = float(np.float32(boost * times))
+            key = (number, term, weight)
+            if key not in self._added:
                 statistics = self.statistics[number].term(term, weight)
                 self._added[key] = self._computed(number, texts, tf, statistics)
             yield texts, self._added[key]
@@ -293,8 +305,8 @@ class _Scored:
     @cached_property
     def _lengths(self) -> list[Array]:
         """For each field the lengths that the model sees."""
-        kept = self.scoring.kept_of_lengths
-        return [kept(counts.lengths.astype(np.float64)) for counts in self.part.fields]
+        stored = self.scoring.kept_of_lengths
+        return [stored(counts.lengths.astype(np.float64)) for counts in self.part.fields]
 
 
 def _numbers(added: Any, texts: Array) -> Array:

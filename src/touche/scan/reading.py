@@ -68,14 +68,19 @@ def read(
         fields: the fields by name, each a function of the document.
         candidates: the ids of the documents to re-rank.
     """
-    begin = partial(Counting, vocabulary, fields, candidates)
-    return read_parts(documents, Reading(begin, joined, partial(_summary, fields)))
+    reading = Reading(
+        begin=partial(Counting, vocabulary, fields, candidates),
+        merge=joined,
+        summary=partial(_summary, fields),
+    )
+    return read_parts(documents, reading)
 
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
-    terms = [sum(part.statistics[n].tokens for part in parts) for n in range(len(fields))]
-    terms_of = [f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True)]
-    return ", ".join([f"{sum(part.documents for part in parts)} documents", *terms_of])
+    documents = sum(part.documents for part in parts)
+    counts = [sum(part.statistics[n].tokens for part in parts) for n in range(len(fields))]
+    terms = [f"{count} terms in {name}" for count, name in zip(counts, fields, strict=True)]
+    return ", ".join([f"{documents} documents", *terms])
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -85,13 +90,23 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
         documents: the collection; it is read once, by all processors if its files are large.
         ids: the ids; other documents are not stored.
     """
-    begin = partial(partial, _having, ids)
-    reading = Reading(begin, _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
+    reading = Reading(
+        begin=partial(_Picking, ids),
+        merge=_chained,
+        summary=lambda parts: f"{sum(map(len, parts))} picked",
+        among=ids,
+    )
     return _chained(_local_parts(Documents.of(documents), reading))
 
 
-def _having(ids: Collection[str], documents: Sequence[AnyDocument]) -> list[AnyDocument]:
-    return [document for document in documents if document.id in ids]
+@dataclass(frozen=True)
+class _Picking:
+    """Picks the documents with some ids."""
+
+    ids: Collection[str]
+
+    def __call__(self, documents: Sequence[AnyDocument]) -> list[AnyDocument]:
+        return [document for document in documents if document.id in self.ids]
 
 
 def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
@@ -126,13 +141,16 @@ def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     """Returns the parts that the processes of this machine make."""
-    began, processes = time.monotonic(), min(processors(), _MOST)
+    began = time.monotonic()
+    processes = min(processors(), _MOST)
     several = processes > 1 and not _is_small(collection.paths)
     parts = parts_in_parallel(reading, collection, processes) if several else None
     if parts is None:
-        parts, processes = list(parts_in_process(reading, collection)), 1
-    about = (time.monotonic() - began, processes, processors(), reading.summary(parts))
-    _log.debug("read in %.1f s by %d of %d processors: %s", *about)
+        processes = 1
+        parts = list(parts_in_process(reading, collection))
+    seconds = time.monotonic() - began
+    summary = reading.summary(parts)
+    _log.debug("read in %.1f s by %d of %d processors: %s", seconds, processes, processors(), summary)
     return parts
 
 
@@ -147,9 +165,10 @@ def _is_small(paths: Sequence[Path]) -> bool:
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
     """Yields the parts made by this process."""
-    part_of, ahead = reading.begin(), iter(documents)
-    batches = iter(lambda: list(islice(ahead, _BATCH)), [])
-    return _merged(reading.merge, ((len(batch), part_of(batch)) for batch in batches))
+    make_part = reading.begin()
+    remaining = iter(documents)
+    batches = iter(lambda: list(islice(remaining, _BATCH)), [])
+    return _merged(reading.merge, ((len(batch), make_part(batch)) for batch in batches))
 
 
 def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
@@ -161,7 +180,8 @@ def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T
         size += documents
         if size >= _MERGED:
             yield merge(waiting)
-            waiting, size = [], 0
+            waiting = []
+            size = 0
     if size:
         yield merge(waiting)
 
@@ -234,12 +254,13 @@ def _part_of_piece(sent: Piece | Place) -> tuple[Sequence[str], int, Any]:
     """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
     try:
         piece = sent.piece() if isinstance(sent, Place) else sent
-        (part_of, among), documents = _work[0], list[AnyDocument]()
+        make_part, among = _work[0]
+        documents: list[AnyDocument] = []
         for document in piece.documents(among=among):
             if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []
-        return ids, len(documents), part_of(documents)
+        return ids, len(documents), make_part(documents)
     except Exception:  # the first process repeats the work, and reports the error
         return (), 0, None

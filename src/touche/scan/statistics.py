@@ -66,18 +66,21 @@ class Statistics:
             counts: their counts.
         """
         before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
-        tokens = int(counts.lengths.sum(dtype=np.int64))
         return cls(
-            int(np.count_nonzero(counts.lengths)),
-            tokens,
-            np.diff(counts.begins),
-            np.diff(before[counts.begins]),
+            documents=int(np.count_nonzero(counts.lengths)),
+            tokens=int(counts.lengths.sum(dtype=np.int64)),
+            df=np.diff(counts.begins),
+            ttf=np.diff(before[counts.begins]),
         )
 
     def __add__(self, other: "Statistics") -> "Statistics":
         """Adds up the statistics of two groups of documents."""
-        documents, tokens = self.documents + other.documents, self.tokens + other.tokens
-        return Statistics(documents, tokens, self.df + other.df, self.ttf + other.ttf)
+        return Statistics(
+            documents=self.documents + other.documents,
+            tokens=self.tokens + other.tokens,
+            df=self.df + other.df,
+            ttf=self.ttf + other.ttf,
+        )
 
     def term(self, place: int, weight: float = 1.0) -> Term:
         """Returns the statistics of one term.
@@ -88,7 +91,7 @@ class Statistics:
         """
         numbers = (int(self.df[place]), int(self.ttf[place]), self.documents)
         df, ttf, documents = (nan if number == UNKNOWN else number for number in numbers)
-        return Term(df, ttf, documents, self.tokens, weight)
+        return Term(df=df, ttf=ttf, documents=documents, tokens=self.tokens, weight=weight)
 
 
 def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> list[Statistics]:

@@ -107,7 +107,7 @@ def read_known(path: Path) -> dict[str, KnownStatistics | None]:
     return _read(path, _Known).fields
 
 
-def parts_of(path: Path) -> int:
+def count_parts(path: Path) -> int:
     """Returns how many parts of a collection were added up in a file.
 
     Raises:
@@ -148,9 +148,10 @@ def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[
     total = dict(first)
     for path, fields in others:
         for name in total.keys() | fields.keys():
-            one, other = total.get(name), fields.get(name)
+            one = total.get(name)
+            other = fields.get(name)
             if not (
-                one and other and (one.analysis, one.terms.keys()) == (other.analysis, other.terms.keys())
+                one and other and one.analysis == other.analysis and one.terms.keys() == other.terms.keys()
             ):
                 remedy = "join files of one baseline with the same options and topics"
                 raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
@@ -159,6 +160,9 @@ def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[
                 for term, (df, ttf) in one.terms.items()
             }
             total[name] = FieldStatistics(
-                one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms
+                analysis=one.analysis,
+                documents=one.documents + other.documents,
+                tokens=one.tokens + other.tokens,
+                terms=terms,
             )
     return total

@@ -39,7 +39,7 @@ class Analysis:
 
     def terms(self, text: str) -> list[str]:
         """Returns the terms of a text in order."""
-        return [term for word in words(text) if (term := self.term(word))]
+        return [term for term in map(self.term, words(text)) if term]
 
 
 def terms(text: str, analysis: str) -> list[str]:
@@ -143,7 +143,7 @@ def _in_java_units(change: Callable[[str], str], word: str) -> str:
     return change(halves).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _beginning_of(*changed: str) -> Callable[[str], tuple[str]]:
+def _shortened(*changed: str) -> Callable[[str], tuple[str]]:
     """Returns a function for stems: a word may have another last letter than a term with these endings."""
     return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
 
@@ -159,11 +159,11 @@ _ANALYSES: Mapping[str, Analysis] = {
     # Stems cut or change endings: skies and sky have the stem ski, hoping has hope, stabilities has stabl.
     "english": Analysis(
         _english,
-        _beginning_of("i", "e", "bl"),
+        _shortened("i", "e", "bl"),
         tuple(word + end for word in _STOP_WORDS for end in (_END, "'")),
     ),
-    "plural": Analysis(_plural, _beginning_of("y")),
+    "plural": Analysis(_plural, _shortened("y")),
     "unstemmed": Analysis(_unstemmed, _whole),
-    "plural-alnum": Analysis(lambda word: _alnum(_plural(word)), _beginning_of("y"), closes_gaps=True),
+    "plural-alnum": Analysis(lambda word: _alnum(_plural(word)), _shortened("y"), closes_gaps=True),
     "unstemmed-alnum": Analysis(lambda word: _alnum(_unstemmed(word)), _whole, closes_gaps=True),
 }
