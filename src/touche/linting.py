@@ -321,7 +321,7 @@ def _known(
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
     """Reads the corpus until all ids are found and it is known to have enough results."""
-    from touche.documents.ids import ids_in  # here, as above
+    from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
     present: set[str] = set()
     units = 0

@@ -30,6 +30,21 @@ def test_baselines_and_the_starter_import_from_touche_alone_and_nothing_of_each_
                 assert name in libraries | neighbours | sys.stdlib_module_names, path
 
 
+def test_an_import_inside_of_a_function_is_optional_or_states_its_milliseconds() -> None:
+    for path in (ROOT / "src" / "touche").rglob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        tree = ast.parse("\n".join(lines))
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            imports = [node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)]
+            comments = [re.search(r"# .*(optional|\d ms)", line) for line in _around(imports, lines)]
+            assert not imports or any(comments), f"{path}: {function.name}"
+
+
+def _around(imports: list[ast.Import | ast.ImportFrom], lines: list[str]) -> list[str]:
+    """Returns the lines of imports, and the line before the first."""
+    return lines[imports[0].lineno - 2 : imports[-1].end_lineno] if imports else []
+
+
 def anchors(page: Path) -> set[str]:
     """Returns the headings of a page as anchors of GitHub."""
     headings = re.findall("^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)

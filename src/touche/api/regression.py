@@ -109,7 +109,7 @@ def _write(
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
-    from touche.reports import Report, task_report, write  # here, because the import takes a second
+    from touche.reports import Report, task_report, write  # here, because it takes 95 ms
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):

@@ -276,7 +276,7 @@ def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.ND
 
 def _matrix(texts: Sequence[npt.NDArray[np.int32]], count: int) -> _Matrix:
     """FieldCounts each of the distinct words (columns) in each text (row)."""
-    from scipy.sparse import csc_array  # here, as above
+    from scipy.sparse import csc_array  # here, because it takes 127 ms
 
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
     return csc_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), count))

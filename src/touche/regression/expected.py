@@ -443,7 +443,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         return "official scores", self.model
 
     def measured(self, rerun: Rerun) -> Measured:
-        # Here, because few entries need these modules, whose imports take 63 ms.
+        # Here, because few entries need these 106 ms.
         from touche.identification.counts import NAMED
         from touche.identification.hypotheses import Hypothesis
         from touche.identification.samples import read_scores

@@ -202,7 +202,7 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
         return None
     if len(first) < _FEW:
         return None
-    # Imported here, because the imports take as long as a small run.
+    # Here, because only large collections need these 10 ms.
     from concurrent.futures.process import BrokenProcessPool
 
     from touche.io.processes import CannotStartError
@@ -227,7 +227,7 @@ def _batches_of_pieces(
     Raises:
         _OneProcessError: if a piece is broken, or an id occurs twice.
     """
-    from touche.io.processes import Pool, in_order
+    from touche.io.processes import Pool, in_order  # here, because only large collections need its 10 ms
 
     seen: set[str] = set()
     # Few processors are used best if the md5 of the files waits for the ranking, which uses only one.
