@@ -63,6 +63,12 @@ TAKES_RUNS: dict[str, Callable[[Any, Any, Path], Any]] = {  # with a second run
     "lint by name": lambda run, other, folder: [
         (row.run, row.line) for row in touche.lint({"mine": run, "theirs": other}, "spot-check/passages")
     ],
+    "overlap with a baseline": lambda run, other, folder: (
+        touche.overlap([other, run], TASK, baseline=(run, other))[0].effect_ratio
+    ),
+    "to_judge": lambda run, other, folder: [
+        row.document for row in touche.to_judge([run, other], TASK, measure="P@20")
+    ],
     "run_of": lambda run, other, folder: touche.run_of(run).as_dict(),
 }
 TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -81,7 +87,28 @@ TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sweep": lambda qrels, run, other: (
         touche.sweep("bm25", TASK, {"k1": [1.2]}, qrels=qrels, measure="AP").frame()["mean"].tolist()
     ),
+    "to_judge": lambda qrels, run, other: [
+        row.document for row in touche.to_judge([run, other], qrels=qrels, measure="RR")
+    ],
     "qrels_of": lambda qrels, run, other: touche.qrels_of(qrels),
+}
+TOPIC_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {
+    "topics": lambda data: data.topics,
+    "frame": lambda data: data.topics.frame(),
+    "dictionary": lambda data: {topic.number: topic.title for topic in data.topics},
+    "iterator": lambda data: iter(data.topics),
+}
+DOCUMENT_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {
+    "Documents": lambda data: data.documents,
+    "frame": lambda data: data.documents.frame(),
+    "list": lambda data: [*data.documents],
+    "iterator": lambda data: iter(data.documents),
+}
+TAKES_INPUT: dict[str, Callable[[Any, Any, Path], touche.Run]] = {
+    "run": lambda topics, documents, folder: touche.run("bm25", topics=topics, documents=documents, depth=20),
+    "write_run": lambda topics, documents, folder: touche.run_of(
+        touche.write_run("bm25", None, folder, topics=topics, documents=documents, options={"depth": 20})
+    ),
 }
 
 
@@ -119,6 +146,32 @@ def test_each_function_takes_the_runs_of_each_other(
     if (source, taker) not in expected:
         expected[source, taker] = take(run, other, tmp_path)
     assert same(take(RUN_FORMS[form](run, tmp_path), other, tmp_path), expected[source, taker])
+
+
+@pytest.mark.parametrize("taker", TAKES_RUNS)
+def test_each_function_takes_a_written_run_as_its_path(
+    results: dict[str, Any], tmp_path: Path, taker: str
+) -> None:
+    file = touche.write_run("bm25", TASK, tmp_path, options={"depth": 20})
+    take = TAKES_RUNS[taker]
+    assert same(take(file, results["other"], tmp_path), take(file.path, results["other"], tmp_path))
+
+
+@pytest.mark.parametrize("documents", DOCUMENT_FORMS)
+@pytest.mark.parametrize("topics", TOPIC_FORMS)
+@pytest.mark.parametrize("taker", TAKES_INPUT)
+def test_each_function_takes_the_topics_and_documents_of_a_task(
+    results: dict[str, Any], tmp_path: Path, taker: str, topics: str, documents: str
+) -> None:
+    data = touche.task(TASK)
+    source = TOPIC_FORMS[topics](data), DOCUMENT_FORMS[documents](data)
+    assert TAKES_INPUT[taker](*source, tmp_path).as_dict() == results["run"].as_dict()
+
+
+@pytest.mark.parametrize("form", QRELS_FORMS)
+def test_a_report_takes_qrels_in_each_form(results: dict[str, Any], tmp_path: Path, form: str) -> None:
+    qrels = QRELS_FORMS[form](touche.task(TASK).qrels["relevance"], tmp_path)
+    assert touche.report(results["run"], tmp_path / "page", TASK, qrels=qrels).is_file()
 
 
 @pytest.mark.parametrize("form", RUN_FORMS)
