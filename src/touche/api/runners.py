@@ -38,7 +38,8 @@ from touche.trec.topics import Topic
 if TYPE_CHECKING:
     from touche.containers.runs import Usage
 
-HERE, SPARK = "local", "spark"
+HERE = "local"
+SPARK = "spark"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MASTER = "local[*]"
 _WITH_LIMITS = [name for name in RUNNER_NAMES if name != HERE]
@@ -196,12 +197,12 @@ def write_run(
     in_memory = documents is not None or (topics is not None and dataset is None)
     if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
-    given = "" if in_memory else path_or_id("dataset", dataset)
-    if not (given or in_memory) or not name_of("output", output):
+    source = "" if in_memory else path_or_id("dataset", dataset)
+    if not (source or in_memory) or not name_of("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
-    if topics is not None and not (in_memory or _ADDRESS.match(given)):
+    if topics is not None and not (in_memory or _ADDRESS.match(source)):
         raise ToucheError(
-            f"the dataset {given} has its own topics; pass topics and documents, or omit topics"
+            f"the dataset {source} has its own topics; pass topics and documents, or omit topics"
         )
     for name, is_passed, runners in (
         ("master", master != _MASTER, [SPARK]),
@@ -212,7 +213,7 @@ def write_run(
             raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
     counts = None if keep_statistics is None else Path(name_of("keep_statistics", keep_statistics))
     settings = _Settings(
-        dataset=given,
+        dataset=source,
         output=Path(name_of("output", output)),
         corpus=corpus,
         keep_fields=None if keep_fields is None else name_of("keep_fields", keep_fields),
@@ -275,9 +276,15 @@ def _write_in_sandbox(
     places.check_exists(settings.dataset)
     values = ranker.changed(checked(ranker.options, options))
     words = arguments_of(values | {name: text for name, text in texts.items() if text})
-    job = Job(ranker.typed, words, settings.dataset, settings.output)
+    job = Job(baseline=ranker.typed, arguments=words, given=settings.dataset, output=settings.output)
     usage = RUNNERS[settings.runner](job, limits, log)
-    return WrittenRun(job.name, job.output / RUN_FILE, usage.wall, settings.runner, usage=usage)
+    return WrittenRun(
+        baseline=job.name,
+        path=job.output / RUN_FILE,
+        seconds=usage.wall,
+        runner=settings.runner,
+        usage=usage,
+    )
 
 
 def _write(
@@ -294,7 +301,8 @@ def _write(
     with (_on_spark if settings.runner == SPARK else _here)(ranker, settings) as collection:
         runs = Runs(ranker, collection, team)
         log(f"{ranker.name}: {collection.took}")
-        if line := _about_statistics(runs.given):
+        line = _about_statistics(runs.source)
+        if line:
             log(f"{ranker.name}: {line}")
         without_hits = runs.write(settings.output, options, tag)
     doubts = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
@@ -378,7 +386,12 @@ def _opened(baseline: Baseline, settings: _Settings) -> Input:
     if settings.documents is not None:
         topics = topics_in(settings.topics)
         documents = documents_in(settings.documents)
-        source = Input(topics, documents, f"{len(topics)} topics and documents in memory", documents.paths)
+        source = Input(
+            topics=topics,
+            documents=documents,
+            took=f"{len(topics)} topics and documents in memory",
+            files=documents.paths,
+        )
     else:
         needed = baseline.needs_documents
         source = datasets.opened(settings.dataset, settings.corpus, needs_documents=needed)

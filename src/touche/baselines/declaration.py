@@ -35,7 +35,9 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: truediv,
     ast.Pow: pow,
 }
-_LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could use all memory
+# A larger power could use all memory.
+_LARGEST_EXPONENT = 100
+_LARGEST_NUMBER = 1e100
 
 
 def declared(name: str) -> Baseline | None:
@@ -58,8 +60,8 @@ def declared(name: str) -> Baseline | None:
         method = _method(function, _assigned(module))
     except _UNREADABLE:
         return None
-    place = folder.resolve()
-    return Baseline(place.name, method, typed=name, folder=place, is_shipped=is_shipped(place))
+    folder = folder.resolve()
+    return Baseline(folder.name, method, typed=name, folder=folder, is_shipped=is_shipped(folder))
 
 
 def extra_of(name: str) -> str:
@@ -106,7 +108,8 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
     (decorator,) = function.decorator_list
     parameters = []
     for argument, node in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        default, annotation = _literal(node, names), _annotation(argument.annotation, names)
+        default = _literal(node, names)
+        annotation = _annotation(argument.annotation, names)
         if not all(type(item) in DEFAULTS for item in values_of(default)):
             raise ValueError(default)
         option = Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -126,10 +129,11 @@ def _literal(node: ast.expr | None, names: _Names) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, names)
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
-            numbers = _number(left, names), _number(right, names)
-            if isinstance(sign, ast.Pow) and abs(numbers[1]) > _LARGEST_EXPONENT:
+            first = _number(left, names)
+            second = _number(right, names)
+            if isinstance(sign, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
                 raise ValueError(node)
-            return _OPERATORS[type(sign)](*numbers)
+            return _OPERATORS[type(sign)](first, second)
     return ast.literal_eval(node or "")
 
 

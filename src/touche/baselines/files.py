@@ -53,13 +53,13 @@ def digest_of(files: Mapping[Path, str]) -> str:
 
 
 def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
-    place = os.path.realpath(folder)
-    if place in parents or (folder / "pyvenv.cfg").exists():  # a link to a parent would never end
+    real_path = os.path.realpath(folder)
+    if real_path in parents or (folder / "pyvenv.cfg").exists():  # a link to a parent would never end
         return
     for path in sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) else ():
         if path.name in _CACHES or (path.name.startswith(".") and path.suffix in _HIDDEN):
             continue
         if path.is_dir():
-            yield from _files(path, (*parents, place))
+            yield from _files(path, (*parents, real_path))
         elif path.is_file():
             yield path

@@ -89,7 +89,8 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     check_distinct(paths)
     sums = joined_statistics([(part, read_statistics(part)) for part in paths])
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
-    return JoinedStatistics(path, len(paths), max(field.documents for field in sums.values()))
+    documents = max(field.documents for field in sums.values())
+    return JoinedStatistics(path=path, parts=len(paths), documents=documents)
 
 
 @keeping_inputs
@@ -139,10 +140,15 @@ def join_runs(
     check_ranked_by(known, paths)
     tag, rankings = joined(paths, topics, depth)
     data = data_of_runs(paths, known)
-    software = Software("touche join runs", "", command, _METHOD)
+    software = Software(name="touche join runs", team="", command=command, description=_METHOD)
     text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
     write_run(folder, topics, rankings, tag, lambda: text)
-    return JoinedRun(folder / RUN_FILE, tag, len(paths), sum(bool(hits) for _, hits in rankings))
+    return JoinedRun(
+        path=folder / RUN_FILE,
+        tag=tag,
+        parts=len(paths),
+        topics=sum(bool(hits) for _, hits in rankings),
+    )
 
 
 def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:
@@ -186,7 +192,8 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
     Raises:
         InputError: if a run is missing, or is ranked by other statistics.
     """
-    if (parts := count_parts(statistics)) > len(paths):
+    parts = count_parts(statistics)
+    if parts > len(paths):
         problem = f"the sum of {parts} parts, but {len(paths)} runs are passed"
         raise InputError(statistics, problem, "pass the runs of all parts")
     digest = md5(statistics)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from touche.baselines.files import digest_of, fingerprints, read_content
 from touche.baselines.method import Baseline
-from touche.baselines.neighbours import module_of, without_packages
+from touche.baselines.neighbours import import_baseline, without_packages
 from touche.data.places import shipped, shipped_baselines
 from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
@@ -46,10 +46,11 @@ def load(name: str) -> Baseline:
         ('bm25', 0.9)
     """
     folder = folder_of(name)
-    path, place = folder / FILE, folder.resolve()
-    files = fingerprints(place)
+    path = folder / FILE
+    real_folder = folder.resolve()
+    files = fingerprints(real_folder)
     try:
-        module = module_of(place, digest_of(files))
+        module = import_baseline(real_folder, digest_of(files))
         loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
         options = [option for ranker in loaded for option in ranker.options.values()]
     except ToucheError:  # the message has a remedy, such as for missing Java
@@ -61,13 +62,19 @@ def load(name: str) -> Baseline:
     (only,) = loaded
     if not only.takes_topics_and_documents:
         problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
-        raise InputError(path, problem, "write these parameters", only.line)
+        raise InputError(path, problem, "write these parameters", line=only.line)
     for option in options:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
-            raise InputError(path, problem, "choose such a default", only.line)
-    shipped_with = is_shipped(place)
-    return replace(only, name=place.name, typed=name, folder=place, is_shipped=shipped_with, files=files)
+            raise InputError(path, problem, "choose such a default", line=only.line)
+    return replace(
+        only,
+        name=real_folder.name,
+        typed=name,
+        folder=real_folder,
+        is_shipped=is_shipped(real_folder),
+        files=files,
+    )
 
 
 def names() -> list[str]:
@@ -93,9 +100,13 @@ def folder_of(name: str) -> Path:
     Raises:
         ToucheError: if the folder is missing, or has no valid baseline.py.
     """
-    path, root = Path(name), shipped()
+    path = Path(name)
+    root = shipped()
     is_path = "/" in name or name in (".", "..")
-    folder = path if is_path else root / "baselines" / name if root else None
+    if is_path:
+        folder: Path | None = path
+    else:
+        folder = root / "baselines" / name if root else None
     if folder and name and is_file(folder / FILE):
         try:
             parsed(folder.resolve() / FILE)
@@ -121,7 +132,7 @@ def is_shipped(folder: Path) -> bool:
 def frames_of(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
     """Returns the frames of an error in the code of a folder, an absolute path without links."""
     frames = traceback.extract_tb(error.__traceback__)
-    return [frame for frame in frames if _is_of(folder, frame.filename)]
+    return [frame for frame in frames if _is_own(folder, frame.filename)]
 
 
 def values_of(default: Any) -> tuple[Any, ...]:
@@ -129,28 +140,29 @@ def values_of(default: Any) -> tuple[Any, ...]:
     return default if isinstance(default, tuple) and default else (default,)
 
 
-def _is_of(folder: Path, file: str) -> bool:
+def _is_own(folder: Path, file: str) -> bool:
     """Returns whether a file is the author's own; files of a virtual environment are not."""
     return Path(file).is_relative_to(folder) and "site-packages" not in Path(file).relative_to(folder).parts
 
 
 def _refuse(folder: Path, error: Exception) -> NoReturn:
     """Raises the error for a baseline that cannot be loaded, with the line that caused it."""
-    place = folder.resolve()
-    lines = [(frame.filename, frame.lineno) for frame in frames_of(place, error)]
-    if isinstance(error, SyntaxError) and _is_of(place, error.filename or ""):
+    real_folder = folder.resolve()
+    lines = [(frame.filename, frame.lineno) for frame in frames_of(real_folder, error)]
+    if isinstance(error, SyntaxError) and _is_own(real_folder, error.filename or ""):
         lines.append((error.filename or "", error.lineno))
-    file, line = lines[-1] if lines else (str(place / FILE), None)
-    path = folder / Path(file).relative_to(place)
+    file, line = lines[-1] if lines else (str(real_folder / FILE), None)
+    path = folder / Path(file).relative_to(real_folder)
     reason = without_packages(f"{type(error).__name__}: {error}")
-    problem, remedy = f"cannot be loaded ({reason})", "correct it"
+    problem = f"cannot be loaded ({reason})"
+    remedy = "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
     elif isinstance(error, ImportError):
-        neighbour = place / f"{error.name}.py"
+        neighbour = real_folder / f"{error.name}.py"
         if neighbour.is_file() and Path(error.path or neighbour) != neighbour:
             remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
-    raise InputError(path, problem, remedy, line) from error
+    raise InputError(path, problem, remedy, line=line) from error
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
@@ -158,7 +170,8 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
-    if nearest := get_close_matches(name, neighbours, n=1, cutoff=0.7):  # or the name itself
+    nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # or the name itself
+    if nearest:
         dynamic = f'import_module(".{name}", __package__)'
         remedy = f"write {dynamic} if you use importlib" if nearest[0] == name else "correct the import"
         return f"the import of {module} failed; its folder has {nearest[0]}", remedy

@@ -114,15 +114,18 @@ class Baseline:
 
     def _docstring(self) -> Iterator[tuple[list[str], str]]:
         """Yields the lines of the docstring, each with the options that it describes."""
-        options, about = self.options.keys(), []
+        options = self.options.keys()
+        described: list[str] = []
         for line in (inspect.getdoc(self.method) or "").splitlines():
             names, colon, text = line.partition(": ")
             if colon and set(names.split(", ")) <= options:
-                about = names.split(", ")
-                yield about, text
+                described = names.split(", ")
+                yield described, text
+            elif described and line.strip():
+                yield described, line.strip()
             else:
-                about = about if line.strip() else []
-                yield about, line.strip() if about else line
+                described = []
+                yield described, line
 
     def tag(self, options: dict[str, Any]) -> str:
         """Returns the tag of a run: the name, and options that differ from their defaults; without blanks.

@@ -30,7 +30,7 @@ libraries = defaultdict[str, set[str]](set)
 """The modules of libraries that each package has imported."""
 
 
-def module_of(folder: Path, version: str) -> ModuleType:
+def import_baseline(folder: Path, version: str) -> ModuleType:
     """Imports a folder's baseline.py, once for each version.
 
     Args:

@@ -36,12 +36,13 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
 
 
 def _value(option: Parameter, value: Any) -> Any:
-    kind, choices = type(option.default), get_args(option.annotation)
+    kind = type(option.default)
     if option.annotation in (int, float):  # such as a float whose default is 1
         kind = option.annotation
     if getattr(value, "ndim", None) == 0:  # a number of NumPy
         value = value.item()
     if get_origin(option.annotation) is Literal:
+        choices = get_args(option.annotation)
         if value not in choices:
             known = ", ".join(map(str, choices))
             raise ParameterError(f"{option.name} = {quoted(value)}; choose among {known}")

@@ -31,13 +31,13 @@ _T = TypeVar("_T")
 
 
 def run(
-    ranker: Baseline, given: Input, output: Path, options: dict[str, Any], tag: str = "", team: str = ""
+    ranker: Baseline, source: Input, output: Path, options: dict[str, Any], tag: str = "", team: str = ""
 ) -> list[Topic]:
     """Runs a baseline, and writes run.txt and ir-metadata.yml.
 
     Args:
         ranker: the baseline.
-        given: the input.
+        source: the input.
         output: the folder for both files.
         options: the values of all options.
         tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
@@ -50,7 +50,7 @@ def run(
         ToucheError: if the input is unusable, an option is out of range, the baseline does not use
             statistics, or the output cannot be written.
     """
-    return Runs(ranker, given, team).write(output, options, tag)
+    return Runs(ranker, source, team).write(output, options, tag)
 
 
 class Runs:
@@ -58,29 +58,33 @@ class Runs:
 
     Attributes:
         ranker: the baseline.
-        given: the input.
+        source: the input.
     """
 
-    def __init__(self, ranker: Baseline, given: Input, team: str = "") -> None:
+    def __init__(self, ranker: Baseline, source: Input, team: str = "") -> None:
         """Prepares runs.
 
         Args:
             ranker: the baseline.
-            given: the input.
+            source: the input.
             team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
         """
-        self.ranker, self.given, self._team = ranker, with_published_statistics(ranker, given), team
+        self.ranker = ranker
+        self.source = with_published_statistics(ranker, source)
+        self._team = team
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
         """Waits for the metadata of the input; a thread computes the md5 of all files."""
-        files = self.given.documents.statistics
+        files = self.source.documents.statistics
         known = files.known if files and not files.is_whole else None
-        return _beside(lambda: data_of_files(self.given.files, known))
+        return _in_thread(lambda: data_of_files(self.source.files, known))
 
     @cached_property
     def _software(self) -> Software:
-        software = Software(self.ranker.name, self._team, "", self.ranker.description)
+        software = Software(
+            name=self.ranker.name, team=self._team, command="", description=self.ranker.description
+        )
         if self.ranker.folder:
             # Not in a thread: a process that the baseline forks would keep git's pipe open.
             modules = libraries[self.ranker.method.__module__.rpartition(".")[0]]  # grows during the run
@@ -92,34 +96,38 @@ class Runs:
         depth = options.get("depth", MAX_DEPTH)
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
-        started, tag, given = datetime.now(UTC), tag or self.ranker.tag(options), self.given
-        statistics, uses = given.documents.statistics or StatisticsFiles(), list[bool]()
-        documents = given.documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
-        data, software = self.data, replace(self._software, command=_command(self.ranker, options))
-        rankings = watched(
-            self.ranker(given.topics, documents, **options), "searching", "topics", len(given.topics)
+        started = datetime.now(UTC)
+        tag = tag or self.ranker.tag(options)
+        topics = self.source.topics
+        statistics = self.source.documents.statistics or StatisticsFiles()
+        uses: list[bool] = []  # one value for each time that the baseline uses the statistics
+        documents = self.source.documents.with_statistics(
+            replace(statistics, report=partial(uses.append, True))
         )
+        data = self.data
+        software = replace(self._software, command=_command(self.ranker, options))
+        rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
         if statistics:
             outputs = [output / RUN_FILE, output / METADATA_FILE]
             outputs += [statistics.output] if statistics.output else []
             rankings = _using_statistics(rankings, uses, outputs)
         with noting_answers() as answers:
 
-            def about() -> str:
+            def describe() -> str:
                 described = data() | data_of_answers(answers)
                 return metadata(software, tag, options, described, started, datetime.now(UTC))
 
-            return write_run(output, given.topics, rankings, tag, about, self._inputs(options))
+            return write_run(output, topics, rankings, tag, describe, self._inputs(options))
 
     def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
         """Returns the files of the input, of the statistics, of the options and of the baseline's folder."""
-        statistics = self.given.documents.statistics
+        statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
         named = [Path(text) for text in texts if is_file(text)]
         folder = self.ranker.folder
         code = [folder / path for path in self.ranker.files] if folder else []
-        return [*self.given.files, *known, *named, *code]
+        return [*self.source.files, *known, *named, *code]
 
 
 def _using_statistics(
@@ -149,18 +157,18 @@ def statistics_named(folder: Path, name: str) -> Path:
     return folder / "statistics" / f"{name}.json"
 
 
-def with_published_statistics(ranker: Baseline, given: Input) -> Input:
+def with_published_statistics(ranker: Baseline, source: Input) -> Input:
     """Returns an input with the baseline's statistics of its collection, unless it has other statistics."""
-    if given.documents.statistics or not (given.statistics and ranker.folder):
-        return given
-    file = statistics_named(ranker.folder, given.statistics)
+    if source.documents.statistics or not (source.statistics and ranker.folder):
+        return source
+    file = statistics_named(ranker.folder, source.statistics)
     if not file.is_file():
-        return given
-    files = StatisticsFiles(known=file, is_whole=given.is_whole)
-    return replace(given, documents=given.documents.with_statistics(files))
+        return source
+    files = StatisticsFiles(known=file, is_whole=source.is_whole)
+    return replace(source, documents=source.documents.with_statistics(files))
 
 
-def _beside(work: Callable[[], _T]) -> Callable[[], _T]:
+def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
     """Starts work in a thread; returns a function that waits for the result. Interrupts do not wait."""
     future: Future[_T] = Future()
 

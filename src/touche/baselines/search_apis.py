@@ -162,7 +162,8 @@ def _polite_adapter() -> Any:
         """Retries whose pause doubles, or is as long as the engine requests."""
 
         def sleep(self, response: Any = None) -> None:
-            attempt, reason = len(self.history), self.history[-1]
+            attempt = len(self.history)
+            reason = self.history[-1]
             pause = max(_PAUSE * 2**attempt, (self.get_retry_after(response) or 0.0) if response else 0.0)
             cause = f"HTTP {reason.status}" if reason.status else type(reason.error).__name__
             if pause > _LONGEST_PAUSE:

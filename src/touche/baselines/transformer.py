@@ -29,7 +29,9 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
     def __init__(self, ranker: Baseline, options: Mapping[str, Any], documents: Documents | None) -> None:
         """Creates the transformer; arguments as the attributes."""
         super().__init__()
-        self.ranker, self.options, self.documents = ranker, options, documents
+        self.ranker = ranker
+        self.options = options
+        self.documents = documents
 
     def __repr__(self) -> str:
         changed = self.ranker.changed(dict(self.options))

@@ -118,7 +118,7 @@ class Resumption:
     @cached_property
     def _input(self) -> str:
         """Input, and the version of Python."""
-        source = self._runs.given
+        source = self._runs.source
         return repr(
             [
                 self._runs.ranker.name,
@@ -132,10 +132,10 @@ class Resumption:
 
     def _unread_files(self) -> list[str]:
         """Returns fingerprints of input files whose content is not in the run's metadata."""
-        documents = self._runs.given.documents
+        documents = self._runs.source.documents
         entries = self._runs.data()["test collection"]["files"].values()
         is_listed = any("md5" not in entry for entry in entries)
-        listed = [self._data(path) for path in self._runs.given.files] if is_listed else []
+        listed = [self._data(path) for path in self._runs.source.files] if is_listed else []
         if isinstance(documents, Files) and not documents.format.alone:
             folder = documents.paths[0].parent
             listed.append(self._digest(folder, fingerprints(folder)))

@@ -222,7 +222,7 @@ def _complete(runs: Runs, settings: Sequence[Setting], output: Path) -> tuple[in
 
 def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting, list[Topic]]]:
     """Runs the settings, grouped by shared passes; yields each with its topics without hits."""
-    readings = runs.given.documents.readings or Readings()
+    readings = runs.source.documents.readings or Readings()
     while waiting:
         postponed = []
         readings.begin_pass()
