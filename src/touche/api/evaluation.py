@@ -100,7 +100,13 @@ def evaluate(
     kind: type[Any] = TopicScore if per_topic else Score
     scores_of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
     records = tuple(chain.from_iterable(scores_of_runs))
-    return warned(Table(kind, records, warnings_by_measure(by_measure), notes_by_measure(by_measure)))
+    table = Table(
+        kind=kind,
+        records=records,
+        warnings=warnings_by_measure(by_measure),
+        notes=notes_by_measure(by_measure),
+    )
+    return warned(table)
 
 
 @overload

@@ -120,7 +120,7 @@ def fuse(
             tuning = tuned(passed_runs, fusion.METHODS[method], depth, scored, tune, dimension, tag)
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
-        options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
+        options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}
     fused = fused.by_topic_number()
     if folder is not None:
         files = [*map(_file, passed, sources)]

@@ -386,7 +386,8 @@ def write_for_tira(
         ...     touche.write_for_tira("spot-check/arguments", folder).name
         'README.md'
     """
-    card, folder = tasks.task(task), Path(name_of("output", output))
+    card = tasks.task(task)
+    folder = Path(name_of("output", output))
     ranked = [name for name in card.qrels if name != STANCE]
     if not ranked:
         raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")

@@ -111,7 +111,8 @@ def _write(
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
     from touche.reports import Report, task_report, write  # here, because it takes 95 ms
 
-    parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
+    parts = []
+    remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):
         runs = {
             (run.path, run.dimension): run
@@ -123,5 +124,11 @@ def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, com
             parts += [task_report(scores.with_names([*runs.values()]), dataset)] if runs else []
         except Exception as error:  # one faulty run must not prevent the report
             remarks.append(f"There is no report on {dataset}: {error}.")
-    title = "Regression of the baselines of Touché"
-    return write(Report(title, command, parts, outcomes, remarks=remarks), folder)
+    report = Report(
+        title="Regression of the baselines of Touché",
+        command=command,
+        parts=parts,
+        outcomes=outcomes,
+        remarks=remarks,
+    )
+    return write(report, folder)

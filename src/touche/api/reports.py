@@ -57,7 +57,7 @@ def report(
     """
     folder = Path(name_of("output", output))
     if all_published:
-        if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
+        if list_of_runs(runs) or any(value is not None for value in (task, measure, qrels, reference)):
             raise ToucheError("all_published takes no runs and no scoring; omit them")
         parts = list(published_parts())
         return write(Report("Published results of Touché", command, parts, gallery=True), folder)

@@ -45,7 +45,7 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
     with open_binary(path) as file:
-        cutter = Cutter(path, "a row", partial(_parse_rows, columns=()), file)
+        cutter = Cutter(path, "a row", partial(_parse_rows, columns=()), file=file)
         line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
         cutter.line = line + 1
         cutter.read = partial(_parse_rows, columns=header)

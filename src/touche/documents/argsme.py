@@ -113,7 +113,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     is_empty = True
     size = 0  # bytes in earlier blocks
     with open_binary(path) as file:
-        cutter = Cutter(path, "an argument", _parse_arguments, file)
+        cutter = Cutter(path, "an argument", _parse_arguments, file=file)
         for block in blocks(file):
             at = 0
             while at < len(block):

@@ -119,7 +119,9 @@ def _results(path: Path) -> Iterator[SearchResult]:
     for line, record in records_of_lines(io.BytesIO(_bytes(path)), path):
         rank = record.get("rank")
         if type(rank) is not int or rank < 1:
-            raise InputError(path, f'"rank" is {rank!r}, not a whole number from 1', "repair the line", line)
+            raise InputError(
+                path, f'"rank" is {rank!r}, not a whole number from 1', "repair the line", line=line
+            )
         topic, query = (text_field(record, name, path, line) for name in ("topic", "query"))
         yield SearchResult(topic, query, rank)
 

@@ -81,7 +81,7 @@ class Place:
         raw = os.pread(_opened(self.path, self.device, self.inode), self.size, self.begin)
         if len(raw) != self.size:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return Piece(self.path, self.line, raw, self.read)
+        return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
 
 
 _files: dict[Path, int] = {}  # the file that this process has open for places
@@ -197,7 +197,7 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
     with open_binary(path) as file:
-        cutter = Cutter(path, "a line", read, file)
+        cutter = Cutter(path, "a line", read, file=file)
         yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
 
 
