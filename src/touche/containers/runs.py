@@ -235,7 +235,6 @@ def _mounts(job: Job, output: Path) -> list[str]:
     mount = f"--mount={_bind(output, '/output', name=job.output)}"
     if Path(job.given).is_dir() and not places.is_dataset(job.given):
         # Without a value, the variable of this process is passed if it is set.
-        # Without a value, the variable of this process is passed if it is set.
         bind = f"--mount={_bind(Path(job.given), '/input')},readonly"
         return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
     files = _files(job.given).items()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from statistics import fmean
+from typing import Any
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
@@ -114,14 +115,11 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
     named = parsed(measure.name)
     graded = gains(qrels)
     highest = max(grade for labels in graded.values() for grade in labels.values())
-    values = dict[str, float]()
-    for topic, labels in graded.items():
-        grades = [labels.get(document, 0) for document in ranked.get(topic, ())]
-        if named.NAME == "RBP":
-            values[topic] = rbp(grades, named["p"], named.params.get("rel"))
-        else:
-            values[topic] = err(grades, max(highest, _HIGHEST_OF_GDEVAL))
-    return values
+    formula = _FORMULAS[named.NAME]
+    return {
+        topic: formula([labels.get(document, 0) for document in ranked.get(topic, ())], named, highest)
+        for topic, labels in graded.items()
+    }
 
 
 def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
@@ -155,6 +153,13 @@ def err(grades: Iterable[int], highest: int) -> float:
         value += unsatisfied * satisfies / rank
         unsatisfied *= 1 - satisfies
     return value
+
+
+# Formulas of the grades of a list, the measure of ir_measures, and the highest grade of the qrels.
+_FORMULAS: Mapping[str, Callable[[Sequence[int], Any, int], float]] = {
+    "RBP": lambda grades, measure, _: rbp(grades, measure["p"], measure.params.get("rel")),
+    "ERR": lambda grades, _, highest: err(grades, max(highest, _HIGHEST_OF_GDEVAL)),
+}
 
 
 def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
