@@ -66,7 +66,7 @@ def evaluate(
         raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
     is_wide |= style == "table" and not per_topic and len(measures) > 1
     if bounds and is_wide:
-        remedy = "omit --reference and --format, and pass one measure"
+        remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     order = "trec_eval" if evaluator == "both" else evaluator
     judging = {"evaluator": order, "output": to_judge, "measure": measures, **scoring}

@@ -25,6 +25,7 @@ from touche.cli.output import (
     render,
     tell,
     three_decimals,
+    warn,
 )
 from touche.data.for_tira import SPLIT
 from touche.errors import ToucheError, one_line
@@ -106,7 +107,10 @@ def tasks(
     if reported:
         if task_id is None or per_topic:
             raise ToucheError("--reported shows one task; name it, and omit --per-topic")
-        render(listing.reported(task_id), style, [Sheet(_REPORTED, listing.reported(task_id))])
+        rows = listing.reported(task_id)
+        render(rows, style, [Sheet(_REPORTED, rows)])
+        if not rows:
+            warn(f"TIREx reports no values of {task_id}")
     elif per_topic:
         _show_topics(task_id, every, team, style)
     elif task_id is None and not every:

@@ -316,7 +316,13 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns comparisons with p-values that are corrected for all of them."""
+    """Returns comparisons with p-values that are corrected for all of the same measure."""
+    measures = dict.fromkeys(comparison.measure for comparison in compared)
+    groups = [[row for row in compared if row.measure == measure] for measure in measures]
+    return [comparison for group in groups for comparison in _corrected_together(group)]
+
+
+def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
     p_t_tests = holm([comparison.p_t_test for comparison in compared])
     p_randomisations = holm([comparison.p_randomisation for comparison in compared])
     return [

@@ -38,7 +38,7 @@ def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
 def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why the evaluators differ, and the ranks among published scores."""
     measure = runs[0].measure
-    alone = f"{measure} is scored only by trec_eval, because the organizers' script has only nDCG@k"
+    alone = f"{measure} is scored only by trec_eval, because the organizers' script does not have it"
     if not measure.of_trec_eval:
         alone = f"{measure} is not a measure of trec_eval; it is computed on trec_eval's ranking"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]

@@ -95,10 +95,10 @@ def check_writable(folder: Path) -> None:
     Examples:
         >>> import touche
         >>> from pathlib import Path
-        >>> touche.check_writable(Path("missing"))
+        >>> touche.check_writable(Path("no"))
         Traceback (most recent call last):
         ...
-        touche.errors.InputError: missing: cannot be written (No such file or directory); choose another place
+        touche.errors.InputError: no: cannot be written (No such file or directory); choose another directory
     """
     with _input_errors(folder):
         TemporaryFile(dir=folder).close()
