@@ -505,10 +505,23 @@ print(touche.sweep(*sys.argv[1:3], {}, output="sweep").new_runs)
     assert counts == [1, 1, 0]
 
 
-def test_a_sweep_into_the_folder_of_its_baseline_is_resumed(reading: Path) -> None:
-    for new_runs in (2, 0, 0):
+def test_a_sweep_into_the_folder_of_its_baseline_is_resumed_and_can_be_repeated(
+    reading: Path, write: Write
+) -> None:
+    for number, new_runs in enumerate((2, 0, 0, 2, 0)):
+        if number == 3:
+            write("mine/data/words.txt", "a b c")
         sweep = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")
         assert sweep.new_runs == new_runs
+
+
+def test_an_empty_option_is_not_the_working_directory(
+    reading: Path, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for content in ("one", "two"):
+        monkeypatch.chdir(write("work/notes.txt", content).parent)
+        sweep = swept(baselines.load(str(reading)), {"folder": [""]}, tmp_path / "out")
+        assert sweep.new_runs == (1 if content == "one" else 0)
 
 
 def test_a_changed_page_of_a_table_and_one_of_many_files_are_noticed(

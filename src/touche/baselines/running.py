@@ -117,17 +117,21 @@ class Runs:
                 described = data() | data_of_answers(answers)
                 return metadata(software, tag, options, described, started, datetime.now(UTC))
 
-            return write_run(output, topics, rankings, tag, describe, self._inputs(options))
+            return write_run(output, topics, rankings, tag, describe, self._inputs(output, options))
 
-    def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
-        """Returns the files of the input, of the statistics, of the options and of the baseline's folder."""
+    def _inputs(self, output: Path, options: Mapping[str, Any]) -> list[Path]:
+        """Returns the files of the input, of the statistics, of the options and of the baseline's folder.
+
+        An earlier run in the output directory is not an input, even if this is in the folder of the baseline.
+        """
         statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
         named = [Path(text) for text in texts if is_file(text)]
         folder = self.ranker.folder
         code = [folder / path for path in self.ranker.files] if folder else []
-        return [*self.source.files, *known, *named, *code]
+        earlier = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
+        return [*self.source.files, *known, *named, *(path for path in code if path not in earlier)]
 
 
 def _using_statistics(

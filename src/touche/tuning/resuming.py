@@ -96,7 +96,7 @@ class Resumption:
         """Returns what a run depends on."""
         # Options that only store values change no ranking, but the run changes their folders.
         values = [value for name, value in options.items() if not name.startswith("keep_")]
-        data = [self._data(Path(text)) for value in values for text in texts_in(value)]
+        data = [self._data(Path(text)) for value in values for text in texts_in(value) if text]
         return repr([sorted(options.items()), data, code, self._input])
 
     def _data(self, path: Path) -> str:
