@@ -69,6 +69,25 @@ class Judge:
         least = 0.0 - greatest(self, labels, second, first)  # not -0.0
         return Bounds(least=least, greatest=greatest(self, labels, first, second))
 
+    def mean(
+        self,
+        first: Mapping[str, Sequence[str]],
+        second: Mapping[str, Sequence[str]],
+        topics: Collection[str],
+    ) -> Bounds:
+        """Returns the bounds of the mean over some topics of the first run's score minus the second's.
+
+        Args:
+            first, second: documents of each topic down to the cutoff, best first; a missing topic scores 0.
+            topics: at least one topic.
+        """
+        return mean_bounds(
+            {
+                topic: self.topic(topic, first.get(topic, ()), second.get(topic, ()))
+                for topic in sorted(topics)
+            }
+        )
+
     def unjudged(self, topic: str, *lists: Iterable[str]) -> list[str]:
         """Returns the unjudged documents of lists, each once."""
         labels = self.labels[topic]
@@ -122,13 +141,14 @@ def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
     )
 
 
-def _discounts(cutoff: int) -> Floats:
+def rank_discounts(cutoff: int) -> Floats:
+    """Returns the discount of nDCG for each rank from 1."""
     return 1 / np.log2(np.arange(2, cutoff + 2))
 
 
 def _ndcg(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
     """Returns the greatest difference of nDCG@k."""
-    discounts = _discounts(known.cutoff or 0)
+    discounts = rank_discounts(known.cutoff or 0)
     weights = dict.fromkeys([*first, *second], 0.0)
     for sign, documents in ((1, first), (-1, second)):
         for document, discount in zip(documents, discounts.tolist(), strict=False):

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from touche.errors import ToucheError, choice
-from touche.evaluation.bounds import Bounds, mean_bounds
+from touche.evaluation.bounds import Bounds
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.power import detectable_difference
 from touche.evaluation.scores import Evaluated
@@ -310,9 +310,8 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
     known = a.judge
     if known is None or known.is_of_one or None in (a.mean_bounds(evaluator), b.mean_bounds(evaluator)):
         return None
-    first, second = (run.lines.documents_of(run.order(evaluator), known.cutoff) for run in (a, b))
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
-    return mean_bounds({t: known.topic(t, first.get(t, ()), second.get(t, ())) for t in sorted(common)})
+    return known.mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:

@@ -84,7 +84,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
         ToucheError: if the run has no topic of the qrels.
     """
     run = Run.of(run)
-    ranked = run.documents_of(in_qrels(run.by_score, qrels), measure.depth)
+    ranked = run.documents_of(judged_order("trec_eval", run, qrels), measure.depth)
     return Evaluation(by_trec_eval(ranked, qrels, measure), judged_share(ranked, qrels, measure.cutoff))
 
 
@@ -175,7 +175,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     """
     run = Run.of(run)
     cutoff = measure.cutoff or 0
-    ranked = run.documents_of(in_qrels(run.by_rank, qrels), cutoff)
+    ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
     per_topic = {}
     for topic, labels in gains(qrels).items():
         judged = [labels[document] for document in ranked.get(topic, ()) if document in labels]
@@ -216,6 +216,15 @@ def gains(qrels: Qrels) -> Qrels:
     """Returns qrels, topics in order, with 0 for labels below 0 (spam), which can crash trec_eval's code."""
     topics = sorted(qrels, key=in_order)
     return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
+
+
+def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
+    """Returns an evaluator's order of a run's lines: touche orders them by rank, trec_eval by score.
+
+    Raises:
+        ToucheError: if the run has no topic of the qrels.
+    """
+    return in_qrels(run.by_rank if evaluator == "touche" else run.by_score, qrels)
 
 
 def in_qrels(order: Order, qrels: Qrels) -> Order:

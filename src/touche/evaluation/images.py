@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from statistics import fmean
 
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, in_qrels, judged_share
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order, judged_share
 from touche.tasks.measures import PER_STANCE, Measure
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
@@ -42,7 +42,7 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation
         ToucheError: if the run has no topic of the qrels.
     """
     cutoff = measure.cutoff or len(run)
-    ranked = run.documents_of(in_qrels(run.by_rank, qrels), cutoff)
+    ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
     topics = {topic_in(ranking) for ranking in ranked}
     wanted = [ranking for ranking in qrels if topic_in(ranking) in topics]
     values = {name: sum(qrels[name].get(id, 0) for id in ranked.get(name, ())) / cutoff for name in wanted}

@@ -1,19 +1,16 @@
 """What to judge next: the unjudged documents whose grades move the differences between runs most."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log2
 
 import numpy as np
 
 from touche.errors import ToucheError
-from touche.evaluation.bounds import Judge, mean_bounds
+from touche.evaluation.bounds import Judge, rank_discounts
 from touche.evaluation.evaluators import ndcg
 from touche.evaluation.scores import Evaluated
 from touche.trec.qrels import Qrels
-
-Ranks = Mapping[str, Mapping[str, int]]  # of the first documents of a run, by topic
 
 
 @dataclass(frozen=True)
@@ -40,12 +37,14 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
         ToucheError: if the measure has no bounds.
     """
     known = _known(runs)
-    lists = [run.lines.documents_of(run.order(evaluator), known.cutoff) for run in runs]
+    lists = [run.first_documents(evaluator) for run in runs]
+    weights_of_ranks = _weights(known, max(len(ids) for of_run in lists for ids in of_run.values()))
     rows = []
     for topic in sorted(set().union(*lists)):
         documents = [of_run.get(topic, ()) for of_run in lists]
+        weighted = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in documents]
         for document in known.unjudged(topic, *documents):
-            weights = np.array([_weight(known, ids, document) for ids in documents])
+            weights = np.array([of_run.get(document, 0.0) for of_run in weighted])
             pairs = np.abs(weights[:, None] - weights).sum() / 2 if len(runs) > 1 else weights.sum()
             gain = float(pairs) * _highest(known, topic) / len(known.labels)
             count = int((weights > 0).sum())
@@ -62,18 +61,15 @@ def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence
         None if it is better only because touche removes unjudged documents.
     """
     known = _known([first])
-    lists = [run.lines.documents_of(run.order(evaluator), known.cutoff) for run in (first, second)]
+    better = first.first_documents(evaluator)
+    other = second.first_documents(evaluator)
     topics = first.bounds[evaluator].keys() & second.bounds[evaluator].keys()
 
     def is_decided(count: int) -> bool:
         labels = Qrels({topic: dict(of_topic) for topic, of_topic in known.labels.items()})
         for row in rows[:count]:
             labels[row.topic].setdefault(row.document, 0)
-        judged = replace(known, labels=labels)
-        bounds = {
-            topic: judged.topic(topic, *(of_run.get(topic, ()) for of_run in lists)) for topic in topics
-        }
-        return mean_bounds(bounds).least >= 0
+        return replace(known, labels=labels).mean(better, other, topics).least >= 0
 
     return bisect_left(range(len(rows)), True, key=is_decided) if is_decided(len(rows)) else None
 
@@ -86,13 +82,13 @@ def _known(runs: Sequence[Evaluated]) -> Judge:
     return known
 
 
-def _weight(known: Judge, documents: Sequence[str], document: str) -> float:
-    """Returns the weight of a document's rank in the measure; 0 if the list lacks it."""
-    if document not in documents:
-        return 0.0
-    rank = documents.index(document) + 1
-    weights = {"nDCG": 1 / log2(rank + 1), "P": 1 / (known.cutoff or 1)}
-    return weights.get(known.name, 1 / rank)
+def _weights(known: Judge, count: int) -> list[float]:
+    """Returns the weights of the first ranks in the measure."""
+    if known.name == "nDCG":
+        return [*rank_discounts(count)]
+    if known.name == "P":
+        return [1 / (known.cutoff or 1)] * count
+    return [1 / rank for rank in range(1, count + 1)]
 
 
 def _highest(known: Judge, topic: str) -> float:

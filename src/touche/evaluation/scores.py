@@ -12,7 +12,7 @@ from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of, in_qrels
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of, judged_order
 from touche.evaluation.images import evaluation_by
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
@@ -197,8 +197,15 @@ class Evaluated:
         Args:
             evaluator: name of the evaluator.
         """
-        order = self.lines.by_rank if evaluator == "touche" else self.lines.by_score
-        return in_qrels(order, self.judgments)
+        return judged_order(evaluator, self.lines, self.judgments)
+
+    def first_documents(self, evaluator: str) -> Mapping[str, Sequence[str]]:
+        """Returns the documents of each judged topic down to the measure's cutoff, best first.
+
+        Args:
+            evaluator: name of the evaluator, whose order counts.
+        """
+        return self.lines.documents_of(self.order(evaluator), self.measure.cutoff)
 
     def mean_bounds(self, evaluator: str) -> Bounds | None:
         """Returns bounds of the mean; None if it is not known which topics touche would average over.
