@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from touche.evaluation.ranks import groups, rank_interval, rank_intervals
+from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resampled_sums
 from touche.evaluation.significance import draws
 from touche.tasks import STANCE, Published, Task
 from touche.tasks.per_topic import topic_values
@@ -71,10 +71,10 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     ]
     if others:
         own = [rounded(per_topic[topic]) for topic in others[0]]
-        low, high = rank_intervals([own, *([*values.values()] for values in others)])[0]
-        among = (
-            "" if len(others) == len(published) else f" among {len(others) + 1} with a value for each topic"
-        )
+        sums = resampled_sums([own, *([*values.values()] for values in others)])
+        low, high = rank_interval(sums, sums[0])
+        is_complete = len(others) == len(published)
+        among = "" if is_complete else f" among {len(others) + 1} with a value for each topic"
     else:
         samples = np.array([*per_topic.values()])[draws(len(per_topic))].mean(axis=1)
         low, high = rank_interval(np.array([[row.value] for row in published]), np.round(samples, 3))

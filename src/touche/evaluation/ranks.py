@@ -12,19 +12,29 @@ Values = Sequence[Sequence[float]]  # of each run, for the same topics
 
 
 def rank_intervals(values: Values) -> list[tuple[int, int]]:
-    """Returns the 95% interval of each run's rank, by bootstrap over topics, the same for all runs.
+    """Returns the 95% interval of each run's rank, by bootstrap over topics.
 
     Args:
-        values: values of each run and topic, with up to three decimals, so that equal sums are equal.
+        values: values of each run and topic, as of ``resampled_sums``.
 
     Returns:
         The percentiles of ``bootstrap_interval``, of ranks from 1; equal means share a rank.
     """
+    sums = resampled_sums(values)
+    return [rank_interval(sums, of_run) for of_run in sums]
+
+
+def resampled_sums(values: Values) -> NDArray[np.float64]:
+    """Returns sums over resampled topics, the same topics for all runs: a row for each run.
+
+    Args:
+        values: values of each run and topic, with up to three decimals, so that equal sums are equal.
+    """
     thousandths = np.rint(1000 * np.array(values))
     topics = thousandths.shape[1]
     counts = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
-    sums = thousandths @ counts.T
-    return [rank_interval(sums, of_run) for of_run in sums]
+    sums: NDArray[np.float64] = thousandths @ counts.T
+    return sums
 
 
 def rank_interval(others: NDArray[np.float64], samples: NDArray[np.float64]) -> tuple[int, int]:

@@ -112,8 +112,13 @@ def _read(name: str) -> dict[str, list[dict[str, float]]]:
     path = _FOLDER / f"{name}.tsv"
     rows = dict[str, list[dict[str, float]]]()
     if path.exists():
-        _, *lines = path.read_text(encoding="utf-8").splitlines()  # the first line is the table's origin
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+        for row in read_table(path)[1]:
             tag = row.pop("tag")
             rows.setdefault(tag, []).append({topic: float(value) for topic, value in row.items() if value})
     return rows
+
+
+def read_table(path: Path) -> tuple[str, list[dict[str, str]]]:
+    """Returns the origin of a table of published values, which is its first line, and the rows."""
+    origin, *lines = path.read_text(encoding="utf-8").splitlines()
+    return origin, [*csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]

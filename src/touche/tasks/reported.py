@@ -1,9 +1,10 @@
 """Values of systems over the whole corpora that TIREx reports; nobody submitted these runs to Touché."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from touche.tasks.per_topic import read_table
 
 _FOLDER = Path(__file__).parent / "reported"
 
@@ -36,7 +37,7 @@ def reported_results(task_id: str) -> tuple[Reported, ...]:
     path = _FOLDER / f"{task_id}.tsv"
     if not path.exists():
         return ()
-    origin, *lines = path.read_text(encoding="utf-8").splitlines()
+    origin, table = read_table(path)
     rows = [
         Reported(
             task=task_id,
@@ -47,6 +48,6 @@ def reported_results(task_id: str) -> tuple[Reported, ...]:
             unjudged_10=float(row["unjudged@10"]),
             source=origin.rpartition("(")[2].rstrip(")"),
         )
-        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        for row in table
     ]
     return tuple(sorted(rows, key=lambda row: -row.ndcg_10))
