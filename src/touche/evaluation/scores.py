@@ -34,8 +34,25 @@ def unjudged_limit(task: Task) -> float:
     return UNJUDGED_LIMIT if task.judged_limit is None else round(1 - task.judged_limit, 9)
 
 
+class InDimension:
+    """What belongs to one judged dimension, and to one order of pairs."""
+
+    dimension: str
+    any_order: bool
+
+    @property
+    def label(self) -> str:
+        """Name of the dimension, such as ``relevance, any order``."""
+        return f"{self.dimension}, any order" if self.any_order else self.dimension
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether documents are ranked in this dimension; for stances they are labelled."""
+        return self.dimension != STANCE
+
+
 @dataclass(frozen=True)
-class Subject:
+class Subject(InDimension):
     """Subject of a score: a run in one dimension, with one evaluator.
 
     Attributes:
@@ -59,16 +76,6 @@ class Subject:
     measure: str
     evaluator: str
     name: str = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        """Name of the dimension, such as ``relevance, any order``."""
-        return _label(self.dimension, self.any_order)
-
-    @property
-    def is_ranking(self) -> bool:
-        """Whether documents are ranked in this dimension; for stances they are labelled."""
-        return self.dimension != STANCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +127,7 @@ class TopicScore(Subject):
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(InDimension):
     """A run evaluated by the judgments of one dimension, with everything that commands show.
 
     Attributes:
@@ -150,16 +157,6 @@ class Evaluated:
     judgments: Qrels
     evaluations: Mapping[str, Evaluation]
     skipped: Sequence[LineError] = ()
-
-    @property
-    def label(self) -> str:
-        """Name of the dimension, such as ``relevance, any order``."""
-        return _label(self.dimension, self.any_order)
-
-    @property
-    def is_ranking(self) -> bool:
-        """Whether documents are ranked in this dimension; for stances they are labelled."""
-        return self.dimension != STANCE
 
     @property
     def measure(self) -> Measure:
@@ -422,10 +419,6 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
             if documents[line] not in judged and reversed_pair in judged and reversed_pair not in present:
                 documents[line] = reversed_pair
     return replace(run, documents=documents)
-
-
-def _label(dimension: str, any_order: bool) -> str:
-    return f"{dimension}, any order" if any_order else dimension
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
