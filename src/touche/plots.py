@@ -170,9 +170,8 @@ def save(figure: "Figure", path: Path) -> None:
     settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
     formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
     with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing"
-        )  # of other scripts; the page has these names as text
+        # Glyphs of other scripts; the page has these names as text.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
         for kind, metadata in formats.items():
             buffer = BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)

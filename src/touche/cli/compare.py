@@ -145,17 +145,14 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     which = "* significant:" if is_any_significant else "no row is significant: no"
     rows = counted(len(compared), "row")
     undecided = [row for row in compared if row.is_undecided]
-    topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))
     notes = [
         f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
         f"{which} corrected p of the paired t-test below {SIGNIFICANT}",
         "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
-        *(
-            [f"not decided by {topics}: {counted(len(undecided), 'row')} below it, not significant"]
-            if undecided
-            else []
-        ),
     ]
+    if undecided:
+        topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))
+        notes.append(f"not decided by {topics}: {counted(len(undecided), 'row')} below it, not significant")
     if bounds:
         shared = "a result of both runs has one grade"
         notes.append(f"least, greatest: A - B, whatever grades the unjudged results get; {shared}")

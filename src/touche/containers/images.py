@@ -274,9 +274,8 @@ def _with_dockerfile(name: str) -> Path:
 def _bases(folder: Path, root: Path | None) -> list[str]:
     """Returns the base images of a Dockerfile; in a clone also the first base, which all others need."""
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
-    address = (
-        r"\S*/" if is_shipped(folder) else re.escape(_PREFIX)
-    )  # after a release, that of a published base
+    # After a release, the address of a published base stands before the name.
+    address = r"\S*/" if is_shipped(folder) else re.escape(_PREFIX)
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)})(?:[:@]\S*)?(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
     return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named

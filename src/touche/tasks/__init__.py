@@ -133,9 +133,8 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
             judged = {name: structs.replace(file, file=path) for name, file in judged.items()}
         else:
             of_stances |= measure is None and Judgments(qrels.name) == judged.get(STANCE)
-            dimension = (
-                qrels.stem if qrels.stem != STANCE else qrels.name
-            )  # a file of grades may be called so
+            # A file of grades may have the name of the judged stances.
+            dimension = qrels.name if qrels.stem == STANCE else qrels.stem
             judged = {STANCE if of_stances else dimension: Judgments(path)}
     elif measure is not None:
         judged = {name: file for name, file in judged.items() if (name == STANCE) == of_stances}

@@ -171,9 +171,8 @@ def _version(module: str, packages: Iterable[str]) -> str:
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
         if module in sys.modules and any(map(_is_newer_than_process, files)):
-            texts.append(
-                token_hex()
-            )  # Python may have loaded earlier code, so that no process reuses the run
+            # Python may have loaded earlier code, so that no process reuses the run.
+            texts.append(token_hex())
     return " ".join(texts)
 
 
