@@ -9,6 +9,7 @@ from touche.identification.counts import ANALYSES, FieldCounts
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.samples import Array, Sample, sample_of
+from touche.scan.statistics import Statistics
 from touche.trec.runs import RunLine
 from touche.trec.topics import Topic
 
@@ -35,7 +36,20 @@ def made_counts(seed: int, rows: int = 12, terms: int = 3) -> FieldCounts:
     tf = random.integers(1, 9, len(row)).astype(float)
     lengths = random.integers(50, 500, rows).astype(float)
     qtf = random.integers(1, 3, terms)[term].astype(float)
-    return FieldCounts(row, term, tf, qtf, lengths, tuple(f"t{n}" for n in range(terms)))
+    return FieldCounts(
+        rows=row,
+        terms=term,
+        tf=tf,
+        qtf=qtf,
+        lengths=lengths,
+        vocabulary=tuple(f"t{n}" for n in range(terms)),
+        statistics=Statistics(
+            documents=rows,
+            tokens=int(lengths.sum()),
+            df=np.bincount(term, minlength=terms),
+            ttf=np.bincount(term, tf, minlength=terms).astype(np.int64),
+        ),
+    )
 
 
 def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:

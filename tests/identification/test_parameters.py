@@ -1,5 +1,6 @@
 """Parameters inferred from scores: round values, and N and df from computed weights."""
 
+from dataclasses import replace
 from importlib import import_module
 from math import log, log2
 
@@ -7,7 +8,6 @@ import numpy as np
 import pytest
 
 from identifying import PAIR, STANDARD, TEXT, made_counts
-from touche.identification.counts import FieldCounts
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import SUM, Hypothesis
 from touche.identification.models import BM25, LM_DIRICHLET
@@ -29,7 +29,7 @@ def given_away(
     """Returns the inference from weights with these standard errors, among few document counts."""
     monkeypatch.setattr(import_module("touche.identification.parameters"), "_LARGEST", 500_000)
     made, names = made_counts(1, terms=len(weights)), tuple(map(str, DF[: len(weights)]))
-    counts = FieldCounts(made.rows, made.terms, made.tf, made.qtf, made.lengths, names)
+    counts = replace(made, vocabulary=names)
     problem = Problem(Hypothesis(BM25, STANDARD, TEXT), (counts,), np.zeros(12))
     moved = np.array(weights) + np.random.default_rng(2).normal(0, deviation, len(weights))
     numbers = np.array([log(c0), log(0.9 / 100), *moved])

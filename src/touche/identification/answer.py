@@ -9,8 +9,8 @@ import numpy as np
 
 from touche.documents.records import AnyDocument
 from touche.identification.counts import CandidateAnalysis
-from touche.identification.fitting import MET, Fit
-from touche.identification.hypotheses import BM25_OR_TFIDF, MAXIMUM
+from touche.identification.fitting import TOLERANCE, Fit
+from touche.identification.hypotheses import BM25_OR_TFIDF
 from touche.identification.misses import Miss, misses
 from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
@@ -25,9 +25,8 @@ NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)
 _NEXT = 5  # hypotheses that are listed after the winner
 _FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
-_STUCK = 0.05  # of the scores; least squares may miss them for a maximum of two fields
 _MAJORITY = 0.75  # of the scores beyond the free numbers
-_ERRORS = 2.0  # standard errors
+_STANDARD_ERRORS = 2.0  # of a significant difference
 
 
 @dataclass(frozen=True)
@@ -157,12 +156,9 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     Raises:
         ToucheError: if Lucene is not installed, or fitting processes die.
     """
-    fits, twins, tried = search(sample, documents)
-    winner, *others = fits
-    if winner.hypothesis.formula:
-        equal = [fit for fit in fits if fit.share() == winner.share()]
-    else:
-        equal = [winner, *(fit for fit in others if not differs(winner, fit))]
+    fits, equal_analyses, tried = search(sample, documents)
+    winner = fits[0]
+    equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
@@ -173,7 +169,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
         reason=reason,
         candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
         nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
-        undecided=undecided(equal, twins),
+        undecided=undecided(equal, equal_analyses),
         numbers=tuple(shared_numbers(winner)),
         terms=tuple(_terms(winner)),
         collections=document_frequencies(winner) if has_frequencies else {},
@@ -182,13 +178,25 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     )
 
 
+def _equal_fits(fits: Sequence[Fit]) -> list[Fit]:
+    """Returns the winner, the first one, and the fits that are as good.
+
+    In closed form hardly any number is free, so that a true hypothesis reproduces all scores, and one score
+    decides. With free numbers a difference has to be significant.
+    """
+    winner, *others = fits
+    if winner.hypothesis.formula:
+        return [fit for fit in fits if fit.share() == winner.share()]
+    return [winner, *(fit for fit in others if not differs(winner, fit))]
+
+
 def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
     """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
     return Candidate(
         hypothesis=str(fit.hypothesis),
         axes=fit.hypothesis.axes,
         documents=len(fit.errors),
-        free_numbers=fit.rank,
+        free_numbers=fit.free_numbers,
         floor=fit.floor,
         shares=tuple(map(fit.share, WITHIN)),
         median=fit.median,
@@ -200,15 +208,13 @@ def differs(a: Fit, b: Fit) -> bool:
     """Returns whether one fit reproduces significantly more scores than the other.
 
     As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
-    more than two standard errors, plus the difference in free numbers. The fit of a maximum of two fields can
-    stop at a bad place, so it has to differ by 5% of the documents more. Mean errors are not compared,
-    because a few documents with different texts would dominate them.
+    more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
+    a few documents with different texts would dominate them.
     """
-    advantage = (a.errors <= MET).astype(int) - (b.errors <= MET)  # 1 or -1 if only one fit reproduces it
-    freedom = abs(a.rank - b.rank)
-    combinations = {a.hypothesis.combination, b.hypothesis.combination}
-    stuck = _STUCK * len(advantage) if MAXIMUM in combinations else 0.0
-    return bool(abs(advantage.sum()) > _ERRORS * np.sqrt(abs(advantage).sum()) + freedom + stuck)
+    only_a = np.sum((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
+    only_b = np.sum((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
+    chance = _STANDARD_ERRORS * np.sqrt(only_a + only_b) + abs(a.free_numbers - b.free_numbers)
+    return bool(abs(int(only_a) - int(only_b)) > chance)
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
@@ -221,10 +227,10 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     if winner.hypothesis.formula and winner.share() < 1:
         return False, f"{share} with the statistics of the documents; a relative of it has made the others"
-    left = len(winner.errors) - winner.rank
+    left = len(winner.errors) - winner.free_numbers
     if left < _FEWEST:
         remaining = f"all scores except {left}, too few to decide"
-        return False, f"its {winner.rank} free numbers could reproduce {remaining}"
+        return False, f"its {winner.free_numbers} free numbers could reproduce {remaining}"
     beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
     if beyond <= _MAJORITY:
         return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
@@ -238,16 +244,16 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
 
 
 def undecided(
-    fits: Sequence[Fit], twins: Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
+    fits: Sequence[Fit], equal_analyses: Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 ) -> dict[str, tuple[str, ...]]:
     """Returns the values that do not differ significantly from the winner's, by axis; the winner's first.
 
     Args:
         fits: the winner, then the fits that do not differ significantly from it.
-        twins: analyses with equal results on the sample, by the analysis that represents them.
+        equal_analyses: analyses with equal results on the sample, by the analysis that represents them.
     """
     equal = [fit.hypothesis for fit in fits]
-    equal += [replace(one, analysis=twin) for one in equal for twin in twins.get(one.analysis, ())]
+    equal += [replace(one, analysis=twin) for one in equal for twin in equal_analyses.get(one.analysis, ())]
     values = {axis: tuple(dict.fromkeys(one.axes[axis] for one in equal)) for axis in equal[0].axes}
     return {axis: names for axis, names in values.items() if len(names) > 1}
 
@@ -261,5 +267,5 @@ def _terms(fit: Fit) -> Iterator[TermNumber]:
 
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     for topic in dict.fromkeys(sample.topics):
-        met = fit.errors[np.array(sample.topics) == topic] <= MET
+        met = fit.errors[np.array(sample.topics) == topic] <= TOLERANCE
         yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(met), share=float(met.mean()))

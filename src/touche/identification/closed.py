@@ -181,7 +181,7 @@ def _described(problem: Problem, values: Parameters) -> Fit:
         numbers=numbers,
         deviations=np.zeros(len(numbers)),
         errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),
-        rank=len(values),
+        free_numbers=len(values),
         parameters=values,
     )
 
@@ -191,7 +191,6 @@ def _numbers(problem: Problem, values: Parameters) -> Array:
     formula = FORMULAS[problem.hypothesis.formula]
     numbers = np.zeros(problem.size)
     for counts, shared, own in zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True):
-        assert counts.statistics
         numbers[shared] = np.log(_shared(values, counts.statistics))
         numbers[own] = formula.own(values, counts.statistics)
     if problem.hypothesis.weight is None:

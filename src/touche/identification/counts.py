@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from touche.documents.records import AnyDocument
 from touche.identification.samples import ONE_FIELD, PARTS, Array, Integers, Sample, searched_fields
+from touche.io.progress import watched
 from touche.scan.kernel import split
 from touche.scan.statistics import Statistics
 from touche.scan.tokens import encoded
@@ -101,7 +102,7 @@ class FieldCounts:
     qtf: Array
     lengths: Array
     vocabulary: tuple[str, ...]
-    statistics: Statistics | None = None
+    statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
         """Adds the counts of other documents; lengths of missing documents are 0."""
@@ -112,7 +113,7 @@ class FieldCounts:
             qtf=np.concatenate([self.qtf, other.qtf]),
             lengths=self.lengths + other.lengths,
             vocabulary=self.vocabulary,
-            statistics=self.statistics and other.statistics and self.statistics + other.statistics,
+            statistics=self.statistics + other.statistics,
         )
 
     def select(self, chosen: Integers) -> "FieldCounts":
@@ -127,7 +128,7 @@ class FieldCounts:
             qtf=self.qtf[cells],
             lengths=self.lengths[chosen],
             vocabulary=tuple(self.vocabulary[term] for term in used),
-            statistics=known and replace(known, df=known.df[used], ttf=known.ttf[used]),
+            statistics=replace(known, df=known.df[used], ttf=known.ttf[used]),
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
@@ -181,7 +182,7 @@ def _chunks(
     if documents is None:
         first = {document: line for line, document in reversed([*enumerate(sample.documents)])}
         yield [*first], {name: [sample.texts[name][line] for line in first.values()] for name in names}
-    remaining = iter(documents or ())
+    remaining = watched(documents or (), "counting", "documents", None)
     while chunk := list(islice(remaining, _CHUNK)):
         texts = [searched_fields(document) for document in chunk]
         yield [document.id for document in chunk], {name: [text[name] for text in texts] for name in names}
@@ -275,7 +276,7 @@ def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.ND
 
 
 def _matrix(texts: Sequence[npt.NDArray[np.int32]], count: int) -> _Matrix:
-    """FieldCounts each of the distinct words (columns) in each text (row)."""
+    """Counts each of the distinct words (columns) in each text (row)."""
     from scipy.sparse import csc_array  # here, because it takes 127 ms
 
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])

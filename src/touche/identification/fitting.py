@@ -1,4 +1,4 @@
-"""Fits the numbers of a hypothesis to scores: scipy's least squares with a Cauchy loss."""
+"""Fits the numbers of a hypothesis to scores by least squares with a Cauchy loss."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,24 +6,26 @@ from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
-import numpy.typing as npt
 
 from touche.identification.counts import FieldCounts
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identification.models import LENGTHS, MODELS, Model, Part
-from touche.identification.samples import Array, Integers
+from touche.identification.samples import Array
 
-MET = 1e-5  # the largest error of a reproduced score
+TOLERANCE = 1e-5  # the largest error of a reproduced score
 # Scales of the loss: at the first one all scores count, at the last one only reproduced scores.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 _FIRST_STEPS = 100  # at the first scale, which needs the most
 _STEPS = 15  # at every other scale
+_DAMPING = 1e-3  # at the start of a scale, relative to the second derivatives
+_LEAST_DAMPING = 1e-9
+_FACTOR = 5.0  # by which the damping changes after a step
+_LEAST_GAIN = 1e-8  # of the loss; smaller gains end a scale
+_HOPELESS = 0.1  # the share of the scores with errors below the scale; a fit with a lower share ends
 _FARTHEST = np.log(1000.0)  # the largest change of a shared number, as a logarithm
 _FLOAT32 = 2e-7  # relative precision of engines' numbers
 _UNKNOWN = 1e-9  # information on a number without data
 _WEIGHT = 0.5  # the initial value of a free weight
-
-Bits = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,8 @@ class Problem:
         """Returns the initial numbers."""
         numbers = [np.log([*self.model.common.values()])]
         for counts in self.counts:
-            tf = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
             numbers.append(np.log([*self.model.of_field.values()]))
-            numbers.append(self.model.begin(tf / max(1.0, counts.lengths.sum())))
+            numbers.append(self.model.begin(counts.statistics))
         return np.concatenate([*numbers, [np.log(_WEIGHT)] * (self.hypothesis.weight is None)])
 
     def weight(self, numbers: Array) -> float:
@@ -129,7 +130,7 @@ class Problem:
             slopes[:, -1] = sums[1] * counted[1]
         return slopes
 
-    def rank(self, numbers: Array) -> int:
+    def free_numbers(self, numbers: Array) -> int:
         """Returns how many scores the numbers could reproduce for a wrong hypothesis.
 
         Numbers of terms that are not independent count once. In a maximum each field could have the higher
@@ -163,7 +164,7 @@ class Fit:
         numbers: the numbers, in the order of ``Problem``.
         deviations: the standard errors of the numbers.
         errors: the error of each document's score beyond rounding.
-        rank: the result of ``Problem.rank``, or the number of parameters in closed form.
+        free_numbers: the result of ``Problem.free_numbers``, or the number of parameters in closed form.
         parameters: the parameters in closed form.
     """
 
@@ -171,7 +172,7 @@ class Fit:
     numbers: Array
     deviations: Array
     errors: Array
-    rank: int
+    free_numbers: int
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -182,7 +183,7 @@ class Fit:
     @property
     def floor(self) -> float:
         """The share of scores that the free numbers could reproduce for a wrong hypothesis."""
-        return self.rank / len(self.errors)
+        return self.free_numbers / len(self.errors)
 
     @property
     def gain(self) -> float:
@@ -194,37 +195,75 @@ class Fit:
         """The median error to two digits, because further ones depend on the processor."""
         return float(f"{np.median(self.errors):.1e}")
 
-    def share(self, within: float = MET) -> float:
+    def share(self, within: float = TOLERANCE) -> float:
         """Returns the share of documents whose error is at most ``within``."""
         return float(np.mean(self.errors <= within))
 
 
-def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None = None) -> Array:
-    """Returns the numbers that reproduce most scores.
+@np.errstate(all="ignore")
+def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
+    """Returns the numbers that reproduce most scores, by the Levenberg-Marquardt method.
 
     The scale of the loss falls step by step, from all scores to the scores that the hypothesis explains. So
-    outliers from text differences between copies of a corpus do not distort the numbers.
-    """
-    from scipy.optimize import least_squares  # here, because it takes 320 ms
+    outliers from text differences between copies of a corpus do not distort the numbers. Scores have few
+    terms each, so the normal equations are much cheaper than scipy's decompositions of all derivatives.
 
-    first = problem.begin()
+    Args:
+        problem: the problem.
+        scales: the scales of the loss, from coarse to fine.
+    """
+    begin = problem.begin()
     far = np.full(problem.size, _FARTHEST)
     for columns in problem.own_columns:
         far[columns] = np.inf
-    low = first - far
-    high = first + far
-    numbers = np.clip(first if begin is None else begin, low + 1e-9, high - 1e-9)
+    numbers = begin
     for scale in scales:
-        numbers = least_squares(
-            problem.residuals,
-            numbers,
-            jac=problem.jacobian,
-            bounds=(low, high),
-            loss="cauchy",
-            f_scale=scale,
-            max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
-        ).x
+        steps = _FIRST_STEPS if scale == scales[0] else _STEPS
+        numbers = _fit_scale(problem, scale, steps, numbers, begin - far, begin + far)
+        if np.mean(problem.errors(numbers) <= scale) < _HOPELESS:
+            break
     return numbers
+
+
+def _fit_scale(
+    problem: Problem, scale: float, steps: int, numbers: Array, lowest: Array, highest: Array
+) -> Array:
+    """Returns numbers with a smaller loss than the initial ones, after at most so many steps."""
+    damping = _DAMPING
+    loss = _loss(problem, numbers, scale)
+    equations = None
+    for _ in range(steps):
+        if equations is None:
+            equations = _normal_equations(problem, numbers, scale)
+        matrix, slope = equations
+        diagonal = np.diag(matrix)
+        damped = matrix + np.diag(damping * diagonal + _UNKNOWN * (1 + diagonal.max()))
+        changed = np.clip(numbers - np.linalg.solve(damped, slope), lowest, highest)
+        changed_loss = _loss(problem, changed, scale)
+        if changed_loss >= loss or np.isnan(changed_loss):
+            damping *= _FACTOR
+        else:
+            gain = loss - changed_loss
+            numbers = changed
+            loss = changed_loss
+            equations = None
+            damping = max(damping / _FACTOR, _LEAST_DAMPING)
+            if gain < _LEAST_GAIN * loss:
+                break
+    return numbers
+
+
+def _loss(problem: Problem, numbers: Array, scale: float) -> float:
+    """Returns the sum of the Cauchy losses of all scores."""
+    return float(np.log1p(np.square(problem.residuals(numbers) / scale)).sum())
+
+
+def _normal_equations(problem: Problem, numbers: Array, scale: float) -> tuple[Array, Array]:
+    """Returns the approximate second derivatives of half the loss, and the first ones."""
+    residuals = problem.residuals(numbers)
+    slopes = problem.jacobian(numbers)
+    weighted = slopes / (1 + np.square(residuals / scale))[:, None]
+    return weighted.T @ slopes, weighted.T @ residuals
 
 
 def describe_fit(problem: Problem, numbers: Array) -> Fit:
@@ -234,7 +273,7 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
     ones.
     """
     errors = problem.errors(numbers)
-    met = errors <= MET
+    met = errors <= TOLERANCE
     slopes = problem.jacobian(numbers)[met]
     variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
     information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
@@ -244,35 +283,5 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
         numbers=numbers,
         deviations=np.maximum(deviations, _FLOAT32 * np.abs(numbers)),
         errors=errors,
-        rank=problem.rank(numbers),
-    )
-
-
-def begin_of_maximum(problem: Problem) -> Array:
-    """Returns numbers to begin with for a maximum of two fields; a field that loses has no slope.
-
-    The first field is fitted to all scores by itself, and the second one to those that this leaves too low.
-    """
-    begin = problem.begin()
-    chosen = np.arange(len(problem.scores))
-    for at, own in enumerate(problem.own_columns):
-        alone = _alone(problem, at, chosen)
-        if alone.counts[0].vocabulary:
-            numbers = fit(alone)
-            common = len(problem.model.common) if at else 0  # the first field determines these numbers
-            begin[problem.shared_columns[at][common:]] = numbers[alone.shared_columns[0][common:]]
-            terms = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
-            begin[own.start + np.array(terms)] = numbers[alone.own_columns[0]]
-            chosen = np.flatnonzero(alone.residuals(numbers) < -MET)
-    return begin
-
-
-def _alone(problem: Problem, at: int, chosen: Integers) -> Problem:
-    """Returns one field of a problem on some of its documents, which may have no term in it."""
-    fields = (problem.hypothesis.fields[at],)
-    return Problem(
-        hypothesis=replace(problem.hypothesis, fields=fields, combination="", weight=1.0),
-        counts=(problem.counts[at].select(chosen),),
-        scores=problem.scores[chosen],
-        mean_lengths=problem.mean_lengths[at : at + 1],
+        free_numbers=problem.free_numbers(numbers),
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from touche.identification.counts import FieldCounts
-from touche.identification.fitting import MET, Fit, Problem
+from touche.identification.fitting import TOLERANCE, Fit, Problem
 from touche.identification.samples import Sample
 
 _MOST = 10  # documents
@@ -48,13 +48,13 @@ def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
     """Yields up to ten documents, those with the largest errors."""
     predicted = fit.problem.predicted(fit.numbers).tolist()
     for row in np.argsort(-fit.errors)[:_MOST].tolist():
-        if fit.errors[row] > MET:
+        if fit.errors[row] > TOLERANCE:
             yield Miss(
                 topic=sample.topics[row],
                 document=sample.documents[row],
                 score=float(sample.scores[row]),
                 predicted=predicted[row],
-                explained=_explanation(fit, row, MET + float(sample.slack[row])),
+                explained=_explanation(fit, row, TOLERANCE + float(sample.slack[row])),
             )
 
 

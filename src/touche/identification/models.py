@@ -13,6 +13,7 @@ import numpy as np
 
 from touche.identification.samples import Array
 from touche.scan.lengths import before_lucene_7, exact, one_byte
+from touche.scan.statistics import Statistics
 
 Part = tuple[Array, Array, Array]
 _LOG2_E = np.log2(np.e)
@@ -24,7 +25,7 @@ class Model:
 
     Attributes:
         part: the contributions of terms, with their derivatives.
-        begin: maps relative frequencies of terms to initial values of own.
+        begin: maps the statistics of a field to initial values of own.
         lengths: the names of the ways in which engines store lengths.
         common: initial values of numbers that all fields share.
         of_field: initial values of numbers of each field.
@@ -34,7 +35,7 @@ class Model:
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
-    begin: Callable[[Array], Array]
+    begin: Callable[[Statistics], Array]
     lengths: tuple[str, ...]
     common: Mapping[str, float] = field(default_factory=dict)
     of_field: Mapping[str, float] = field(default_factory=dict)
@@ -125,18 +126,25 @@ DPH, DLH, PL2 = "DPH", "DLH", "PL2"
 MU, C0, C1, K1_B, C_AVGDL = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl"
 K1, B, C = "k1", "b", "c"
 MODELS: Mapping[str, Model] = {
-    # A third of the frequency, because matching documents have more of the terms than others.
-    LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, common={MU: 2000.0}, linear=False),
+    LM_DIRICHLET: Model(
+        dirichlet,
+        lambda known: np.log(2000 * (known.ttf + 1) / (known.tokens + 1)),
+        lengths=_ANY,
+        common={MU: 2000.0},
+        linear=False,
+    ),
     BM25: Model(
         saturation,
-        lambda p: np.full(len(p), 5.0),
+        lambda known: np.full(len(known.ttf), 5.0),
         lengths=_ANY,
         common={C0: 0.5},
         of_field={C1: 0.003},
         relative={C0: 0.5, K1_B: 0.5},
     ),
-    CLASSIC: Model(classic, lambda p: np.full(len(p), 5.0), _ANY),
-    DPH: Model(dph, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
-    DLH: Model(dlh, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
-    PL2: Model(pl2, lambda p: np.full(len(p), -1.0), ("exact",), of_field={C_AVGDL: 200.0}, linear=False),
+    CLASSIC: Model(classic, lambda known: np.full(len(known.ttf), 5.0), _ANY),
+    DPH: Model(dph, lambda known: np.full(len(known.ttf), 10.0), ("exact",), linear=False),
+    DLH: Model(dlh, lambda known: np.full(len(known.ttf), 10.0), ("exact",), linear=False),
+    PL2: Model(
+        pl2, lambda known: np.full(len(known.ttf), -1.0), ("exact",), of_field={C_AVGDL: 200.0}, linear=False
+    ),
 }

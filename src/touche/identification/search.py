@@ -1,8 +1,8 @@
-"""Searches all hypotheses in rounds; each round fits fewer hypotheses to more documents."""
+"""Searches all hypotheses: fits them to some documents, then the best and all their relatives to all."""
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice, repeat
@@ -14,16 +14,12 @@ from touche.documents.records import AnyDocument
 from touche.errors import ToucheError, choice
 from touche.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
 from touche.identification.counts import NAMED, CandidateAnalysis, Fields, count_terms
-from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, describe_fit, fit
-from touche.identification.hypotheses import MAXIMUM, Hypothesis, space
+from touche.identification.fitting import SCALES, Fit, Problem, describe_fit, fit
+from touche.identification.hypotheses import Hypothesis, space
 from touche.identification.samples import Integers, Sample
-from touche.identification.votes import voted
 from touche.io.processes import Pool
 from touche.io.progress import processors, watched
 
-_VARYING = 2  # after this round, weights and lengths of the first hypotheses are varied
-_VARIED = 3  # first hypotheses that are varied
-_COARSE = 3  # scales that are skipped after votes
 _BATCH = 4  # problems that a process receives at a time
 CLOSED = 0.8  # the share of scores that a hypothesis in closed form has to reproduce
 
@@ -31,33 +27,27 @@ _log = logging.getLogger(__name__)
 
 
 class Round(NamedTuple):
-    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses.
-
-    Hypotheses that differ from the first few (``relatives``) only on one axis also remain, because least
-    squares may have stopped at a bad place.
-    """
+    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses."""
 
     documents: int
     per_topic: int
     scales: tuple[float, ...]
     hypotheses: int
-    relatives: int = 0
 
 
-_ALL = 10**9
 ROUNDS = (
-    Round(documents=160, per_topic=20, scales=(1.0, 0.1, 0.01), hypotheses=100, relatives=3),
-    Round(documents=320, per_topic=40, scales=SCALES, hypotheses=12, relatives=1),
+    Round(documents=160, per_topic=20, scales=(1.0, 0.1, 0.01), hypotheses=100),
     Round(documents=1000, per_topic=40, scales=SCALES, hypotheses=3),
-    Round(documents=_ALL, per_topic=_ALL, scales=SCALES, hypotheses=_ALL),
 )
 
 
-Twins = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
+EqualAnalyses = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 """Analyses with equal results on a sample, by the analysis that represents them."""
 
 
-def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> tuple[list[Fit], Twins, int]:
+def search(
+    sample: Sample, documents: Iterable[AnyDocument] | None = None
+) -> tuple[list[Fit], EqualAnalyses, int]:
     """Fits all hypotheses to the scores of a sample, on all processors.
 
     Hypotheses in closed form are first, because they need no other search if the documents are complete.
@@ -116,37 +106,49 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
 
 def _search_free(
     sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool
-) -> tuple[list[Fit], Twins, int]:
-    """Fits hypotheses with a free number for each term in rounds."""
-    counts, twins = distinct(counts.items())
-    every = [one for one in space(list(sample.texts)) if one.analysis in counts]
-    hypotheses = every
-    tried = {*every}
-    for number, limits in enumerate(ROUNDS, 1):
-        chosen = chosen_documents(sample, limits)
+) -> tuple[list[Fit], EqualAnalyses, int]:
+    """Fits hypotheses with a free number for each term.
+
+    In rounds, fewer hypotheses are fitted to more documents. The remaining ones are fitted to all, then all
+    hypotheses that differ from the best one on one axis, until none of these is better.
+    """
+    counts, equal_analyses = distinct(counts.items())
+    space_of_sample = [one for one in space(list(sample.texts)) if one.analysis in counts]
+
+    def fit_all(
+        hypotheses: Sequence[Hypothesis], chosen: Integers, scales: Sequence[float], label: str
+    ) -> list[Fit]:
         some = {
             analysis: {name: field.select(chosen) for name, field in fields.items()}
             for analysis, fields in counts.items()
         }
         problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
-        scales = _scales(limits, sample)
-        votes = number == len(ROUNDS)
-        solved = pool.map(solve, problems, repeat(scales), repeat(votes), chunksize=_BATCH)
-        label = f"fitting, round {number} of {len(ROUNDS)}"
-        fits = ranked(watched(solved, label, "hypotheses", len(problems)))
+        solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
+        return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
+
+    hypotheses = space_of_sample
+    for number, limits in enumerate(ROUNDS, 1):
+        fits = fit_all(hypotheses, chosen_documents(sample, limits), limits.scales, f"round {number}")
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
-        leaders = [fit.hypothesis for fit in fits[: limits.relatives]]
-        hypotheses += [one for one in every if any(leader.is_relative(one) for leader in leaders)]
-        if number == _VARYING:
-            hypotheses += [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
-        hypotheses = list(dict.fromkeys(hypotheses))
+        _log_dropped(fits, hypotheses, f"round {number}")
+    every = np.arange(len(sample.scores))
+    final: list[Fit] = []
+    tried = {*space_of_sample}
+    while hypotheses:
+        final = ranked([*final, *fit_all(hypotheses, every, SCALES, "all scores")])
         tried.update(hypotheses)
-        remaining = {*hypotheses}
-        for fitted in fits:
-            if fitted.hypothesis not in remaining:
-                share = f"{fitted.share():.1%} of {len(chosen)} scores, median error {fitted.median:.0e}"
-                _log.debug("round %d dropped %s: %s", number, fitted.hypothesis, share)
-    return fits, twins, len(tried)
+        winner = final[0].hypothesis
+        relatives = [*winner.variants(), *(one for one in space_of_sample if winner.is_relative(one))]
+        fitted = {fit.hypothesis for fit in final}
+        hypotheses = [one for one in dict.fromkeys(relatives) if one not in fitted]
+    return final, equal_analyses, len(tried)
+
+
+def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:
+    for fitted in fits:
+        if fitted.hypothesis not in remaining:
+            share = f"{fitted.share():.1%} of {len(fitted.errors)} scores, median error {fitted.median:.0e}"
+            _log.debug("%s dropped %s: %s", when, fitted.hypothesis, share)
 
 
 def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
@@ -162,25 +164,25 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
                 raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
         ((_, fields),) = count_terms(sample, [hypothesis.analysis])
         problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
-    scales = [_scales(ROUNDS[-1], sample) for sample in samples]
+    scales = [_scales(SCALES, sample) for sample in samples]
     with _pool() as pool:
-        return list(pool.map(solve, problems, scales, repeat(True)))
+        return list(pool.map(solve, problems, scales))
 
 
 def distinct(
     analysed: Iterable[tuple[CandidateAnalysis, Fields]],
-) -> tuple[dict[CandidateAnalysis, Fields], Twins]:
+) -> tuple[dict[CandidateAnalysis, Fields], EqualAnalyses]:
     """Returns analyses that differ on the sample, and for each of them those with equal results."""
     counts: dict[CandidateAnalysis, Fields] = {}
-    twins: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
+    equal_analyses: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
     for analysis, fields in analysed:
         for other, others in counts.items():
             if all(fields[name].same_as(others[name]) for name in fields):
-                twins.setdefault(other, []).append(analysis)
+                equal_analyses.setdefault(other, []).append(analysis)
                 break
         else:
             counts[analysis] = fields
-    return counts, twins
+    return counts, equal_analyses
 
 
 def chosen_documents(sample: Sample, limits: Round) -> Integers:
@@ -194,16 +196,12 @@ def chosen_documents(sample: Sample, limits: Round) -> Integers:
     return np.sort(np.concatenate(chosen)[: limits.documents])
 
 
-def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
-    """Fits a problem; a maximum also gets votes, which are too slow before the last round.
+def solve(problem: Problem, scales: Sequence[float]) -> Fit:
+    """Fits a problem.
 
     Run it in a separate process: linear algebra needs more stack than a process with Java has left.
     """
-    if not votes or problem.hypothesis.combination != MAXIMUM:
-        return describe_fit(problem, fit(problem, scales))
-    first = voted(problem, fit(problem, scales, begin_of_maximum(problem)))
-    second = voted(problem, fit(problem, scales[_COARSE:], first))
-    return ranked([describe_fit(problem, first), describe_fit(problem, second)])[0]
+    return describe_fit(problem, fit(problem, scales))
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -244,9 +242,9 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
     )
 
 
-def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:
-    """Returns the scales of a round that are not finer than the scores' decimals."""
-    return tuple(scale for scale in limits.scales if scale >= 0.99 * 10.0**-sample.decimals)
+def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
+    """Returns the scales that are not finer than the scores' decimals."""
+    return tuple(scale for scale in scales if scale >= 0.99 * 10.0**-sample.decimals)
 
 
 @contextmanager
