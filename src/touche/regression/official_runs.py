@@ -83,7 +83,7 @@ def formula_fit(
         problem = f"the median error is {theirs.median:.2g}, above {largest_median:g}"
         raise ToucheError(f"{problem} ({theirs.share():.1%} of the scores are reproduced)")
     tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
-    fitted = f"{len(theirs.errors)} scores with {theirs.rank} free numbers"
+    fitted = f"{len(theirs.errors)} scores with {theirs.free_numbers} free numbers"
     order = f"median error {theirs.median:.2g}, tau {tau:.3f}"
     return theirs.share(), f"{fitted}, {order}; {ours.share():.1%} of the rerun's own scores"
 
