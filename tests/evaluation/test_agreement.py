@@ -123,17 +123,6 @@ def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) 
     assert overlap(b, a, ("", "")).tau_union == pytest.approx(1)
 
 
-def test_the_command(write: Write, touche: Touche) -> None:
-    a, b, c = (run(write, name, t1=documents) for name, documents in (("a", "ab"), ("b", "ba"), ("c", "xy")))
-    code, out, _ = touche("overlap", a, b, c)
-    assert code == 0
-    assert [line.split()[-6:] for line in out.splitlines()[1:]] == [
-        ["1", "1.000", "1.000", "-1.000", "-1.000", "0.487"],
-        *[["1", "0.000", "0.000", "–", "–", "0.000"]] * 2,
-    ]
-    assert "rmse" not in json.loads(touche("overlap", a, b, c, "--format", "json")[1])[0]
-
-
 def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     """The best run of all topics, of three, of two and of one: means of 1, 3/4, 1/2 and 1/4."""
     four, three, two, one = (

@@ -82,18 +82,6 @@ def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
         comparisons(evaluate(runs[:1], SPOT), "trec_eval")
 
 
-def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) -> None:
-    code, out, err = touche("compare", *runs[:2], "--task", "spot-check/passages", "--measure", "nDCG@5")
-    assert code == 0 and err.startswith("warning: two, relevance: the run has no results for topics 13, 14")
-    first = out.splitlines()[1].split()
-    assert first[:6] == ["all", "two", "relevance", "1.000", "0.500", "+0.500"]
-    assert first[-4:] == ["2,", "0,", "2", "4"]
-    _, out, _ = touche(
-        "compare", *runs[:2], "--task", "spot-check/passages", "--measure", "nDCG@5", "--per-topic"
-    )
-    assert out.splitlines()[1].split()[:7] == ["all", "two", "relevance", "13", "+1.000", "1.000", "0.000"]
-
-
 def test_with_a_reference_each_other_run_is_compared_with_it_and_the_correction_is_for_these(
     touche: Touche, runs: list[Path]
 ) -> None:

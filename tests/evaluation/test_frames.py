@@ -35,16 +35,6 @@ def test_the_frames_hold_what_the_json_holds(
     ]
 
 
-def test_published_results_are_a_frame(touche: Touche) -> None:
-    frame = package.published("touche-2022-task-1")
-    records = json.loads(touche("tasks", "touche-2022-task-1", "--format", "json")[1])
-    assert list(frame.columns) == list(records[0])
-    assert len(frame) == len(records) == 123
-    best = frame[frame.dimension == "coherence"].iloc[0]
-    assert (best.team, best.value, best.low, best.high) == ("Daario Naharis", 0.458, 0.389, 0.525)
-    assert list(package.published("touche-2021-task-1").columns) == list(frame.columns)
-
-
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     path = write("run.txt", run_text(strangers=2))
     with pytest.warns(UserWarning, match="t, relevance: less than 90% of the top 5 is judged"):
@@ -146,16 +136,6 @@ def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, ru
     ):
         with pytest.raises(ToucheError, match=message):
             package.evaluate(runs, task, pairs=pairs)
-
-
-@pytest.mark.parametrize("columns", [100, 60])
-def test_frames_print_whole(runs: list[Path], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    for frame in (package.evaluate(runs, TASK), package.compare(runs, TASK), package.published()):
-        for shown in (repr(frame), repr(frame[[*frame.columns[::-1]]]), frame._repr_html_()):
-            assert "..." not in shown and all(name in shown for name in frame.columns)
-    text = repr(package.evaluate(runs, TASK).drop(columns=["run", "qrels"]))
-    assert max(map(len, text.splitlines())) <= columns
 
 
 def test_without_pandas_the_error_says_what_to_install(

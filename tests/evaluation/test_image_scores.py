@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import touche as package
 from conftest import Touche, Write
-from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
-from touche.tasks import STANCE, Task
+from touche.tasks import Task
 from touche.tasks.cards import read_card
 from touche.trec.by_stance import read_counted
 from touche.trec.runs import read_run
@@ -283,12 +282,6 @@ def test_weights_are_tuned_for_both_stances_of_a_topic_at_once(task: Task, write
     ]
 
 
-def test_a_run_with_one_stance_is_tuned_like_others(task: Task, write: Write) -> None:
-    paths = [write(f"{name}.txt", f"1 PRO {image} 1 1 run\n") for name, image in (("one", A), ("two", C))]
-    fused = package.fuse(paths, tune="two-fold", task="mine", dimension="topicRelevance", depth=1)
-    assert fused.tuning and fused.tuning.cross_validation.values["1"] in (0, 0.05)
-
-
 def test_a_sweep_scores_each_setting_as_evaluate_does(tmp_path: Path) -> None:
     sweep = package.sweep(
         "random-images",
@@ -318,20 +311,6 @@ def test_a_sweep_scores_each_setting_as_evaluate_does(tmp_path: Path) -> None:
 def test_a_card_with_a_contradiction_is_refused(write: Write, before: str, after: str, word: str) -> None:
     with pytest.raises(ToucheError, match=word):
         read_card(write("mine.toml", CARD.replace(before, after)))
-
-
-def test_values_over_some_topics_are_not_ranked_with_the_others() -> None:
-    rows = tasks.task("touche-2022-task-3").published
-    assert [row.topics for row in rows].count(None) == 3 * 13
-    stance = [row for row in rows if row.dimension == "stance-relevance"]
-    assert {row.topics for row in stance if row.team == "SIGIR 2023"} == {30}
-    results = {
-        row.tag: row.rank
-        for row in package.published("touche-2022-task-3")
-        if row.dimension == "stance-relevance"
-    }
-    assert (results["Baseline"], results["Oracle"]) == (4, 1)
-    assert STANCE not in tasks.task("touche-2022-task-3").qrels
 
 
 def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche) -> None:

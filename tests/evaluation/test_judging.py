@@ -1,7 +1,5 @@
 """What to judge next: gains by hand, the file, and the saving over judging by rank."""
 
-import random
-from itertools import combinations
 from math import log2
 from pathlib import Path
 
@@ -10,12 +8,7 @@ import pytest
 import touche as library
 from conftest import Touche, Write
 from spotcheck import run_of
-from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation import judging
-from touche.evaluation.bounds import judge, mean_bounds
-from touche.evaluation.scores import evaluate
-from touche.trec.qrels import Qrels, read_qrels
 
 QRELS = "1 0 a 2\n1 0 b 0\n2 0 a 2\n"
 
@@ -83,47 +76,3 @@ def test_bad_input_writes_nothing(touche: Touche, runs: list[Path], write: Write
     assert runs[0].read_text() == before and not (tmp_path / "new.txt").exists()
     with pytest.raises(ToucheError, match="one measure"):
         library.to_judge(runs, qrels=qrels, measure="nDCG@3,P@3")  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_listed_documents_decide_sooner_than_those_by_rank(official: Path, tmp_path: Path) -> None:
-    """Of ten pairs of official runs, half of the judgments are removed, and asked for until one is better."""
-    generator = random.Random(0)
-    task = tasks.task_scored_by("touche-2022-task-2", "nDCG@5")
-    paths = sorted((official / "runs" / task.id).glob("*.run"))[:5]
-    listed = by_rank = 0
-    for pair in combinations(paths, 2):
-        a, b = (run for run in evaluate(pair, task) if run.dimension == "relevance")
-        qrels = read_qrels(official / "qrels" / a.qrels)
-        kept = {
-            topic: {id: grade for id, grade in qrels[topic].items() if generator.random() > 0.5}
-            for topic in sorted(qrels)
-        }
-        file = Qrels(kept).write(tmp_path / "fewer.qrels")
-        runs = evaluate(pair, tasks.task_scored_by(None, "nDCG@5", file))
-        lists = [run.lines.documents_of(run.order("trec_eval"), 5) for run in runs]
-        rows = [(row.topic, row.document) for row in judging.to_judge(runs, "trec_eval")]
-
-        def rank(row: tuple[str, str], lists: list[dict[str, list[str]]] = lists) -> tuple[int, int]:
-            topic, document = row
-            return min(ids[topic].index(document) for ids in lists if document in ids[topic]), int(topic)
-
-        is_better = (a.scores["trec_eval"].mean or 0) > (b.scores["trec_eval"].mean or 0)
-        for order in (rows, sorted(rows, key=rank)):
-            labels = Qrels({topic: dict(of_topic) for topic, of_topic in kept.items()})
-            asked = 0
-            while True:
-                known = judge(labels, runs[0].measure, [0, 1, 2])
-                assert known
-                bounds = mean_bounds({t: known.topic(t, lists[0][t], lists[1][t]) for t in labels})
-                if bounds.least >= 0 or bounds.greatest <= 0:
-                    break
-                for topic, document in order[asked : asked + 5]:
-                    labels[topic][document] = qrels[topic].get(document, 0)
-                asked += 5
-            assert (bounds.least >= 0) == is_better
-            if order is rows:
-                listed += asked
-            else:
-                by_rank += asked
-    assert listed < by_rank

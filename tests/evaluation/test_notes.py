@@ -57,17 +57,6 @@ def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write
     assert text.startswith("run-1, run-2, relevance: less than 90% of the top 5 is judged: ")
 
 
-def test_published_values_are_mentioned_only_where_there_are_some_of_the_measure(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = replace(tasks.task("touche-2020-task-1").published[0], dimension="relevance", qrels=None)
-    task = replace(made_up(write, monkeypatch, ["1"], relevance="a"), published=(row,))
-    path = write("run.txt", run_of("1 a x"))
-    for measure, mentioned in ((task.measure, True), (tasks.measure_of("nDCG@10"), False)):
-        (run,) = evaluate([path], replace(task, measure=measure))
-        assert ("not comparable with published ones" in next(doubts(run))) == mentioned
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -150,55 +139,6 @@ def test_documents_that_the_collection_lacks_are_a_warning(
     monkeypatch.setattr(ids, "_LARGEST", 10)
     documents.write_text('{"docno": "a", "text": ""}\n', encoding="utf-8")
     assert list(doubts(evaluated)) == []  # too large for a warning
-
-
-def test_pairs_are_in_the_collection_if_both_sentences_are(write: Write) -> None:
-    task = tasks.task("spot-check/pairs")
-    collection = ids.small_collection(task.corpora["full"])
-    known = collection and collection.ids(task.rules)
-    assert known
-    first, second, *_ = sorted(known)
-    path = write("run.txt", run_of(f"1 {first},{second} {first},nowhere"))
-    evaluated = evaluate([path], task)[0]
-    (text,) = (text for text in doubts(evaluated) if "are not in corpora" in text)
-    assert text.startswith(f"1 of 2 documents, such as '{first},nowhere', ")
-
-
-@pytest.mark.parametrize(
-    ("documents", "problem"),
-    [
-        ("abcdevwxyz", "less than 90% of the top 5 in the order of trec_eval is judged: "),
-        ("abuvwxyz", "less than 90% of the top 5 is judged: "),
-        ("uvwxyz", "none of the top 5 is judged: "),
-    ],
-)
-def test_the_order_in_which_something_is_unjudged_is_named(
-    write: Write, monkeypatch: pytest.MonkeyPatch, documents: str, problem: str
-) -> None:
-    task = made_up(write, monkeypatch, ["1"], relevance="a")
-    ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate(documents, 1))
-    (run,) = evaluate([write("run.txt", ranked)], task)
-    warning = next(doubts(run))
-    assert warning.startswith(problem) and warning.endswith("run's task") == ("none" in problem)
-
-
-def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
-    (run,) = evaluate([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
-    why = "none of the top 5 is judged, or no relevant document is known"
-    assert f"touche leaves out topic 2: {why}" in list(doubts(run))
-
-
-def test_what_becomes_of_unjudged_documents_is_said_as_the_measure_has_it(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = made_up(write, monkeypatch, topics=("1",), relevance="a")
-    counted = "counts unjudged documents as not relevant"
-    left_out = "removes unjudged documents"
-    path = write("run.txt", run_of("1 x a b"))
-    for name, effect in (("Bpref", left_out), ("P(judged_only=True)@2", left_out), ("AP", counted)):
-        (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
-        assert f"{name} {effect}" in next(doubts(run))
 
 
 def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

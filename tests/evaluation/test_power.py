@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
 from statsmodels.stats.power import TTestPower
 
 import touche as library
@@ -20,13 +19,6 @@ def test_the_detectable_difference_is_that_of_statsmodels(topics: int) -> None:
     values = np.random.default_rng(topics).normal(0, 0.3, topics)
     effect = TTestPower().solve_power(nobs=topics, alpha=0.05, power=0.8, alternative="two-sided")
     assert detectable_difference(values.tolist()) == pytest.approx(effect * np.std(values, ddof=1), rel=1e-4)
-
-
-def test_the_test_finds_it_in_four_of_five_simulated_cases() -> None:
-    generator = np.random.default_rng(3)
-    scale = detectable_difference([-1.0, 1.0] * 25) / np.std([-1.0, 1.0] * 25, ddof=1)
-    p_values = ttest_1samp(generator.normal(scale, 1, (20_000, 50)), 0, axis=1).pvalue
-    assert np.mean(p_values < 0.05) == pytest.approx(0.8, abs=0.01)
 
 
 def test_equal_differences_make_any_difference_detectable() -> None:

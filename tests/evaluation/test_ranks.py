@@ -99,14 +99,6 @@ def test_where_only_means_are_published_they_are_fixed(values: list[float], text
     assert own_rank(task, rows, fmean(values), dict(zip("abc", values, strict=False))) == text
 
 
-def test_a_second_table_without_values_of_topics() -> None:
-    task = tasks.task("touche-2022-task-1")
-    rows = comparable(task, "quality", "touche")
-    above = sum(row.value > 0.7 for row in rows)
-    text = own_rank(task, rows, 0.7, {"1": 0.7, "2": 0.7})
-    assert text == f"rank {above + 1} of 42 (95%: {above + 1} to {above + 1} among fixed values)"
-
-
 def test_a_run_without_a_value_of_each_topic_is_in_no_resample_and_has_the_reason() -> None:
     notes = {
         row.tag: row.rank_note
@@ -143,17 +135,6 @@ def test_own_runs_are_resampled_with_the_published_ones() -> None:
     assert own_rank(
         jack, comparable(jack, "relevance", "touche"), 1.0, dict.fromkeys(map(str, range(51, 101)), 1.0)
     ) == ("rank 1 of 21 (95%: 1 to 1 among 19 with a value for each topic)")
-
-
-def test_the_command_groups_the_table(touche: Touche) -> None:
-    out = touche("tasks", TASK.id, "--all")[1]
-    assert "26 runs in 4 groups: the paired t-test" in out
-    row = next(line for line in out.splitlines() if "BM25-Baseline" in line)
-    assert row.split()[:5] == ["20", "18", "to", "21", "2"]
-    out = touche("tasks", "touche-2021-task-1")[1]
-    assert "68 runs in 3 groups" in out
-    assert "Swordsman (ARGSME) is in no group: values of 3 of 50 topics are missing" in out
-    assert "group" not in touche("tasks", "touche-2020-task-2")[1]
 
 
 def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Path) -> None:

@@ -1,5 +1,4 @@
 import json
-from collections import Counter
 from dataclasses import replace
 from math import log2
 
@@ -9,11 +8,9 @@ from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate, in_judged_order
 from touche.evaluation.significance import bootstrap_interval
-from touche.io import opening
 from touche.tasks import PAIR, Rules, measure_of
 from touche.trec.columns import Run, RunLine
 
@@ -40,20 +37,6 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
             1,
             0.5,
         ]
-
-
-def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The relevant document is at rank 7, behind the unjudged x, so nDCG@5 is 0."""
-    task = made_up(write, monkeypatch, topics=("1",), relevance="a")
-    path = write("run.txt", run_of("1 b c d e x y a x2 x3 x4"))
-    for cutoff, value, judged in ((5, 0, 4 / 5), (10, 1 / log2(8), 5 / 10)):
-        (run,) = evaluate([path], replace(task, measure=measure_of(f"nDCG@{cutoff}")))
-        score = run.scores["trec_eval"]
-        assert (score.measure, score.mean, score.judged) == (f"nDCG@{cutoff}", pytest.approx(value), judged)
-        assert run.topic_scores["trec_eval"]["1"].judged == judged
-        assert f"less than 90% of the top {cutoff} is judged" in warnings_of([run])[0]
-    difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 without x and y
-    assert f"{difference:+.4f} because 5 unjudged documents of the top 10 are removed" in notes_of([run])[0]
 
 
 def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,22 +77,6 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
     assert code == 0 and "is level with" not in out and "between" not in out
     standing = touche("evaluate", run, "--task", "touche-2020-task-1", "--measure", "AP", "--qrels", qrels)[1]
     assert "published" not in standing
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--measure", "map"], "measure 'map' is not known"),
-        (["--measure", "P@5", "--evaluator", "touche"], "the organizers' script, lacks P@5; use"),
-        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of qrels"),
-    ],
-)
-def test_a_measure_or_judgments_that_there_are_not(
-    touche: Touche, write: Write, options: list[str], message: str
-) -> None:
-    command = "evaluate", write("run.txt", run_text()), "--task", SPOT.id
-    code, out, err = touche(*command, *options)
-    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
 
 
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,17 +165,3 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
     ]
     assert not odd.scores["trec_eval"].comparable
     assert any("and has no topic left to average over" in text for text in warnings_of([odd]))
-
-
-def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records of two runs in three dimensions, exact and in any order, are complete."""
-    task = tasks.task("spot-check/pairs")
-    paths = [write(f"{tag}.txt", f"1 Q0 a,b 1 1 {tag}\n2 Q0 a,b 1 1 {tag}\n") for tag in "tu"]
-    opened: Counter[str] = Counter()
-    hook = opening.opened
-    monkeypatch.setattr(opening, "opened", lambda path: opened.update([path.name]) or hook(path))
-    evaluated = evaluate(paths, task, any_order=True)
-    assert len(evaluated) == 2 * 3 * 2 and notes_of(evaluated) == []
-    comparisons([run_scores for run_scores in evaluated if not run_scores.any_order], "trec_eval")
-    named = [task.topics, *(run.file for run in task.qrels.values()), "t.txt", "u.txt"]
-    assert opened == dict.fromkeys(named, 1)

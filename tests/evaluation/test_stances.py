@@ -11,7 +11,7 @@ from conftest import Touche, Write
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
-from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.stances import evaluate_stances, stance_difference
 from touche.tasks.cards import read_card
@@ -149,19 +149,6 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     assert any("compare only equal N" in text for text in notes_of(evaluated))
 
 
-def test_labels_that_are_no_stance_are_counted(runs: list[Path]) -> None:
-    unlabelled = [replace(line, stance="Q0") for line in read_run(runs[0])]
-    evaluated = evaluate([Run.of(unlabelled, runs[0])], tasks.task(TOY))
-    assert any("111 of 111 labels" in text for text in warnings_of(evaluated))
-
-
-def test_commands_show_n_and_each_stance(runs: list[Path], touche: Touche) -> None:
-    code, out, _ = touche("evaluate", *runs, "--task", TOY)
-    assert code == 0 and "macro F1" in out and "111" in out and "NEUTRAL" in out
-    code, out, _ = touche("compare", *runs, "--task", TOY)
-    assert code == 0 and "F1 A" in out
-
-
 def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touche: Touche) -> None:
     qrels = write("judged.qrels", "11 0 d NO\n")
     code, _, err = touche("evaluate", runs[0], "--qrels", qrels)
@@ -233,11 +220,6 @@ def test_what_stances_do_not_have_is_refused(
     words = [positions.get(part, part.replace("_", " ")) for part in command.split()]
     code, _, err = touche(*words)
     assert code == 2 and word in err and "Traceback" not in err
-
-
-def test_stances_alone_can_be_compared(runs: list[Path], touche: Touche) -> None:
-    code, out, _ = touche("compare", *runs, "--task", TOY, "--measure", "macro F1")
-    assert code == 0 and out.startswith("A ") and "F1 A" in out
 
 
 def test_a_file_that_is_called_stance_may_have_grades(write: Write, touche: Touche) -> None:
