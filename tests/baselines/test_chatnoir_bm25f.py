@@ -89,21 +89,6 @@ def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, 
     return parts_by_name
 
 
-@pytest.mark.parametrize("year", ["2020", pytest.param("today", marks=pytest.mark.slow)])
-def test_every_field_contributes_its_bm25(year: str) -> None:
-    seen = 0
-    for topic in topics()[::3]:
-        parts = scores(pages(year), topic.title, year)
-        for field, boost in NUMBERS[year]["boosts"].items():
-            analysis = NUMBERS[year]["analyzers"].get(field, NUMBERS[year]["analyzer"])
-            words = terms(topic.title, analysis)
-            statistics = collection(pages(year), field, year, analysis)
-            expected = {id: FACTOR * boost * statistics.bm25(words, id, K1, B) for id in parts[field]}
-            assert parts[field] == pytest.approx(expected, rel=1e-4, abs=1e-4)
-            seen += sum(score > 0 for score in expected.values())
-    assert seen > 100
-
-
 @pytest.mark.parametrize(("year", "stored"), [("2020", 7.1111), ("today", 7)])
 def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
     """Also for phrases; 1 / sqrt(7) is stored as 0.375, that is as length 7.1111. Means are exact."""
@@ -147,26 +132,6 @@ def cat(id: str, **texts: str) -> Page:
     body = f"{texts.pop('body', 'Cats sleep.')} {'and so on ' * 12}"
     empty = dict.fromkeys(("headings", "meta_description", "meta_keywords", "host", "path"), "")
     return Page(id, **(empty | {"title": "", "language": "en", "full_body": body} | texts), body=body)
-
-
-def test_every_token_has_to_match_in_some_field() -> None:
-    both = cat("both", body="A cat.", title="Sleep")
-    assert small(both, cat("one", body="A cat."), cat("none", body="A dog.")) == ["both"]
-    assert small(both, cat("one", body="A cat."), match="50%") == ["both", "one"]
-    half = cat("half", body="cats")
-    assert small(half, title="cats sleep all day", match="30%") == ["half"]
-    assert small(half, title="cats sleep all day", match="50%") == []
-
-
-def test_what_is_not_wanted_earns_nothing() -> None:
-    collection_pages = [
-        cat("a", body="Cats sleep."),
-        cat("b", body="Cats like to sleep."),
-        cat("d", body="Dogs."),
-    ]
-    assert small(*collection_pages, title="cats -like", match="50%") == ["a"]
-    assert small(*collection_pages, title='cats -"sleep and" -like', match="50%") == []
-    assert scores(collection_pages, "cats -like", "2020") == scores(collection_pages, "cats", "2020")
 
 
 def test_pages_that_a_filter_stops() -> None:
@@ -300,51 +265,6 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
     assert "duvet-shop: does not match (spam rank 41.0" in touche(*command, "duvet-shop")[1]
     assert "explain = 9 a: the input has no topic 9" in touche(*command[:-1], "9", "a")[2]
     assert "page heap-frame is missing" in touche(*command, "heap-frame")[2]
-
-
-NUMBERS_OF_A_TERM = re.compile(
-    r"  (.+): ([\d.]+) by frequency ([\d.]+), idf ([\d.]+) \(df ([\d +]+) of (\d+)\), "
-    r"length ([\d.]+) \(mean ([\d.]+)\)"
-)
-
-
-@pytest.mark.parametrize("title", ["cats sleep-walk", 'cats "sleep walk"'])
-def test_each_part_of_an_explanation_is_the_sum_of_its_terms_by_the_printed_numbers(
-    capsys: pytest.CaptureFixture[str], title: str
-) -> None:
-    collection_pages = [
-        cat("a", title="Cats sleep walk"),
-        cat("b", title="A walk", headings="sleep"),
-        cat("c"),
-    ]
-    list(
-        baselines.load("chatnoir-bm25f")(
-            [Topic("1", title)], collection_pages, match="1%", explain=("1", "a")
-        )
-    )
-    boosts = NUMBERS["2020"]["boosts"] | {"phrase in title": 15, "phrase in body": 10}
-    sums = dict[str, float]()
-    totals = dict[str, float]()
-    terms = set[tuple[str, str]]()
-    name = ""
-    for line in capsys.readouterr().out.splitlines()[2:]:
-        if numbers := NUMBERS_OF_A_TERM.fullmatch(line):
-            words = numbers[1]
-            df = [int(count) for count in numbers[5].split(" + ")]
-            score, tf, idf, documents, length, mean = map(float, numbers.group(2, 3, 4, 6, 7, 8))
-            expected = FACTOR * boosts[name] * idf * tf / (tf + K1 * (1 - B + B * length / mean))
-            assert score == pytest.approx(expected, rel=2e-3)
-            assert idf == pytest.approx(sum(log(1 + (documents - n + 0.5) / (n + 0.5)) for n in df), abs=1e-4)
-            assert len(df) == len(words.split())
-            sums[name] += score
-            terms.add((name, words))
-        else:
-            name = line[:20].strip()
-            sums[name] = 0.0
-            totals[name] = float(line[20:].split(" x ")[0])
-    bonuses = {"wikipedia": 0.0, "shallow": 0.0}
-    assert sums | bonuses == pytest.approx(totals, abs=1e-3) and sums["title"] > sums["body"] > 0
-    assert ("phrase in title", "cat sleep walk") in terms
 
 
 def test_what_the_filters_remove_and_cannot_test_is_reported(
@@ -530,19 +450,3 @@ def test_fits_have_every_term_of_the_official_topics(official: Path, year: int) 
             assert (fit.documents, fit.tokens) == (data[name].documents, data[name].tokens)
             assert fit.terms == {term: (df, None) for term, (df, _) in data[name].terms.items()}
             assert vocabularies[name].places.keys() <= fit.terms.keys()
-
-
-@pytest.mark.parametrize(("year", "count"), [(2020, 79), (2021, 63)])
-def test_terms_that_could_not_be_fitted_are_marked(year: int, count: int) -> None:
-    """Both of their numbers follow from one frequency p: 1 - exp(-8 p) and 1 - exp(-500 p), cut."""
-    record = json.loads((FITS / f"clueweb12-{year}.json").read_text())
-    fields = record["fields"]
-    marked = []
-    documents = fields["body"]["documents"]
-    body = fields["body"]["terms"]
-    for term, (df, _) in fields["title"]["terms"].items():
-        if max(df + 1, body[term][0]) < documents:
-            least, most = (documents * (1 - (1 - n / documents) ** (500 / 8)) for n in (df, df + 1))
-            if least < body[term][0] + 1 and body[term][0] < most:
-                marked.append(term)
-    assert sorted(record["general_english"]) == sorted(marked) and len(marked) == count

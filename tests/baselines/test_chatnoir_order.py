@@ -47,27 +47,3 @@ def test_the_replica_agrees_with_itself_in_one_variant(
     both = rows.pop(f"lengths before Lucene 7, statistics of {statistics}")
     assert both == [1, 1, 1, 4, 25]
     assert [row[0] < 1 and row[1] < 1 and row[3:] == [4, 25] for row in rows.values()] == [True] * 3
-
-
-def test_tau_is_a_mean_and_a_weighted_mean_over_topics(statistics: Path, tmp_path: Path) -> None:
-    """Topic 22 is reversed; topic 23 has too few pages to count."""
-    replica = tmp_path / "replica.txt"
-    lines = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
-    edited = []
-    for topic, _, page, rank, score, tag in lines:
-        if topic == "21" or (topic == "22" and int(rank) <= 4) or (topic == "23" and int(rank) <= 3):
-            edited.append(f"{topic} Q0 {page} {rank} {float(score) * (-1 if topic == '22' else 1)} {tag}")
-    replica.write_text("\n".join(edited) + "\n")
-    rows, _ = table("spot-check/pages", replica, statistics)
-    tau, weighted, overlap, topics, pages = rows["lengths before Lucene 7, statistics of these pages"]
-    size = pages - 4
-    assert (tau, overlap, topics) == (0, 1, 2) and size > 4
-    assert weighted == pytest.approx((size - 4) / pages, abs=0.0006)
-
-
-def test_a_run_of_other_pages(statistics: Path, tmp_path: Path) -> None:
-    run = tmp_path / "others.txt"
-    run.write_text("21 Q0 a 1 1 x\n")
-    assert "no topic has 4 pages in both rankings" in table("spot-check/pages", run, statistics)[1]
-    assert "nope: cannot be read" in table("spot-check/pages", run, "nope")[1]
-    assert "usage" in table()[1].lower() or "chatnoir_order.py FOLDER RUN STATISTICS" in table()[1]

@@ -8,10 +8,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,33 +138,25 @@ def test_blocks_of_another_model_are_not_used(
     assert len(list(tmp_path.iterdir())) == 6
 
 
-def damaged(content: bytes, how: str) -> bytes:
-    match how:
-        case "empty":
-            return b""
-        case "shorter":
-            return content[:-1]
-        case "without checksum":
-            return content[:-32]
-        case "half":
-            return content[: len(content) // 2]
-        case "longer":
-            return content + b"\0"
-        case "altered checksum":
-            return content[:-1] + bytes([content[-1] ^ 1])
-    return bytes([content[0] ^ 1]) + content[1:]
-
-
 @pytest.mark.parametrize(
-    "how", ["empty", "shorter", "without checksum", "half", "longer", "altered checksum", "altered"]
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-32],
+        lambda content: content[: len(content) // 2],
+        lambda content: content + b"\0",
+        lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+        lambda content: bytes([content[0] ^ 1]) + content[1:],
+    ],
+    ids=["empty", "without checksum", "half", "longer", "altered checksum", "altered"],
 )
 def test_a_damaged_block_is_computed_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[bytes], bytes]
 ) -> None:
     _, vectors, _ = embedded(tmp_path)
     contents = {path: path.read_bytes() for path in tmp_path.iterdir()}
     path = max(contents)
-    path.write_bytes(damaged(contents[path], how))
+    path.write_bytes(damage(contents[path]))
     with caplog.at_level(logging.WARNING):
         _, again, computed = embedded(tmp_path)
     assert (again == vectors).all() and 0 < len(computed) <= 3
@@ -206,44 +198,6 @@ def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
     assert left == [False, True]
     _, vectors, computed = embedded(tmp_path)
     assert computed == TEXTS[3:] and (vectors == expected_vectors(TEXTS)).all()
-
-
-class Bar:
-    """Notes what a progress bar shows."""
-
-    def __init__(self, what: str, unit: str, total: Any, *, done: int) -> None:
-        self.total = total()
-        self.count = done
-        self.begun = done
-        shown_bars.append(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def update(self, count: int) -> None:
-        self.count += count
-
-
-shown_bars: list[Bar] = []
-
-
-@pytest.fixture
-def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
-    monkeypatch.setattr(embeddings, "bar", Bar)
-    yield shown_bars
-    shown_bars.clear()
-
-
-def test_the_bar_counts_all_documents_from_where_the_last_run_ended(tmp_path: Path, bars: list[Bar]) -> None:
-    embedded(tmp_path, TEXTS[:3])
-    embedded(tmp_path, [*TEXTS[:3], "new", *TEXTS[4:]])
-    embedded(tmp_path)
-    assert [(bar.begun, bar.count, bar.total) for bar in bars] == [(0, 3, 3), (3, 7, 7), (3, 7, 7)]
-    embedded(tmp_path)
-    assert len(bars) == 3  # because nothing is embedded, and counting would read all documents once more
 
 
 @given(
@@ -388,19 +342,6 @@ def test_a_folder_must_be_writable_only_if_a_block_is_missing(
     monkeypatch.setattr(Encoder, "embed", lambda *texts: pytest.fail("texts are embedded"))
     with pytest.raises(embeddings.InputError, match=r"cannot be written \(Read-only file system\)"):
         embedded(tmp_path, [*TEXTS, "new"])
-
-
-@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="needs a folder that nobody can write")
-def test_a_folder_that_nobody_can_write_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Encoder, "embed", lambda *texts: pytest.fail("texts are embedded"))
-    with pytest.raises(embeddings.InputError, match=r"/sys/kernel: cannot be written"):
-        embedded(Path("/sys/kernel"))
-
-
-def test_candidates_fit_into_memory(touche: Touche, tmp_path: Path) -> None:
-    arguments = ("-i", "spot-check/passages", "-o", tmp_path / "out", "--candidates", "1001")
-    code, _, err = touche("run", "dense", *arguments)
-    assert code == 2 and "candidates = 1001 is out of range" in err
 
 
 def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:

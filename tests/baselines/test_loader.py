@@ -1,10 +1,8 @@
-import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from math import log
@@ -67,17 +65,6 @@ def test_rank_bm25_scores_by_its_formula() -> None:
             assert score == pytest.approx(expected, abs=1e-9)
 
 
-def test_rank_bm25_ranks_candidates_by_the_statistics_of_all_documents() -> None:
-    rank_bm25 = baselines.load("rank-bm25")
-    among = frozenset(argument.id for argument in ARGUMENTS[::3])
-    everything = dict(rank_bm25(TOPICS, ARGUMENTS))
-    chosen = dict(rank_bm25([replace(topic, candidates=among) for topic in TOPICS], ARGUMENTS))
-    for topic, hits in everything.items():
-        ranked = chosen[replace(topic, candidates=among)]
-        matching = [hit for hit in hits if hit[0] in among]
-        assert ranked[: len(matching)] == matching and {id for id, _ in ranked} == among
-
-
 def test_rank_bm25_needs_a_shared_word_not_a_positive_score() -> None:
     cats = [Document(letter, "cats") for letter in "abc"]
     ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [*cats, Document("d", "")], depth=2)
@@ -129,17 +116,6 @@ SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or pass the path"):
         baselines.load("bm52")
-
-
-def test_where_nothing_ships_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("touche.data.places.shipped", lambda: None)
-    monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)
-    monkeypatch.chdir(tmp_path)
-    assert baselines.names() == []
-    with pytest.raises(
-        ToucheError, match=r"no baseline 'bm25'; an image contains only its own baseline\. Or pass"
-    ):
-        baselines.load("bm25")
 
 
 NEIGHBOUR = """from touche import baseline
@@ -238,20 +214,6 @@ def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) 
         assert len(re.findall(f"warning: .*mine/{name}.py: .*; {re.escape(remedy)}\n", done.stderr)) == 1
 
 
-def test_importlib_finds_a_neighbour_by_its_relative_name(write: Write, tmp_path: Path) -> None:
-    write("mine/features.py", "WORD = 'own'")
-    source = "from importlib import import_module\nWORD = import_module(NAME).WORD\n" + SOURCE
-    path = write("mine/baseline.py", source.replace("NAME", "'features'"))
-    with pytest.raises(ToucheError) as caught:
-        baselines.load(str(path.parent))
-    remedy = 'import_module(".features", __package__)'
-    assert f"baseline.py:2: the import of features failed; its folder has features; write {remedy}" in str(
-        caught.value
-    )
-    write("mine/baseline.py", source.replace("import_module(NAME)", remedy))
-    assert baselines.load(str(path.parent)).method.__globals__["WORD"] == "own"
-
-
 def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,13 +273,6 @@ def test_processes_that_a_baseline_starts_find_its_modules(write: Write, tmp_pat
     assert [line.split()[2] for line in lines[:2]] == ["A", "b"]
 
 
-def test_a_file_that_was_repaired_is_loaded_anew(write: Write, tmp_path: Path) -> None:
-    write("mine/baseline.py", SOURCE)
-    assert baselines.load(str(tmp_path / "mine")).options.keys() == set()
-    write("mine/baseline.py", SOURCE.replace("documents", "documents, *, much=1"))
-    assert baselines.load(str(tmp_path / "mine")).options.keys() == {"much"}
-
-
 def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_path: Path) -> None:
     """A switch of folders must not unload modules of a venv: numpy cannot be imported twice."""
     write("one/baseline.py", "import library\n" + SOURCE)
@@ -369,18 +324,6 @@ def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Pa
     message = str(caught.value)
     assert message.startswith(f"{tmp_path}/mine/{UNLOADABLE[source]}") and "\n" not in message
     assert ("pip install" in message) == ("no_such_library" in source or "learned" in source)
-
-
-@pytest.mark.parametrize("command", ["regress", "images build"])
-def test_a_syntax_error_is_reported_before_what_else_a_folder_lacks(
-    command: str, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    docker = write("bin/docker", "#!/bin/sh\n")  # images build also checks it first
-    docker.chmod(0o755)
-    monkeypatch.setenv("PATH", str(docker.parent), prepend=os.pathsep)
-    mine = write("mine/baseline.py", "\ndef f(:").parent
-    code, out, err = touche(*command.split(), mine)
-    assert code and "mine/baseline.py:2: cannot be loaded (SyntaxError: invalid" in out + err
 
 
 def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(

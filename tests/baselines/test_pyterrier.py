@@ -93,12 +93,6 @@ def test_frames_without_rows_and_ids_that_are_numbers_are_ranked(topics: Any) ->
     assert result[["qid", "docno", "rank"]].to_dict("records") == [{"qid": "1", "docno": "5", "rank": 0}]
 
 
-def test_a_transformer_shows_the_options_that_differ_from_their_defaults() -> None:
-    assert (
-        repr(touche.pyterrier("dirichletlm", DATASET, mu=500)) == "touche.pyterrier('dirichletlm', mu=500.0)"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "problem"),
     [

@@ -4,7 +4,6 @@ from math import log
 
 import pytest
 
-from neighbours import neighbour
 from touche import baselines
 from touche.documents.records import Document
 from touche.trec.topics import Topic
@@ -81,12 +80,6 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
         whole = sum(log((document[w] + mu * of_word[w]) / (mu + document.total())) for w in title.elements())
         differences.add(round(own["likelihood"](score, title, document, mu) - whole, 9))
     assert len(differences) == 1  # the part that all documents share
-
-
-def test_probabilities_count_and_not_their_logarithms() -> None:
-    """For DirichletLM, a document whose title is half as likely counts half."""
-    expansion = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
-    assert expansion == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is equally likely
 
 
 def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:

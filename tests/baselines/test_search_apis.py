@@ -2,17 +2,13 @@
 
 import base64
 import json
-import os
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
-from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -201,38 +197,6 @@ def test_an_answer_is_cached_by_server_query_and_depth_without_the_key(
 
 
 @both
-def test_an_answer_of_a_wrong_clock_is_requested_again(
-    search: Search, server: Server, tmp_path: Path
-) -> None:
-    search("q", 10)
-    with sqlite3.connect(cache(tmp_path)) as database:
-        ((text,),) = database.execute("SELECT value FROM responses").fetchall()
-        later = re.sub(r'"created_at": ?"[^"]*"', '"created_at": "2999-01-01T00:00:00+00:00"', text)
-        database.execute("UPDATE responses SET value = ?", (later.encode(),))
-    search("q", 10)
-    assert len(server.asked) == 2
-
-
-@pytest.mark.slow
-def test_processes_share_a_cache_and_a_killed_one_breaks_nothing(server: Server, tmp_path: Path) -> None:
-    code = "from neighbours import neighbour; from touche.baselines import search_apis\n"
-    code += "search_apis._PAUSE = 0; api = neighbour('argsme', 'api').ArgsMe()\n"
-    code += "print([api.search(f'q{number}', 10) for number in range(20)])"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    start = partial(subprocess.Popen, command, env=environment, stdout=subprocess.PIPE)
-    killed, *others = [start() for _ in range(4)]
-    while len(server.asked) < 10 and killed.poll() is None:
-        threading.Event().wait(0.01)
-    killed.kill()
-    outputs = [process.communicate()[0] for process in others]
-    assert [process.returncode for process in others] == [0] * 3 and len({*outputs}) == 1
-    killed.communicate()
-    asked = len(server.asked)
-    assert start().communicate()[0] == outputs[0] and len(server.asked) == asked
-
-
-@both
 def test_an_old_answer_is_requested_again_and_no_cache_neither_reads_nor_writes(
     search: Search, server: Server, tmp_path: Path
 ) -> None:
@@ -284,21 +248,6 @@ def test_another_form_and_a_link_are_one_line(search: Search, server: Server, tm
     with pytest.raises(ToucheError, match="is a link, which is not followed; remove it"):
         search("q", 10)
     assert (tmp_path / "victim.txt").read_text() == ""
-
-
-@both
-def test_a_cache_that_is_no_database_is_one_line(search: Search, server: Server, write: Write) -> None:
-    path = write("cache/touche/answers.sqlite", "no database" * 1000)
-    with pytest.raises(ToucheError, match=rf"{path} cannot be used \(.*\); remove it") as caught:
-        search("q", 10)
-    assert "\n" not in str(caught.value)
-    path.unlink()
-    search("q", 10)
-    with sqlite3.connect(path) as database:
-        database.execute("UPDATE responses SET value = ?", ('{"_content": 1}',))  # of another version
-    with pytest.raises(ToucheError, match=rf"{path} cannot be used") as caught:
-        search("q", 10)
-    assert "\n" not in str(caught.value)
 
 
 @both

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,17 +61,6 @@ def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, t
     assert (script.count("\n"), done.stderr.count("+ ")) == (6, 7)
     assert " 4 passed" in done.stdout and "1 run: 0 errors, 0 warnings" in done.stdout
     assert "moved" not in done.stderr  # expected.toml has the measured scores
-
-
-def test_the_next_steps_are_right_where_the_user_stands(
-    place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (place / "in here" / "empty").mkdir(parents=True)
-    out = touche("new", "in here/us")[1]
-    assert "    touche run 'in here/us' -i spot-check/arguments -o out/us\n" in out
-    monkeypatch.chdir(place / "in here" / "empty")
-    assert "    touche regress .\n" in touche("new", ".")[1]
-    assert Path("baseline.py").is_file()
 
 
 def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
@@ -163,24 +151,6 @@ def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert present == FILES and stop == (len(FILES) + 1 if is_empty else 2)
     assert not is_empty or folder.stat().st_ino == inode
-
-
-def test_a_signal_during_the_last_step_leaves_no_hidden_folder(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remove = shutil.rmtree
-    calls = []
-
-    def interrupted(*args: Any, **options: Any) -> None:
-        calls.append(args)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        remove(*args, **options)
-
-    monkeypatch.setattr(shutil, "rmtree", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_baseline(place / "us")
-    assert [path.name for path in place.iterdir()] == ["us"]
 
 
 def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
