@@ -3,7 +3,6 @@ import io
 import re
 import tarfile
 import threading
-import tomllib
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from conftest import ROOT, Touche, Write, use_clone
+from conftest import Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
 from touche.data import places
@@ -266,29 +265,6 @@ def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
             assert source.url.startswith(source.page) and source.licence == "CC BY 4.0"
 
 
-def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
-    """The lines that docs/how-to/add-a-task.md prints."""
-    guide = (ROOT / "docs" / "how-to" / "add-a-task.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```toml\n(\[\[record\]\]\n.*?)```", guide, flags=re.DOTALL)
-    (record,) = tomllib.loads(block)["record"]
-    topics, judgments, corpus = _list_sources(record, {})
-    assert (topics.path, topics.member) == ("topics/touche-2027-task-1.xml", "topics.xml")
-    assert (judgments.url, judgments.size) == (f"{record['url']}/files/relevance.qrels", 63)
-    assert len({topics.md5, judgments.md5, corpus.md5}) == 3 and topics.licence == corpus.licence != ""
-
-
-def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
-    assert [source.path for source in official(["touche-2022-task-2"])] == [
-        "topics/touche-2022-task-2.xml",
-        "qrels/touche-task2-2022-relevance.qrels",
-        "qrels/touche-task2-2022-quality.qrels",
-        "qrels/touche-task2-2022-stance.qrels",
-        "corpora/touche-2022-task-2/passages-version-002.jsonl.gz",
-    ]
-    assert "corpora/clueweb12" in [source.path for source in official(["touche-2021-task-2"])]
-    assert {source.kind for source in official(["touche-2022-task-2/sample"])} == {"topics", "qrels"}
-
-
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only two files are official."""
@@ -352,12 +328,6 @@ def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:
     code, out, _ = touche("data", "verify")
     assert code == 1
     assert re.search(r"qrels/b\.qrels: differs \(its md5 is [0-9a-f]{32} instead of ", out)
-
-
-def test_the_command_lists(touche: Touche) -> None:
-    code, out, _ = touche("data", "list", "touche-2020-task-2")
-    assert code == 0 and "Touché 2020, task 2, https://zenodo.org/record/6797876, licence: CC BY 4.0" in out
-    assert re.search(r"no +17 kB +8de387d753ee8289a9f02346b63e12e4\* +topics/touche-2020-task-2.xml", out)
 
 
 def test_a_download_outlives_a_full_disk(publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

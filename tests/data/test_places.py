@@ -6,9 +6,9 @@ import touche as package
 from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.containers.runs import input_directory
-from touche.data import datasets, judgments, places
+from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
-from touche.errors import InputError, MissingDataError, ToucheError
+from touche.errors import MissingDataError, ToucheError
 from touche.io import origin
 
 
@@ -81,17 +81,6 @@ def test_a_corpus_is_available_as_a_whole(
     assert places.has_corpus(corpus)
     write("corpora/packed/all.json.gz", "[]")  # with other names of files
     assert places.has_corpus(tasks.Corpus("packed", files=("a.json", "b.json")))
-
-
-def test_a_broken_topics_file_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
-) -> None:
-    task = tasks.task("touche-2021-task-2")
-    assert judgments.titles_of(task) == {}
-    write(f"topics/{task.topics}", "<topics>")
-    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="broken XML"):
-        judgments.titles_of(task)
 
 
 def test_a_corpus_of_ir_datasets_is_read(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Write
 from touche import tasks
 from touche.cli.data import fetch_
 from touche.containers import runs
@@ -84,31 +84,6 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
         # Fetched files go to the user's folder, which a folder in TOUCHE_DATA would hide.
         assert text.endswith("; remove that folder first") == (folder == folders[0])
         folder.rmdir()
-
-
-def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
-    requested = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1", "spot-check/pages"]
-    text = remedies.remedy_for(requested)
-    assert text.startswith("get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to")
-    assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(text)
-    assert (
-        remedies.remedy_for(requested[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
-    )
-    assert remedies.remedy_for(requested[1:2]).startswith("its publisher requires an agreement; apply at ")
-    assert remedies.remedy_for(requested[3:]).startswith("images do not contain the toy collection")
-    assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
-    by_hand = remedies.remedy_for(["beir-webis-touche2020-v3"])
-    assert "/corpus.jsonl, save it as corpora/beir-webis-touche2020-v3/corpus.jsonl, and set" in by_hand
-
-
-def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "clone", lambda: None)
-    code, out, err = touche("data", "verify", "touche-2022-task-2", "touche-2022-task-2/sample")
-    assert code == 1 and err.endswith("get them with: touche data fetch touche-2022-task-2\n")
-    assert "qrels/touche-task2-2022-stance.qrels: missing" in out
-    problem = "spot-check/pages: nothing was verified, because no file is published"
-    message = f"touche: {problem}; choose other data\n"
-    assert touche("data", "verify", "spot-check/pages") == (2, "", message)
 
 
 @pytest.mark.parametrize("runner", ["Python", "container"])

@@ -178,13 +178,6 @@ def test_a_missing_header_is_named(write: Write, name: str, text: str, is_beir: 
     assert ("begin with: query-id corpus-id score" in str(error.value)) == is_beir
 
 
-def test_a_measure_belongs_to_a_table(touche: Touche) -> None:
-    rows = [row for row in task("beir-webis-touche2020-v2").published if row.tag == "flat"]
-    assert {row.measure: row.value for row in rows} == {"nDCG@10": 0.4422, "R@100": 0.5822, "R@1000": 0.8621}
-    code, out, _ = touche("tasks", "beir-webis-touche2020-v2")
-    assert code == 0 and "Published R@100 for relevance" in out
-
-
 @pytest.mark.parametrize(
     ("run", "values"),
     [

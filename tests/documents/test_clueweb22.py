@@ -4,7 +4,7 @@ import json
 import pytest
 
 from conftest import Write
-from touche.documents.clueweb22 import NAME, is_clueweb22_json, read_clueweb22_json
+from touche.documents.clueweb22 import is_clueweb22_json, read_clueweb22_json
 from touche.documents.pages import Page
 
 ID = "clueweb22-en0000-00-0000"
@@ -43,8 +43,3 @@ def test_a_file_is_known_by_its_first_line(write: Write, content: bytes, expecte
     path = write("a.json", content)
     assert is_clueweb22_json(path) is expected
     assert not is_clueweb22_json(path.parent)
-
-
-def test_names_of_the_collection() -> None:
-    names = "en0000-00.json.gz zh_chs0123-99.json other0000-00.json.gz args-me.json en0000-00.offset a.json.p"
-    assert [bool(NAME.fullmatch(name)) for name in names.split()] == [True] * 3 + [False] * 3

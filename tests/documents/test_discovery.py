@@ -1,6 +1,5 @@
 import json
 import os
-import pickle
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -186,20 +185,6 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     assert not caplog.messages
 
 
-def test_archives_of_one_name_are_told_by_their_folders_and_many_by_their_number(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder in ("en0000", "en0001"):
-        write(f"9/ClueWeb09_English_1/{folder}/00.warc.gz", record(folder, HTML))
-    for number in range(1234):
-        write(f"12/ClueWeb12_00/{number % 7}/{number}.warc", b"")
-    assert str(find_documents(tmp_path / "12")) == "web pages from 1,234 archives below ClueWeb12_00"
-    monkeypatch.chdir(tmp_path / "12" / "ClueWeb12_00" / "1")
-    assert str(find_documents(Path())) == "web pages from 177 archives in 1"
-    monkeypatch.chdir(tmp_path / "9")
-    assert str(find_documents(Path())) == "web pages from en0000/00.warc.gz, en0001/00.warc.gz"
-
-
 def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(write: Write, tmp_path: Path) -> None:
     write("in/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record("b", HTML))
     write("in/txt/en/en00/en0000/en0000-00.json.gz", LINE % "c")
@@ -253,11 +238,6 @@ def test_a_link_to_nothing_is_no_file(write: Write, tmp_path: Path) -> None:
     for name in ("rerank.jsonl", "documents.jsonl"):
         (tmp_path / "in" / name).symlink_to("nowhere")
     assert ids(find(tmp_path / "in").documents) == ["a"]
-
-
-def test_the_documents_of_a_folder_can_be_sent_to_another_process(write: Write, tmp_path: Path) -> None:
-    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
-    assert ids(pickle.loads(pickle.dumps(find_documents(tmp_path / "in")))) == ["a"]
 
 
 def test_folders_that_the_directory_itself_links_to_are_read_once(
