@@ -127,15 +127,6 @@ def test_large_frequencies_are_compared_as_exactly_as_scores_tell(
     assert ("are not those" not in caplog.text) == is_equal and caplog.text
 
 
-def test_nothing_is_said_if_nothing_can_be_compared(caplog: pytest.LogCaptureFixture) -> None:
-    known = {"text": KnownStatistics(analysis="standard", tokens=9, terms={"a": (None, 3)})}
-    own = Statistics(documents=3, tokens=9, df=np.array([1]), ttf=np.array([3]))
-    caplog.set_level("INFO", "touche")
-    _compare("f.json", known, {"text": Vocabulary("english", {"a": 0})}, {"text": own})
-    _compare("f.json", known, {"title": Vocabulary("standard", {"a": 0})}, {"title": own})
-    assert caplog.text == ""
-
-
 @pytest.mark.parametrize("content", ['{"fields": {}, "fields"', '{"fields": {"text": {"tokens": -1}}}', "[]"])
 def test_a_file_without_statistics_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "s.json"
@@ -167,18 +158,6 @@ def test_estimates_may_be_lower_than_counts_and_an_unknown_field_has_its_own(wri
     with pytest.raises(InputError, match="no statistics of the field 'body'"):
         known_or_counted(files, vocabularies("text", "body"), own)
     known_or_counted(StatisticsFiles(write("fit.json", FIT), is_whole=True), vocabularies("title"), own[:1])
-
-
-def test_estimates_of_fewer_documents_or_of_other_terms(write: Write) -> None:
-    files = StatisticsFiles(write("fit.json", FIT))
-    with pytest.raises(InputError, match="these documents have more in the field 'text'"):
-        known_or_counted(files, vocabularies("text"), [counted(3)])
-    others = {"text": Vocabulary.of_terms("abc", "standard")}
-    with pytest.raises(InputError, match="no statistics of the term 'c' in the field 'text'"):
-        known_or_counted(files, others, [counted(2)])
-    others = {"text": Vocabulary.of_terms("ab", "english")}
-    with pytest.raises(InputError, match="no statistics of the field 'text' with the analysis 'english'"):
-        known_or_counted(files, others, [counted(2)])
 
 
 def test_statistics_are_not_both_used_and_written() -> None:

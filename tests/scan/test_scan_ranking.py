@@ -163,16 +163,6 @@ def test_candidates_without_a_term_are_just_below_the_lowest_score_if_it_is_not_
     assert hits == [("d0", score), ("d3", below), ("d1", below)] and below < score
 
 
-def test_lucene_keeps_the_same_candidates() -> None:
-    documents = texts("cats", "dogs", "cats", "fish")
-    topic = Topic("1", "cats", candidates=UNRELATED | {"d0"})
-    for title in ("cats", "nothing"):
-        searched = [replace(topic, title=title)]
-        ours = list(scan.rank(searched, documents, scan.bm25(0.9, 0.4), analysis="english"))
-        assert ours == list(by_lucene(searched, documents, lucene.bm25(0.9, 0.4), "english"))
-        assert {id for id, _ in ours[0][1]} == (UNRELATED | {"d0"}) - {"elsewhere"}
-
-
 def test_a_query_in_place_of_a_title_is_that_of_lucene_to_the_last_bit() -> None:
     topics, documents = spot_check("arguments")
     weights = {"citi": 0.25, "car": 1.5, "school": 0.1, "nowher": 2.0}

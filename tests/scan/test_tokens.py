@@ -51,39 +51,6 @@ def test_the_table_is_what_the_script_makes() -> None:
         assert np.array_equal(stored[:, : array.shape[1]] if name == "steps" else stored, array), name
 
 
-def test_the_automaton_ends_words_where_that_of_lucene_does() -> None:
-    """For any row of characters: both automata are walked at once, until no pair of states is new."""
-    lucene = {name: SCRIPT["_of_lucene"](f"ZZ_{name}") for name in ("TRANS", "ROWMAP", "ATTRIBUTE", "ACTION")}
-    blocks = SCRIPT["_of_lucene"]("ZZ_CMAP_BLOCKS")
-    top = SCRIPT["_of_lucene"]("ZZ_CMAP_TOP")
-    points = [ord(sign) for sign in SIGNS]
-    columns = [int(blocks[top[point >> 8] | point & 255]) for point in points]
-    # a state; an action
-    nothing = -1
-    no_word = 1
-    # bits of an attribute: ends, nothing follows
-    final = 1
-    last = 8
-    known = {(0, 1)}
-    ahead = [(0, 1)]
-    while ahead:
-        theirs, ours = ahead.pop()
-        for number, column in enumerate(columns):
-            next_of_theirs = int(lucene["TRANS"][lucene["ROWMAP"][theirs] + column])
-            attribute = int(lucene["ATTRIBUTE"][next_of_theirs])
-            ends = False
-            if next_of_theirs != nothing:
-                ends = bool(attribute & final) and lucene["ACTION"][next_of_theirs] != no_word
-                next_of_theirs = next_of_theirs if ends or not attribute & last else nothing
-            next_of_ours = int(table()["steps"][ours, number])
-            assert (next_of_theirs == nothing) == (next_of_ours == 0)
-            if next_of_ours and (next_of_theirs, next_of_ours) not in known:
-                assert ends == table()["ends"][next_of_ours]
-                known.add((next_of_theirs, next_of_ours))
-                ahead.append((next_of_theirs, next_of_ours))
-    assert len(known) > 50
-
-
 @given(TEXTS)
 @example("x" * 255 + "y" * 256 + "'" + "z" * 300)
 @example("𐐀" * 127 + "ab" + "𐐀" * 3 + " " + "a" * 254 + "𐐀")  # a pair of surrogates at the place of the cut
