@@ -51,16 +51,16 @@ test-all: $(READY) $(VENV)/spark $(VENV)/peers
 workflows: $(READY)
 	REGISTRY=$(REGISTRY) $(BIN)/python tests/workflows/steps.py $(ONLY)
 
-# Test every reader and command with 10,000 broken inputs, interrupts and full disks; takes some ten minutes.
+# Test every reader and command with 10,000 damaged inputs; takes some minutes.
 fuzz: $(READY)
 	$(PYTEST) tests/fuzz --hypothesis-profile fuzz
 
-# Test the C files with gcc's sanitizers, also on 100,000 seeded inputs; then build them without sanitizers.
+# Test the C files with gcc's sanitizers, also on 10,000 random inputs each; then build them without sanitizers.
 sanitize: $(READY)
 	@trap '$(BIN)/python hatch_build.py' EXIT INT TERM; set -ex; \
 	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(BIN)/python hatch_build.py; \
 	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/documents; \
-	$(SANITIZED) PYTHONPATH=src:tests $(BIN)/python tests/fuzz/sanitize.py
+	$(SANITIZED) $(BIN)/pytest -p no:xdist tests/scan/test_kernel.py tests/documents/test_pieces.py --hypothesis-profile sanitize
 
 # Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images.
 regress: $(READY)

@@ -29,6 +29,7 @@ Touche = Callable[..., tuple[int, str, str]]
 # No test asserts a duration. Only nightly tests search for new examples.
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=400)
+hypothesis.settings.register_profile("sanitize", deadline=None, print_blob=True, max_examples=10_000)
 hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("touche")
 
@@ -137,7 +138,7 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A real browser."""
     names = "chromium", "google-chrome", "chromium-browser"

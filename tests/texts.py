@@ -1,5 +1,6 @@
 """Any text and any bytes, for the tests of all readers of documents."""
 
+import gzip
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,6 +30,19 @@ ODD = st.sampled_from(
     [b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\\ud800", b"\0", b"\r", b'"', b"'", b"[", b"{"]
 ) | (st.sampled_from([b"NaN", b"1e999", b"9" * 5000, b"-" + b"9" * 5000, b"0x" + b"f" * 5000, b"[" * 900]))
 
+ENTITIES = "".join(f'<!ENTITY a{level} "{f"&a{level - 1};" * 10}">' for level in range(1, 12))
+# Few bytes that cost much: expanding entities, deep nesting, huge fields, and very many fields.
+LARGE = st.sampled_from(
+    [
+        f'<!DOCTYPE a [<!ENTITY a0 "aaaaaaaaaa">{ENTITIES}]><topics>&a11;</topics>'.encode(),
+        b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><topics>&x;</topics>',
+        b'<!DOCTYPE a SYSTEM "file:///dev/zero"><topics/>',
+        *(bracket * 100_000 for bracket in (b"[", b'{"a":', b"(", b"<a>", b"<div>", b"-")),
+        *(field * 1_000_000 for field in (b"a", b"1", b"a ", "é".encode(), b"'", b"\\", b"\0")),
+        *(part * 200_000 for part in (b",a", b'"b":1,', b"<b/>", b"\n")),
+    ]
+)
+
 Read = Callable[[Path], Iterator[Any]]
 
 
@@ -38,6 +52,16 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
     start = draw(st.integers(0, len(whole)))
     end = draw(st.integers(start, min(start + 9, len(whole))))
     return whole[:start] + draw(ODD | BYTES) + whole[end:]
+
+
+@st.composite
+def inflated(draw: st.DrawFn, whole: bytes) -> bytes:
+    """A file with something large in it, possibly gzipped, cut off, or followed by a gzip bomb."""
+    at = draw(st.integers(0, len(whole)))
+    content = whole[:at] + draw(LARGE) + whole[at:]
+    packed = gzip.compress(content, mtime=0)
+    bomb = packed + gzip.compress(bytes(10**6), mtime=0) * 100
+    return draw(st.sampled_from([content, packed, packed[: len(packed) // 2], bomb]))
 
 
 def is_read_or_refused(read: Read, path: Path, raw: bytes) -> bool:

@@ -1,48 +1,37 @@
-"""Every reader on arbitrary bytes, and tests that the long attack sees failures."""
+"""Every reader and command on damaged files: each is read or refused in one line, within limits."""
 
-import logging
+import faulthandler
+import os
+import resource
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from outcomes import REPAIR, outcome_of_command, outcome_of_reader
-from readers import READERS
+from readers import COMMANDS, READERS, Target
 
 from conftest import Write
-from texts import BYTES, damaged, is_read_or_refused
+from texts import BYTES, damaged, inflated, is_read_or_refused
+from touche.errors import ToucheError
+
+pytestmark = pytest.mark.filterwarnings("ignore::touche.ToucheWarning")
+SECONDS = 20  # of processor time
+MEMORY = 2 << 30  # bytes
+EXAMPLES = settings().max_examples  # by the profile
+REPAIR = "; repair it, or see all frames with --verbose\n"  # for a baseline whose code fails
 
 
-@pytest.mark.parametrize(
-    ("code", "words", "output", "run", "outcome"),
-    [
-        (0, "run bm25", "", "", "result"),
-        (0, "run bm25", "", "1 Q0 a 1 1.5 t\n1 Q0 b", "run.txt not whole"),
-        (2, "run bm25", "touche: in: no topics\n", None, "one line"),
-        (2, "run bm25", "touche: in: no topics\n", "1 Q0 a 1 1.5 t\n", "run.txt not whole"),
-        (2, "run bm25", "touche: in: \x1b no topics\n", None, "message of several lines"),
-        (2, "run bm25", "touche: in:\nno topics\n", None, "exit code 2"),
-        (1, "run a", f"Traceback\ntouche: a/baseline.py:3: KeyError{REPAIR}", None, "one line"),
-        (1, "evaluate a", f"Traceback\ntouche: a/baseline.py:3: KeyError{REPAIR}", None, "traceback"),
-        (1, "lint a.txt", "1 error\n", None, "result"),
-        (1, "run bm25", "OutOfMemoryError\n", None, "exit code 1"),
-    ],
-)
-def test_failures_are_seen(
-    code: int, words: str, output: str, run: str | None, outcome: str, tmp_path: Path, write: Write
-) -> None:
-    if run is not None:
-        write("run.txt", run)
-    assert outcome_of_command(code, output, tmp_path / "run.txt", words.split()) == outcome
-
-
-def test_a_message_of_several_lines_is_seen(tmp_path: Path) -> None:
-    def warn(path: Path) -> None:
-        logging.getLogger("touche").warning("a page\nof two lines")
-
-    assert outcome_of_reader(warn, tmp_path) == "message of several lines"
+def write_files(folder: Path, target: Target, content: bytes) -> Path:
+    for name, text in {**target.others, target.file: content}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text)
+    return folder / target.file
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in ("run, linted", "baseline.py")])
@@ -51,7 +40,6 @@ def test_any_bytes_are_read_or_refused_with_one_line(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
     reader = READERS[name]
-    folder = tmp_path_factory.mktemp("fuzz")
 
     def results(path: Path) -> Iterator[Any]:
         assert not isinstance(reader.read, str)
@@ -59,11 +47,73 @@ def test_any_bytes_are_read_or_refused_with_one_line(
         return iter(records if isinstance(records, list) else ())
 
     raw = data.draw(BYTES | damaged(reader.content))
-    assert is_read_or_refused(results, folder / reader.file, raw)
+    assert is_read_or_refused(results, tmp_path_factory.mktemp("fuzz") / reader.file, raw)
 
 
-def test_every_reader_reads_the_file_that_is_not_spoilt(write: Write) -> None:
+def test_every_reader_reads_a_file_without_damage(write: Write) -> None:
     for name, reader in READERS.items():
-        for file, content in {**reader.others, reader.file: reader.content}.items():
-            path = write(f"{name}/{file}", content)
+        path = write_files(write(f"{name}/x", "").parent, reader, reader.content)
         assert not isinstance(reader.read, str) and reader.read(path), name
+
+
+@contextmanager
+def limits() -> Iterator[None]:
+    """Bounds the memory of this process, and ends it if it hangs, also in compiled code."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, before[1]))
+    faulthandler.dump_traceback_later(4 * SECONDS, exit=True)
+    started = time.process_time()
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+    assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", READERS)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_a_reader_survives_bombs_and_very_long_fields(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    reader = READERS[name]
+    assert not isinstance(reader.read, str)
+    path = write_files(tmp_path_factory.mktemp("fuzz"), reader, data.draw(inflated(reader.content)))
+    try:
+        with limits():
+            reader.read(path)
+    except ToucheError as error:
+        assert str(error).isprintable()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", COMMANDS)
+@settings(max_examples=EXAMPLES // 20, suppress_health_check=list(HealthCheck))  # a command takes seconds
+@given(data=st.data())
+def test_a_command_answers_a_damaged_file_or_refuses_it(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    """Exit code 1 is a result of some commands, and follows the frames of a faulty baseline."""
+    target = COMMANDS[name]
+    folder = tmp_path_factory.mktemp("fuzz")
+    content = data.draw(damaged(target.content) | inflated(target.content))
+    write_files(folder / "in", target, content)
+    words = str(target.read).replace("IN", f"{folder}/in").replace("OUT", f"{folder}/out").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "touche", *words],
+        env=os.environ | {"TOUCHE_DATA": f"{folder}/in", "XDG_CACHE_HOME": f"{folder}/cache"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=4 * SECONDS,
+        text=True,
+        errors="replace",
+    )
+    is_faulty = done.returncode == 1 and words[0] == "run" and done.stderr.endswith(REPAIR)
+    is_answer = done.returncode == 0 or (done.returncode == 1 and words[0] in ("lint", "regress"))
+    assert is_answer or is_faulty or done.returncode == 2, done.stderr
+    assert is_faulty or "Traceback" not in done.stderr, done.stderr
+    assert all(line.isprintable() for line in (done.stdout + done.stderr).splitlines())
+    assert done.returncode == 0 or not (folder / "out" / "run.txt").exists()
