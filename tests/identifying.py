@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pytest
 
 from touche.documents.records import Document
-from touche.identification.counts import ANALYSES, FieldCounts
+from touche.identification import search
+from touche.identification.counts import ANALYSES, NAMED, FieldCounts
 from touche.identification.fitting import Fit, Problem
-from touche.identification.hypotheses import Hypothesis
+from touche.identification.hypotheses import Hypothesis, space
 from touche.identification.samples import Array, Sample, sample_of
 from touche.scan.statistics import Statistics
 from touche.trec.runs import RunLine
@@ -27,6 +29,14 @@ def sample(texts: Mapping[str, str], titles: Mapping[str, str], run: Sequence[Ru
     """A sample of documents that have one text each."""
     topics = [Topic(number, title) for number, title in titles.items()]
     return sample_of(run, topics, [Document(id, text) for id, text in texts.items()], "made up")
+
+
+def search_named_analyses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches only hypotheses with engines' default analyses; nightly tests search all."""
+    named = NAMED.values()
+    monkeypatch.setattr(
+        search, "space", lambda fields: [axes for axes in space(fields) if axes.analysis in named]
+    )
 
 
 def made_counts(seed: int, rows: int = 12, terms: int = 3) -> FieldCounts:

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 
 from conftest import Touche, Write
-from identifying import line
+from identifying import line, search_named_analyses
 from touche import baselines, identify, lucene
 from touche.data import datasets
 from touche.documents.discovery import Input
 from touche.documents.records import Document
-from touche.identification import search
 from touche.identification.answer import NOTHING, Answer, answer
-from touche.identification.counts import NAMED
-from touche.identification.hypotheses import space
 from touche.identification.samples import sample_of
 from touche.lucene.analysis import analyzer_named, terms
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
@@ -55,10 +52,7 @@ def by_baseline(name: str, **options: float | str) -> list[RunLine]:
 def of_bm25() -> Answer:
     """Among hypotheses with engines' default analyses; nightly tests have all analyses."""
     with pytest.MonkeyPatch.context() as patch:
-        named = NAMED.values()
-        patch.setattr(
-            search, "space", lambda fields: [each for each in space(fields) if each.analysis in named]
-        )
+        search_named_analyses(patch)
         return answer_of(by_baseline("bm25"))
 
 
