@@ -2,15 +2,13 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from touche.cluster import fields
 from touche.cluster.fields import FieldsFolder
 from touche.errors import InputError
 
-pyarrow_fs = pytest.importorskip("pyarrow.fs", reason="needs pyarrow: make .venv/spark")
+pytest.importorskip("pyarrow.fs", reason="needs pyarrow: make .venv/spark")
 
 
 def test_a_task_that_is_done_twice_at_once_or_fails_or_is_killed_leaves_one_whole_file(
@@ -38,18 +36,6 @@ def test_a_folder_with_fields_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pages-00000.parquet").touch()
     with pytest.raises(InputError, match="contains pages; empty it"):
         FieldsFolder.at(tmp_path.as_uri()).begin()
-
-
-def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
-    def refuse(part: str, path: str) -> None:
-        raise OSError("it exists")
-
-    def file_system(answer: object) -> SimpleNamespace:
-        return SimpleNamespace(move=refuse, get_file_info=lambda path: SimpleNamespace(type=answer))
-
-    fields._move(file_system(pyarrow_fs.FileType.File), "part", "path")
-    with pytest.raises(OSError, match="it exists"):
-        fields._move(file_system(pyarrow_fs.FileType.NotFound), "part", "path")
 
 
 @pytest.mark.slow

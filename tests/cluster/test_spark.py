@@ -1,7 +1,6 @@
 """Runs on a small cluster with two workers, compared with runs on one machine."""
 
 import gzip
-import operator
 import os
 import re
 import shutil
@@ -12,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +22,6 @@ from touche import cluster
 from touche.cluster import shipping
 from touche.cluster.collection import SparkDocuments
 from touche.documents.discovery import find
-from touche.documents.jsonl import pieces_of_documents
-from touche.documents.pieces import documents_in
-from touche.errors import ToucheError
 from touche.io.opening import md5
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all
@@ -222,7 +217,7 @@ def archives(write: Write, **more: bytes) -> Path:
     return write("web/none.txt", "").parent
 
 
-@pytest.mark.parametrize("tasks", [1, 2, 7])
+@pytest.mark.parametrize("tasks", [2, 7])
 def test_the_run_is_that_of_one_machine_however_many_tasks_there_are(
     same: Same, tmp_path: Path, tasks: int
 ) -> None:
@@ -405,32 +400,6 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
             for parallelism in (3, 4)
         ]
         assert [task.parts.getNumPartitions() for task in tasks] == [3, 4]
-
-
-def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Write) -> None:
-    write("in/topics.xml", "<topics><topic><number>1</number><title>cat</title></topic></topics>")
-    path = write("in/documents.jsonl", '{"docno": "d1", "text": "cat"}')
-    with cluster.folder_sent(context, None) as ship:
-        documents = cluster.find(context, ship, find(path.parent)).documents
-        assert isinstance(documents, SparkDocuments)
-        whole = replace(
-            documents,
-            files=replace(
-                documents.files,
-                format=replace(
-                    documents.files.format,
-                    splitter=None,
-                    whole_reader=lambda path, seen: documents_in(pieces_of_documents(path), seen),
-                ),
-            ),
-        )  # otherwise a shuffle would reuse them
-        parts = whole.read_by_workers(list)
-        count = partial(parts.folded, 0, lambda count, _: count + 1, operator.add)
-        assert count() == 1
-        parts.parts.unpersist(blocking=True)  # as if the worker was lost
-        path.write_text("x" * path.stat().st_size)
-        with pytest.raises(ToucheError, match=r"documents\.jsonl:1: broken JSON"):
-            count()
 
 
 def test_what_lies_beside_the_documents_is_found_and_fields_of_pages_are_kept_in_any_file_system(

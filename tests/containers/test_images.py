@@ -60,22 +60,6 @@ def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: l
             ask()
 
 
-def test_an_image_is_advised_only_where_there_can_be_one(
-    nowhere: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert images.instead("elrond") == ""
-    nowhere.append("Source, https://github.com/Team/Fork")
-    assert images.instead("elrond") == "; or run its image: add --runner docker"
-    monkeypatch.setattr(images, "clone", lambda: ROOT)
-    assert "touche images build elrond, then add --runner docker" in images.instead("elrond")
-    assert images.instead("bm25") == ""  # its image has no Lucene
-
-
-def test_without_a_clone_an_image_of_ones_own_is_built(nowhere: list[str], tmp_path: Path) -> None:
-    with pytest.raises(ToucheError, match="has no image touche/mine; build it with: touche images build"):
-        images.check_image("docker", str(write_baseline(tmp_path / "mine") or tmp_path / "mine"))
-
-
 def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp_path: Path) -> None:
     """Not of what regress --update and benchmarks/images.py rewrite, nor of what Python and git keep."""
     folder = tmp_path / "baselines" / "argsrank"
@@ -124,18 +108,6 @@ def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -
         assert modes == {name: 0o755 if name in programs else 0o644 for name in modes} and len(modes) > 8
     finally:
         os.umask(before)
-
-
-def test_dockerfiles_differ_in_name_base_and_files_only() -> None:
-    shapes = set()
-    for path in ROOT.glob("baselines/*/Dockerfile"):
-        text = path.read_text().replace(path.parent.name, "NAME")
-        stage = "(?ms)^# A model.*?^FROM [$]BASE AS nsp$.*?^$\n"  # of sentence-coherence
-        lines = re.sub(stage, "", text).replace("\n\n", "\n").splitlines()
-        assert any(line.startswith("COPY ") and "/opt/baselines/NAME/" in line for line in lines), path
-        kept = [line for line in lines if not line.startswith(("COPY ", "# RUN ", "# touche/base "))]
-        shapes.add(re.sub("ARG BASE=.*", "ARG BASE=", "\n".join(kept)))
-    assert len(shapes) == 1, shapes
 
 
 def test_locks_have_the_versions_of_constraints_and_hashes_only() -> None:

@@ -111,7 +111,12 @@ def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spo
 @pytest.mark.parametrize(
     ("baseline", "part"),
     [
-        *((name, part) for name in BASELINES for part in PARTS[name]),
+        *((name, PARTS[name][-1]) for name in BASELINES),
+        *(
+            pytest.param(name, "arguments", marks=pytest.mark.nightly)
+            for name in BASELINES
+            if len(PARTS[name]) > 1
+        ),
         *(pytest.param(name, "arguments", marks=pytest.mark.nightly) for name in OF_LUCENE),
     ],
 )
@@ -172,23 +177,6 @@ def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Wri
     command = [program, "run", "--rm", "--network=none", "--entrypoint=sh", *folders, "touche/bm25"]
     subprocess.run([*command, "-c", "baseline"], check=True)
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ([], "Missing option '-i' / '--input'. Name a folder."),
-        (
-            ["-i", "touche-2020-task-1", "-o", "/tmp"],
-            "topics/touche-2020-task-1.xml is missing",
-        ),
-    ],
-)
-def test_an_image_without_input_says_so(program: str, arguments: list[str], problem: str) -> None:
-    command = [program, "run", "--rm", "--network=none", "touche/bm25", *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
-    assert problem in ended.stderr
 
 
 def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
@@ -351,32 +339,6 @@ def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_pa
         run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
 
 
-def test_an_earlier_pair_is_replaced_only_by_a_whole_run_and_other_files_stay(
-    program: str, write: Write
-) -> None:
-    earlier = dict.fromkeys(("run.txt", "ir-metadata.yml", "notes.txt"), "earlier")
-    for name, text in earlier.items():
-        output = write(f"out/{name}", text).parent
-    with pytest.raises(ToucheError):
-        run_in(program)(faulty(output, "exits"), Limits(), print)
-    process = start_hanging(output, program)
-    wait_for(lambda: containers(program, process.pid))
-    process.kill()
-    process.wait()
-    assert {name: (output / name).read_text() for name in earlier} == earlier
-    wait_for(lambda: not containers(program, process.pid))
-    run_in(program)(job(output), Limits(), print)
-    assert sorted(path.name for path in output.iterdir()) == sorted(earlier)
-    assert (output / "notes.txt").read_text() == "earlier"
-    assert "bm25" in (output / "run.txt").read_text() and "bm25" in (output / "ir-metadata.yml").read_text()
-
-
-def test_a_missing_image_is_named(program: str, write: Write, tmp_path: Path) -> None:
-    folder = write("never-built/baseline.py", "").parent
-    with pytest.raises(ToucheError, match="no image touche/never-built; build it with: touche images"):
-        run_in(program)(job(tmp_path / "out", str(folder)), Limits(), print)
-
-
 def test_a_program_that_is_missing_or_does_not_run_is_named(
     monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
 ) -> None:
@@ -414,7 +376,9 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("docker")
-@pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
+@pytest.mark.parametrize(
+    "source", ["README.md", pytest.param(".github/workflows/check.yml", marks=pytest.mark.nightly)]
+)
 def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
     team = f"starter-{os.getpid()}"
     write_baseline(tmp_path / team)

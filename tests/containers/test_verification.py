@@ -1,6 +1,5 @@
 """Images are rebuilt to the last byte, and what is not is named."""
 
-import json
 import os
 import re
 import shutil
@@ -234,7 +233,7 @@ def sdist(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.xdist_group("programs")
 @pytest.mark.usefixtures("both")
 def test_podman_builds_of_the_sdist_what_docker_builds_of_the_clone(sdist: Path) -> None:
@@ -285,12 +284,3 @@ def test_a_verification_leaves_no_image_and_no_container(
         assert everything(program) == before
     finally:
         answer(program, "image", "rm", "--force", "touche/mine")
-
-
-def test_labels_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    from touche.containers import images
-
-    monkeypatch.setattr(images, "image_id", lambda program, image: "x")
-    for text, labels in ((json.dumps({"a": "b"}), {"a": "b"}), ("null", {})):
-        monkeypatch.setattr(images, "answer", lambda *command, text=text: text)
-        assert images.read_labels("docker", "x") == labels
