@@ -1,9 +1,7 @@
 """The commands: output, files and exit codes."""
 
 import gzip
-import json
 import os
-import re
 import resource
 import shlex
 import signal
@@ -16,8 +14,6 @@ from textwrap import indent
 import pytest
 
 from conftest import ROOT, Touche, Write, left_in
-from touche import baselines
-from touche.io import origin
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -61,33 +57,6 @@ def test_options_of_a_baseline_are_options_of_the_command(
     options = ("--k1", "1.2", "--b", "0.75", "--depth", "5")
     assert touche("run", ROOT / "baselines" / "bm25", "-i", collection, "-o", tmp_path, *options)[0] == 0
     assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
-
-
-def test_the_help_shows_the_baselines_and_first_the_options_of_each(
-    touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert all(name in touche("run", "--help")[1] for name in baselines.names())
-    headings = [
-        "Options of tfidf",
-        "Input and output",
-        "Runner and containers",
-        "Spark",
-        "Options",
-        "Example",
-    ]
-    text = touche("run", "tfidf", "--help")[1]
-    assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == headings
-    own, _, rest = text.partition("Input and output:")
-    assert "--variant [terrier|classic]" in own and "[default: terrier]" in own and "[default: 1.2]" in own
-    assert "--master" in rest.split("\nSpark:")[1] and "--memory" in rest.split("\nRunner and")[1]
-    folder = str(ROOT / "baselines" / "tfidf")
-    monkeypatch.setattr(origin, "__file__", str(tmp_path / "an-image/touche/io/origin.py"))
-    text = touche("run", folder, "--help")[1]
-    assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [*headings[:2], *headings[4:]]
-    assert (
-        "no such directory or dataset; name a folder"
-        in touche("run", folder, "-i", "typo", "-o", tmp_path)[2]
-    )
 
 
 @pytest.fixture
@@ -178,21 +147,6 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
     assert touche(*command, "--k", "5", "--no-loud")[0] == 0
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 5.0 touche-my-team-k=5-loud=False\n"
     assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]
-
-
-def test_scores_as_table_and_as_json_are_the_same(touche: Touche, tmp_path: Path) -> None:
-    touche("run", "dirichletlm", "-i", "spot-check/arguments", "-o", tmp_path)
-    evaluate = ("evaluate", tmp_path / "run.txt", "--task", "spot-check/arguments")
-    ours, script = json.loads(touche(*evaluate, "--format", "json")[1])
-    assert (ours["evaluator"], script["evaluator"]) == ("trec_eval", "touche")
-    assert 0 < ours["low"] < ours["mean"] < ours["high"] < 1
-    assert ours["mean"] == pytest.approx(script["mean"]) and ours["judged"] == 1.0  # both agree on this
-    table = touche(*evaluate, "--evaluator", "touche")[1].splitlines()
-    assert table[0].split() == "run dimension evaluator nDCG@5 95% interval Judged@5 topics".split()
-    mean, low, high = (f"{script[name]:.3f}" for name in ("mean", "low", "high"))
-    row = f"touche-dirichletlm relevance touche {mean} {low} to {high} 1.00 10"
-    assert table[1].split() == row.split()
-    assert table[-1] == "relevance is judged by spot-check-arguments-relevance.qrels"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")

@@ -1,7 +1,6 @@
 """Commands about tasks, data, baselines and images print the records that their functions return."""
 
 import csv
-import doctest
 import json
 import shlex
 from collections.abc import Callable, Iterable
@@ -20,11 +19,6 @@ from touche.cli.output import MARKUP
 pytestmark = pytest.mark.filterwarnings("ignore:.* is not in |nothing was verified")
 CARDS = ["src/touche/tasks/touche-2020-task-1.toml", "no-such-card.toml"]
 TOY, TASK = "spot-check/arguments", "touche-2021-task-1"
-EXAMPLES = (
-    "build_images check_cards fetch identify join_runs join_statistics list_baselines list_data "
-    "list_images list_tasks published published_topics regress report run sweep verify write_beir "
-    "write_for_tira write_run"
-).split()
 
 
 @dataclass(frozen=True)
@@ -199,31 +193,3 @@ def test_a_report_of_the_command_is_that_of_the_function(touche: Touche, tmp_pat
     assert page.read_text() == (tmp_path / "command" / "index.html").read_text()
     names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("command", "function")]
     assert names[0] == names[1]
-
-
-MEASURED = {"wall", "cpu", "memory"}  # these differ from run to run
-
-
-def test_outcomes_are_the_same_on_standard_output_in_a_file_and_in_python(
-    touche: Touche, tmp_path: Path
-) -> None:
-    command = ["regress", "bm25", "--dataset", TOY, "--format", "json"]
-    printed = json.loads(touche(*command)[1])
-    code, out, _ = touche(*command, "--output", tmp_path / "command.json")
-    assert code == 0 and out.splitlines()[0].split()[:2] == ["baseline", "dataset"]
-    package.regress("bm25", TOY, output=tmp_path / "function.json")
-    files = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("command", "function")]
-    rows = package.regress("bm25", TOY).rows
-    first, *others = [
-        [{name: value for name, value in row.items() if name not in MEASURED} for row in records]
-        for records in (printed, *files, json.loads(json.dumps(rows)))
-    ]
-    assert first and all(other == first for other in others)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_example_of_a_function_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    (example,) = doctest.DocTestFinder().find(getattr(package, name), name, globs={})
-    assert example.examples
-    failed, _ = doctest.DocTestRunner().run(example)
-    assert not failed, capsys.readouterr().out

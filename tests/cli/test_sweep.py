@@ -1,5 +1,4 @@
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -32,35 +31,6 @@ def test_a_sweep_leaves_runs_tables_and_heat_maps_and_goes_on_from_them(
     }
     code, again, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "sweep")
     assert (code, again) == (0, out) and said.endswith("0 of them new\n")
-
-
-@pytest.mark.parametrize("style", ["json", "csv"])
-def test_records_are_those_of_settings_or_of_folds(touche: Touche, tmp_path: Path, style: str) -> None:
-    def records(*more: str) -> list[dict[str, Any]]:
-        code, out, _ = touche("sweep", "bm25", *GRID, "-o", tmp_path, "--format", style, *more)
-        assert code == 0
-        return list(json.loads(out) if style == "json" else csv.DictReader(out.splitlines()))
-
-    assert [len(record["tag"]) > 0 for record in records()] == [True] * 6
-    folds = records("--cross-validation", "leave-one-topic-out")
-    assert sorted(int(record["tested topics"]) for record in folds) == list(range(1, 11))
-    assert [int(record["fold"]) for record in folds] == list(range(1, 11))
-
-
-def test_the_library_returns_what_the_command_prints(touche: Touche, tmp_path: Path) -> None:
-    grid = {"k1": [0.5, 1.0, 1.5], "b": [0.25, 0.75]}
-    sweep = library.sweep("bm25", "spot-check/arguments", grid, cross_validation="two-fold")
-    _, out, _ = touche("sweep", "bm25", *GRID, "-o", tmp_path, "--cross-validation", "two-fold")
-    frame = sweep.frame()
-    assert (
-        list(frame["k1"]) == [0.5, 0.5, 1.0, 1.0, 1.5, 1.5]
-        and frame["mean"].is_monotonic_increasing is not None
-    )
-    printed = [line.split() for line in out.splitlines()[1:7]]
-    assert [row[3] for row in printed] == [f"{mean:.3f}" for mean in frame["mean"]]
-    validation = sweep.cross_validations["relevance"]
-    assert f"two-fold, relevance: {validation.mean:.3f} (" in out
-    assert list(sweep.folds()["mean"]) == [fold.mean for fold in validation.folds]
 
 
 def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Write, tmp_path: Path) -> None:

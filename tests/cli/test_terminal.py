@@ -130,17 +130,6 @@ def test_every_command_takes_quiet_and_verbose_and_has_an_example_that_parses(
     assert called[-1].startswith(typed)
 
 
-def test_the_help_shows_first_what_a_newcomer_needs_and_every_command_once(touche: Touche) -> None:
-    first, more = touche("--help")[1].split("First steps")[1].split("More commands")
-    shown = [re.findall(r"^  (\w+)", part, re.MULTILINE) for part in (first, more)]
-    assert shown[0] == [*cli.FIRST] and shown[0][:3] == ["run", "evaluate", "compare"]
-    modules = [*Path(cli.__file__).parent.glob("[a-z]*.py")]
-    named = [
-        path.stem for path in modules if re.search(rf"^def {path.stem}\(", path.read_text(), re.MULTILINE)
-    ]
-    assert sorted(shown[0] + shown[1]) == sorted(named)
-
-
 def test_the_first_steps_work_one_after_the_other_in_an_empty_folder(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
