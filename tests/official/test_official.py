@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from conftest import OFFICIAL, ROOT
-from reading import read_args_processed_csv, read_argsme_json
 from touche import baselines, tasks
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
@@ -53,18 +52,6 @@ def test_official_runs_score_what_was_published(official: Path, name: str, evalu
         result = score(official / "runs" / f"{name}.run", name.split("/")[0], dimension, evaluator)
         assert round(result.mean, 3) == expected
         assert (result.judged, len(result.per_topic)) == (1.0, 50)
-
-
-def test_the_two_copies_of_the_arguments_are_the_same(official: Path) -> None:
-    corpora = official / "corpora"
-    raw = list(read_argsme_json(corpora / "argsme-2020-04-01-sample" / "args-me.json.gz"))
-    path = corpora / "argsme-2020-04-01-processed-sample" / "args_processed.csv.gz"
-    processed = list(read_args_processed_csv(path))
-    one, other = (
-        [(argument.id, argument.text, argument.stance) for argument in some] for some in (raw, processed)
-    )
-    assert len(raw) == 10_587 and one == other
-    assert sum(len(argument.sentences) for argument in processed) == 240_517
 
 
 ARGUMENTS = "touche-2020-task-1"

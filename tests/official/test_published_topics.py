@@ -3,12 +3,11 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import log2
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from conftest import Touche
@@ -18,7 +17,6 @@ from touche.data.judgments import qrels_of
 from touche.documents.records import conclusion_of, premises_of
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
-from touche.scan.lengths import exact
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import rounded
 from touche.trec.columns import Run
@@ -122,92 +120,6 @@ def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_pa
     assert reproduced_scores(official, PASSAGES, values) == (1431, 1431)
 
 
-def test_the_first_five_are_the_official_ones_in_their_order(official: Path) -> None:
-    """Whether all passages are ranked or only the judged ones, of which the fetched dataset consists."""
-    rankings = ranked(PASSAGES, scan.bm25(0.9, 0.4), **ENGLISH)
-    task = tasks.task(PASSAGES)
-    run = official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
-    first: dict[str, list[str]] = {}
-    for line in read_run(run):
-        first.setdefault(line.topic, []).append(line.document)
-    judged = qrels_of(task, "relevance")
-    for topic in task.only_topics:
-        ids = [id for id, _ in rankings[topic]]
-        assert ids[:5] == first[topic][:5]
-        assert [id for id in ids if id in judged[topic]][:5] == first[topic][:5]
-
-
-def unbounded(mu: float) -> scan.Formula:
-    """DirichletLM without the maximum of 0 and each term's score."""
-
-    def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        score: scan.Array = np.log1p(tf / (mu * term.probability)) + np.log(mu / (length + mu))
-        return score
-
-    return likelihood
-
-
-@pytest.mark.parametrize(
-    ("model", "how"),
-    [
-        (scan.dirichletlm(1999.0), {}),
-        (scan.dirichletlm(2000.0), {"kept_of_lengths": exact}),
-        (scan.dirichletlm(2000.0), {"best_field": False}),
-        (scan.dirichletlm(2000.0), {"fields": {"premises": lambda document: document.text}}),
-        (unbounded(2000.0), {}),
-        (scan.dirichletlm(2000.0), {"analysis": "english"}),
-    ],
-    ids=["mu 1999", "exact lengths", "sum of fields", "one field", "no maximum with 0", "stemming"],
-)
-def test_any_other_dirichletlm_fails(official: Path, tmp_path: Path, model: Any, how: dict[str, Any]) -> None:
-    statistics = None
-    if how.get("analysis") == "english":
-        statistics = stemmed_statistics(tmp_path / "english.json")
-    rankings = ranked(ARGUMENTS, model, statistics, **DIRICHLET | how)
-    values = reproduced_values(ARGUMENTS, rankings)
-    scores = reproduced_scores(official, ARGUMENTS, rankings)
-    assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
-
-
-def stemmed_statistics(path: Path) -> Path:
-    """The frequencies of words as those of their stems, so that only the analysis of documents differs."""
-    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[ARGUMENTS]).read_text())
-    for field in shipped["fields"].values():
-        field["analysis"] = "english"
-        field["terms"] = {
-            stem: numbers for term, numbers in field["terms"].items() for stem in scan.terms(term, "english")
-        }
-    path.write_text(json.dumps(shipped))
-    return path
-
-
-def other_mean_length(path: Path) -> Path:
-    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[PASSAGES]).read_text())
-    field = shipped["fields"]["text"]
-    field["tokens"] = round(108.6 * field["documents"])
-    path.write_text(json.dumps(shipped))
-    return path
-
-
-@pytest.mark.parametrize(
-    ("model", "make"),
-    [
-        (scan.bm25(0.91, 0.4), None),
-        (scan.bm25(0.9, 0.41), None),
-        (scan.bm25(0.9, 0.4), other_mean_length),
-    ],
-    ids=["k1 0.91", "b 0.41", "mean length 108.6"],
-)
-def test_any_other_bm25_fails(
-    official: Path, tmp_path: Path, model: Any, make: Callable[[Path], Path] | None
-) -> None:
-    statistics = make(tmp_path / "other.json") if make else None
-    rankings = ranked(PASSAGES, model, statistics, **ENGLISH)
-    values = reproduced_values(PASSAGES, rankings)
-    scores = reproduced_scores(official, PASSAGES, rankings)
-    assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
-
-
 def test_five_values_without_an_evaluator(official: Path, touche: Touche, tmp_path: Path) -> None:
     """nDCG@5 of run.txt and a file of qrels, from nothing but their lines."""
     assert touche("run", "dirichletlm", "-i", ARGUMENTS, "-o", tmp_path)[0] == 0
@@ -222,22 +134,6 @@ def test_five_values_without_an_evaluator(official: Path, touche: Touche, tmp_pa
         gain = sum(grade[id] / log2(position + 2) for position, id in enumerate(first))
         best = sum(label / log2(position + 2) for position, label in enumerate(ideal))
         assert round(gain / best, 3) == value
-
-
-def test_regress_prints_how_many_values_are_reproduced(official: Path, touche: Touche) -> None:
-    datasets = ("--dataset", ARGUMENTS, "--dataset", PASSAGES)
-    code, out, err = touche("regress", "dirichletlm", "bm25", *datasets, "--per-topic")
-    assert code == 0 and out.count("20 of 20 published topic values") == 2
-    assert out.count("40 of 40 published topic values") == 2
-    assert "dirichletlm  relevance     51      0.277  0.277      +0.000\n" in out
-    assert "dirichletlm: ranks by the statistics in argsme-2020-04-01.json" in err
-
-
-def test_a_baseline_without_the_statistics_says_that_it_uses_its_own(
-    official: Path, touche: Touche, tmp_path: Path
-) -> None:
-    _, _, err = touche("run", "dph", "-i", ARGUMENTS, "-o", tmp_path)
-    assert "dph: has no statistics named argsme-2020-04-01, and ranks by the documents' own\n" in err
 
 
 def test_a_run_is_named_as_the_published_one_it_equals(official: Path, touche: Touche) -> None:
@@ -257,11 +153,3 @@ def test_a_mean_of_some_topics_has_no_rank(official: Path, touche: Touche, tmp_p
         0
     ]
     assert (record["topics"], record["comparable"]) == (10, False)
-
-
-def test_a_document_that_would_move_a_value_is_not_missed(official: Path) -> None:
-    """An unjudged argument in front changes the first five, and so the values."""
-    rankings = dict(ranked(ARGUMENTS, scan.dirichletlm(2000.0), **DIRICHLET))
-    rankings["51"] = rankings["51"][1:]
-    equal, number = reproduced_values(ARGUMENTS, rankings)
-    assert equal < number

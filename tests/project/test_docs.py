@@ -65,33 +65,6 @@ def test_there_is_something_to_try_of_every_command_and_each_reason_has_a_comman
         assert sum(not reason(command) for command in commands(ROOT / name)) >= 10
 
 
-def test_commands_are_told_from_what_they_print(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "    touche run a \\\n        --b c   # remark\n\n    touche-bm25 0.7\n\n    touche: an error\n"
-        "```sh\nprogram -a\n\n```\n    NAME=x .venv/bin/pytest\n```toml\ntouche = 1\n```\n- touche run\n"
-        "```console\n$ another program\ntouche: what it prints\n$ ls\n```\n"
-    )
-    expected = ["touche run a --b c", "program -a", "NAME=x .venv/bin/pytest", "another program", "ls"]
-    assert commands(page) == expected
-
-
-def test_a_page_is_followed_and_what_fails_or_prints_something_else_is_named(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("`a/b.txt`:\n\n```text\none\n```\n\n`a/b.txt`, at its end:\n\n```\ntwo\n```\n")
-    follow(page, tmp_path)
-    assert (tmp_path / "a" / "b.txt").read_text() == "one\ntwo\n"
-    page.write_text("```console\n$ echo a; echo b\na\nb\n$ true\n```\n")
-    assert follow(page, tmp_path) == ["echo a; echo b", "true"]
-    for wrong, message in {
-        "    ls nowhere\n": r"ls nowhere\n.*No such file",
-        "```console\n$ echo a; echo b\na\n```\n": "echo a; echo b",
-    }.items():
-        page.write_text(wrong)
-        with pytest.raises(AssertionError, match=message):
-            follow(page, tmp_path)
-
-
 @pytest.mark.parametrize(("page", "example"), EXAMPLES)
 def test_the_example_baselines_run(tmp_path: Path, page: str, example: str) -> None:
     (tmp_path / "mine").mkdir()

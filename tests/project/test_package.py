@@ -202,12 +202,6 @@ def test_an_unpacked_sdist_has_the_commit_and_time_of_its_clone_until_a_file_cha
     assert origin.origin(tmp_path)["revision"] == "unknown"
 
 
-def test_without_a_release_the_page_is_readme(tmp_path: Path) -> None:
-    addresses, page = metadata(built(tmp_path, "wheel"))
-    assert addresses == ["Homepage, https://touche.webis.de"]
-    assert page == (ROOT / "README.md").read_text()
-
-
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [

@@ -1,6 +1,5 @@
 """The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +9,6 @@ from playwright.sync_api import Browser
 
 from pages import type_in
 from touche import baselines
-from touche.cli import FIRST, MORE
 from touche.tasks import all_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
@@ -40,13 +38,6 @@ def test_each_baseline_has_a_page_with_its_options_and_scores(site: Path) -> Non
     )
 
 
-def test_every_command_has_a_section(site: Path) -> None:
-    page = (site / "reference" / "command-line.html").read_text()
-    for name in (*FIRST, *MORE):
-        assert f'id="touche-{name}"' in page
-    assert "--keep-statistics" in page and 'id="touche-data-fetch"' in page
-
-
 def test_the_gallery_leads_to_tasks_and_from_these_to_the_toy_collection(site: Path) -> None:
     front = (site / "gallery" / "index.html").read_text()
     pages = re.findall(r'<h2><a href="([^"]*)">', front)
@@ -55,16 +46,6 @@ def test_the_gallery_leads_to_tasks_and_from_these_to_the_toy_collection(site: P
     task = (site / "gallery" / "touche-2022-task-2.html").read_text()
     assert 'href="spot-check--passages.html"' in task and 'href="index.html"' in task
     assert ">touche-bm25<" in re.sub(r"\s+", "", (site / "gallery" / "spot-check--passages.html").read_text())
-
-
-def test_notebooks_are_pages_with_their_outputs(site: Path) -> None:
-    pages = {path.stem: path.read_text() for path in (site / "notebooks").glob("*.html")}
-    assert pages.keys() == {path.stem for path in (site / "notebooks").glob("*.ipynb")} > {"settings"}
-    assert '<a href="differences.html">Why' in pages["baseline"]
-    assert '<a href="../how-to/tune.html">Tune' in pages["settings"]
-    assert 'alt="Figure: Try all settings" src="data:image/png;base64,' in pages["settings"]
-    assert "cross-validated mean: 0." in pages["settings"]
-    assert '<a href="../notebooks/settings.html">Which' in (site / "how-to" / "tune.html").read_text()
 
 
 def test_formulas_are_typeset_and_links_lead_to_pages_or_to_the_repository(site: Path) -> None:
@@ -84,13 +65,6 @@ def test_nothing_comes_from_another_host_and_pages_are_small(site: Path) -> None
     shared = sum(path.stat().st_size for path in assets)
     heavy = {path.name: path.stat().st_size for path in site.rglob("*.html")}
     assert {name for name, size in heavy.items() if size + shared > 500_000} == set()
-
-
-def test_the_search_index_has_words_and_no_tags(site: Path) -> None:
-    index = json.loads((site / "search" / "search_index.json").read_text())
-    sections = {section["location"]: section["text"] for section in index["docs"]}
-    assert "organizers' script" in sections["explanation/scores.html#two-evaluators"]
-    assert not [address for address, text in sections.items() if re.search("</?(p|li|code)>", text)]
 
 
 def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, chromium: Browser) -> None:
