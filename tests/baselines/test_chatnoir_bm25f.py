@@ -403,18 +403,6 @@ def test_statistics_that_do_not_fit_are_one_error(
     assert code == 2 and problem in line and not (tmp_path / "out" / "run.txt").exists()
 
 
-def test_a_small_collection_without_statistics_is_one_warning(
-    touche: Touche, monkeypatch: pytest.MonkeyPatch, coffee: Path, tmp_path: Path
-) -> None:
-    command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out")
-    warning = "the statistics of only 2 pages change the order; for official topics pass --statistics"
-    assert touche(*command)[2].count(f"{warning} clueweb12-2020 or clueweb12-2021") == 1
-    err = touche(*command, "--year", "today")[2]
-    assert err.count(warning) == 1 and "clueweb12" not in err
-    assert warning not in touche(*command, "--keep-statistics", tmp_path / "s.json")[2]
-    assert warning not in touche(*command, "--statistics", tmp_path / "s.json")[2]
-
-
 @pytest.mark.parametrize("year", ["2020", "2021"])
 def test_the_datasets_of_some_pages_name_their_fits(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write, coffee: Path, tmp_path: Path, year: str

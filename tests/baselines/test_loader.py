@@ -491,6 +491,19 @@ def test_an_error_in_a_baseline_shows_its_own_frames_and_one_line(
     assert code == 1 and "baselines/method.py" in err and err.count('  File "') > 6
 
 
+def test_documents_need_not_be_there_for_a_baseline_that_says_so(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    source = SOURCE.replace("@baseline", "@baseline(needs_documents=False)")
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    command = ("run", tmp_path / "mine", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    for text in (SOURCE, source.replace("yield from ()", "yield topics[0], [(list(documents), 1.0)]")):
+        write("mine/baseline.py", text)
+        assert "in: no documents in this" in touche(*command)[2]
+    write("mine/baseline.py", source.replace("yield from ()", "yield topics[0], [('a', 1.0)]"))
+    assert touche(*command)[0] == 0 and (tmp_path / "out" / "run.txt").exists()
+
+
 def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -503,16 +516,3 @@ def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     with pytest.raises(ToucheError, match="would replace touche/bm25"):
         check_name(tmp_path / "bm25")
     check_name(ROOT / "baselines" / "bm25")
-
-
-def test_documents_need_not_be_there_for_a_baseline_that_says_so(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
-    source = SOURCE.replace("@baseline", "@baseline(needs_documents=False)")
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
-    command = ("run", tmp_path / "mine", "-i", tmp_path / "in", "-o", tmp_path / "out")
-    for text in (SOURCE, source.replace("yield from ()", "yield topics[0], [(list(documents), 1.0)]")):
-        write("mine/baseline.py", text)
-        assert "in: no documents in this" in touche(*command)[2]
-    write("mine/baseline.py", source.replace("yield from ()", "yield topics[0], [('a', 1.0)]"))
-    assert touche(*command)[0] == 0 and (tmp_path / "out" / "run.txt").exists()

@@ -58,7 +58,7 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a publisher on loopback."""
     monkeypatch.setattr(Publisher, "asked", [])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Publisher)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

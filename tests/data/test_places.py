@@ -132,20 +132,3 @@ def test_a_folder_never_replaces_the_dataset_of_its_name(
     assert lines[0] > 1 == lines[1]
     sweep = package.sweep("bm25", Path(name), {"k1": [0.5]}, qrels={"1": {"a": 1}}, measure="P@1")
     assert [score.mean for score in sweep.scores] == [1.0]
-
-
-def test_topics_of_beir_are_in_no_copy_and_no_download(
-    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    task, corpus = tasks.dataset("beir-webis-touche2020-v3")
-    folder = f"corpora/{corpus.directory}"
-    write(f"{folder}/corpus.jsonl", "")
-    for copy in ("queries.jsonl.bak", "queries.jsonl.download", "queries.jsonl.gz.part"):
-        write(f"{folder}/{copy}", "")
-    with pytest.raises(MissingDataError, match=r"topics/.* is missing"):
-        places.topics_of(task, corpus)
-    packed = write(f"{folder}/queries.jsonl.gz", "")
-    assert places.topics_of(task, corpus) == packed
-    plain = write(f"{folder}/queries.jsonl", "")
-    assert places.topics_of(task, corpus) == plain

@@ -2,16 +2,14 @@
 
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
-from touche.containers import runs
 from touche.data import datasets, places, remedies
 from touche.data.sources import official
 from touche.errors import MissingDataError
@@ -86,20 +84,26 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
         folder.rmdir()
 
 
-@pytest.mark.parametrize("runner", ["Python", "container"])
-def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str) -> None:
+def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    job = runs.Job(baseline="bm25", arguments=(), given="touche-2022-task-2", output=tmp_path)
-    ask = {"Python": lambda: datasets.opened(job.given), "container": lambda: runs._mounts(job, tmp_path)}
-    with pytest.raises(MissingDataError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
-        ask[runner]()
-    with monkeypatch.context() as image:  # an image has no ir_datasets, and fetches nothing
-        image.setitem(sys.modules, "ir_datasets.util", None)
-        with pytest.raises(MissingDataError, match="is missing"):
-            ask[runner]()
-    (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
-    topics = places.home() / "topics"
-    topics.mkdir()
-    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", topics / "touche-2022-task-2.xml")
-    with pytest.raises(MissingDataError, match="is empty; get it with"):
-        ask[runner]()
+    code, out, err = touche("data", "verify", "touche-2022-task-2", "touche-2022-task-2/sample")
+    assert code == 1 and err.endswith("get them with: touche data fetch touche-2022-task-2\n")
+    assert "qrels/touche-task2-2022-stance.qrels: missing" in out
+    problem = "spot-check/pages: nothing was verified, because no file is published"
+    message = f"touche: {problem}; choose other data\n"
+    assert touche("data", "verify", "spot-check/pages") == (2, "", message)
+
+
+def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
+    requested = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1"]
+    advice = remedies.remedy_for(requested)
+    assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(advice)
+    assert "not published" in remedies.remedy_for(requested[:1])
+    assert "requires an agreement" in remedies.remedy_for(requested[1:2])
+
+
+def test_an_image_without_ir_datasets_names_the_missing_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    monkeypatch.setitem(sys.modules, "ir_datasets.util", None)
+    with pytest.raises(MissingDataError, match="is missing"):
+        datasets.opened("touche-2022-task-2")

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, ttest_rel
 
-from conftest import ROOT, Touche, Write
+from conftest import Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 from touche.evaluation import agreement
 from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rankings, rbo, tau_union
 from touche.evaluation.significance import t_test
-from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run
 
 with warnings.catch_warnings():
@@ -146,17 +145,6 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     known |= {"dimension": "relevance", "evaluator": "trec_eval", "measure": "nDCG@5", "rmse": 0.5}
     assert record.items() >= known.items()
     assert (record["effect_ratio"], record["delta_ri"]) == pytest.approx((0.25 / 0.5, 1 - 0.5))
-
-
-def test_every_dimension_has_its_scores_and_the_order_is_shown_once(write: Write, touche: Touche) -> None:
-    qrels = read_qrels(ROOT / "qrels" / "spot-check-pairs-relevance.qrels")
-    a, b = (
-        run(write, name, **{f"t{topic}": sorted(labels)[first:5] for topic, labels in qrels.items()})
-        for name, first in (("a", 0), ("b", 1))
-    )
-    _, out, _ = touche("overlap", a, b, "--task", "spot-check/pairs")
-    order, scores = (part.splitlines()[1:] for part in out.split("\n\n")[:2])
-    assert len(order) == 1 and [row.split()[2] for row in scores] == ["relevance", "quality", "coherence"]
 
 
 def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:

@@ -3,7 +3,6 @@
 import json
 from itertools import product
 from math import log2
-from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -148,33 +147,6 @@ def test_many_documents_and_grades_take_no_enumeration() -> None:
     assert 0 < found.least < found.greatest <= 1
 
 
-def test_the_command_shows_bounds(touche: Touche, write: Write) -> None:
-    """Of topic 1 the second document is unjudged, topic 2 is judged; grades are 0 to 2.
-
-    With grade 0, topic 1 has 2 / (2 + 1 / log2(3)); with grade 2, (2 + 2 / log2(3)) / the same.
-    """
-    qrels = write("q.qrels", "1 0 a 2\n1 0 b 1\n2 0 a 1\n2 0 b 0\n")
-    run = write("r.txt", run_of("1 a x", "2 a b"))
-    options = run, "--qrels", qrels, "--measure", "nDCG@2"
-    code, out, _ = touche("evaluate", *options, "--bounds", "--per-topic", "--evaluator", "trec_eval")
-    rows = [line.split()[3:8] for line in out.splitlines()[1:3]]
-    assert code == 0 and out.split("\n")[0].split()[-3:] == ["least", "greatest", "title"]
-    assert rows == [["1", "0.760", "0.50", "0.760", "1.000"], ["2", "1.000", "1.00", "1.000", "1.000"]]
-    (mean, by_script) = json.loads(touche("evaluate", *options, "--format", "json")[1])
-    assert (mean["least"], mean["greatest"]) == (by_script["least"], by_script["greatest"])
-    assert mean["least"] == pytest.approx(fmean([2 / (2 + 1 / log2(3)), 1])) and mean["greatest"] == 1
-    header, row, *_ = touche("evaluate", *options, "--bounds")[1].splitlines()
-    assert header.split()[-3:] == ["least", "greatest", "topics"] and row.split()[-3:] == [
-        "0.880",
-        "1.000",
-        "2",
-    ]
-    without = touche("evaluate", run, "--qrels", qrels, "--measure", "AP", "--bounds")[1].splitlines()[1]
-    assert without.split()[-3:] == ["–", "–", "2"]
-    code, _, err = touche("evaluate", *options, "--bounds", "--format", "latex")
-    assert code == 2 and err.count("\n") == 1 and "--bounds" in err
-
-
 def test_touche_has_no_bounds_of_the_mean_if_its_topics_are_not_known(write: Write) -> None:
     """Whether topic 2 counts depends on the grades: without a relevant document, touche leaves it out."""
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
@@ -206,3 +178,15 @@ def test_a_document_of_both_runs_has_one_grade(touche: Touche, write: Write) -> 
         touche("compare", *same, "--qrels", qrels, "--measure", "AP@2", "--bounds", "--format", "json")[1]
     )
     assert (without[0]["least"], without[0]["can_change"]) == (None, None)
+
+
+def test_the_command_shows_bounds_in_one_row_for_each_evaluator(touche: Touche, write: Write) -> None:
+    """With grade 0, topic 1 has 2 / (2 + 1 / log2(3)); with grade 2, it has all; topic 2 is judged."""
+    qrels = write("q.qrels", "1 0 a 2\n1 0 b 1\n2 0 a 1\n2 0 b 0\n")
+    command = ("evaluate", write("r.txt", run_of("1 a x", "2 a b")), "--qrels", qrels, "--measure", "nDCG@2")
+    header, row, *_ = touche(*command, "--bounds")[1].splitlines()
+    assert header.split()[-3:] == ["least", "greatest", "topics"]
+    assert row.split()[-3:] == ["0.880", "1.000", "2"]
+    code, _, err = touche(*command, "--bounds", "--format", "latex")
+    assert code == 2 and err.count("\n") == 1 and "--bounds" in err
+    assert "one row for each run" in touche(*command, "--per-topic", "--format", "latex")[2]

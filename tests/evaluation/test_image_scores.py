@@ -282,23 +282,6 @@ def test_weights_are_tuned_for_both_stances_of_a_topic_at_once(task: Task, write
     ]
 
 
-def test_a_sweep_scores_each_setting_as_evaluate_does(tmp_path: Path) -> None:
-    sweep = package.sweep(
-        "random-images",
-        "spot-check/images",
-        {"seed": [1, 2]},
-        output=tmp_path,
-        cross_validation="leave-one-topic-out",
-    )
-    for score in sweep.scores:
-        by_dimension = {
-            other.dimension: other.mean
-            for other in package.evaluate(score.setting.folder / "run.txt", "spot-check/images")
-        }
-        assert (score.evaluator, score.mean) == ("touche", by_dimension[score.dimension])
-    assert {*sweep.cross_validations["stance-relevance"].values} == {"1", "2", "3"}
-
-
 @pytest.mark.parametrize(
     ("before", "after", "word"),
     [

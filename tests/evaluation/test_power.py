@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import TTestPower
 
-import touche as library
 from conftest import Touche, Write
 from spotcheck import run_of
 from touche.evaluation.power import detectable_difference
@@ -55,14 +54,3 @@ def test_evaluate_with_a_reference_says_so_too(touche: Touche, command: list[str
         in out
     )
     assert "C and A, q, nDCG@5 (trec_eval): differences from 0.000 are detectable" in out
-
-
-def test_one_topic_has_no_detectable_difference(touche: Touche, write: Write) -> None:
-    runs = [write(f"{tag}.txt", run_of(f"1 {tag}", tag=tag)) for tag in "ab"]
-    qrels = write("q.qrels", "1 0 a 1\n")
-    code, _, err = touche("compare", *runs, "--qrels", qrels)
-    assert code == 2 and "a test needs 2" in err
-    out = touche("evaluate", *runs, "--qrels", qrels, "--reference", "a")[1]
-    assert "detectable" not in out
-    [score] = library.evaluate({"mine": {"1": {"a": 1.0}}}, qrels={"1": {"a": 1}}, measure="RR")
-    assert (score.low, score.high, score.least, score.greatest) == (None, None, 1.0, 1.0)

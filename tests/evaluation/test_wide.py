@@ -1,15 +1,12 @@
 """Tables with a row for each run: the best values, the marks of tests, and what LaTeX and Markdown need."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 import touche as package
-from conftest import Touche, Write
+from conftest import Write
 from spotcheck import run_text
 from touche.errors import ToucheError
-from touche.evaluation.wide import DIFFERENT, Cell, WideTable
+from touche.evaluation.wide import Cell, WideTable
 from touche.tasks.measures import measures_in
 
 TASK = "spot-check/arguments"
@@ -98,34 +95,3 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
     assert latex[0] == r"\begin{tabular}{lrr}" and latex[2] == r"run & nDCG@5 & P(rel=2)\_x \\"
     name = r"a\_b\textbar{}c\&d\textless{}b\textgreater{} [e](f) `g`"
     assert latex[4] == rf"{name} & \textbf{{0.512}}$^{{\dagger}}$ & -- \\" and latex[-1] == "% † better"
-
-
-def test_the_commands_print_the_table(touche: Touche, runs: list[package.Run], tmp_path: Path) -> None:
-    paths = [tmp_path / f"{number}.txt" for number in range(3)]
-    for run, path in zip(runs, paths, strict=True):
-        run.write(path)
-    scoring = "--task", TASK, "--measure", "nDCG@5,AP", "--measure", "R@100"
-    table = package.wide(paths, TASK, measure="nDCG@5,AP,R@100", reference="bad_run")
-    for style, text in (("latex", table.latex()), ("markdown", table.markdown())):
-        assert (
-            touche("evaluate", *paths, *scoring, "--reference", "bad_run", "--format", style)[1]
-            == f"{text}\n"
-        )
-    every_two = package.wide(paths, TASK, "trec_eval", measure="nDCG@5,AP,R@100", every_two=True)
-    assert touche("compare", *paths, *scoring, "--format", "markdown")[1] == f"{every_two.markdown()}\n"
-    out = touche("evaluate", *paths, *scoring)[1].splitlines()
-    assert out[0].split()[:2] == ["run", "nDCG@5"] and all(run.tag in "".join(out[1:4]) for run in runs)
-    records = json.loads(touche("evaluate", *paths, *scoring, "--format", "json")[1])
-    assert [record["measure"] for record in records] == ["nDCG@5"] * 6 + ["AP"] * 3 + ["R@100"] * 3
-    records = json.loads(touche("compare", *paths, *scoring, "--format", "json")[1])
-    assert [record["measure"] for record in records] == ["nDCG@5"] * 3 + ["AP"] * 3 + ["R@100"] * 3
-    records = json.loads(
-        touche("evaluate", *paths, *scoring, "--reference", "bad_run", "--format", "json")[1]
-    )
-    assert records == table.records and [*records[0]] == [*table.frame().columns]
-    marks = [value for record in records for name, value in record.items() if name.endswith(" marks")]
-    assert DIFFERENT in marks and "" in marks
-    for options in (["--format", "latex"], ["--reference", "bad_run"]):
-        code, _, err = touche("evaluate", *paths, *scoring, "--per-topic", *options)
-        assert code == 2 and "one row for each run" in err
-    assert touche("evaluate", *paths, "--task", TASK, "--measure", "AP,,R@100")[0] == 2

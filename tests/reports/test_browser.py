@@ -36,6 +36,8 @@ def browse(chromium: Browser) -> Iterator[Browse]:
         return page
 
     yield opened
+    for context in chromium.contexts:
+        context.close()
     assert [line for line in heard if line not in known] == []
 
 
@@ -148,35 +150,6 @@ def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
         tab.locator(f"[value={mode}]").check()
         assert tab.locator(".scroll").evaluate_all(cut) == 0, (width, mode)
         assert tab.evaluate("document.documentElement.scrollWidth") == width
-
-
-@pytest.mark.usefixtures("plain")
-def test_on_a_phone_the_figures_of_many_runs_are_there_without_a_mouse(
-    reports: Reports, browse: Browse
-) -> None:
-    """Of runs that fit; more are reached by scrolling, which the keyboard can do, too."""
-    reports.task()
-    for number in (8, 24):
-        tab = browse(
-            reports.page(reports.part(*(run_of("1 a b", "2 b a", tag=f"run{n}") for n in range(number))))
-        )
-        tab.set_viewport_size({"width": 390, "height": 800})
-        heat = tab.locator("table.heat:visible")
-        for mode, expected_cells in {"scores": ["1.000", ".631"], "differences": ["+.000", "+.000"]}.items():
-            tab.locator(f"[value={mode}]").check()
-            cells = [heat.locator("tbody tr").nth(row).locator("td").first for row in range(2)]
-            assert [cell.inner_text() for cell in cells] == expected_cells
-            colours = (
-                "cell => [getComputedStyle(cell).color, getComputedStyle(cell.firstElementChild).fontSize]"
-            )
-            colour, size = cells[0].evaluate(colours)
-            assert "rgba" not in colour and float(size.removesuffix("px")) >= 10
-        assert tab.evaluate("document.documentElement.scrollWidth") == 390
-        scroll = tab.locator(".scroll:has(table.heat:visible)")
-        scroll.focus()
-        tab.keyboard.press("ArrowRight")
-        tab.wait_for_function("all => true", arg=None)
-    tab.wait_for_function("document.querySelector('.scroll:focus').scrollLeft > 0")
 
 
 def test_screen_readers_hear_differences_where_these_are_shown(tab: Tab) -> None:

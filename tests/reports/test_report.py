@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_reports import Reports, published
 
-from conftest import ROOT, Touche, Write
+from conftest import Touche, Write
 from spotcheck import BEST, QRELS, run_of, run_text
 from touche import plots, tasks
 from touche.documents.pages import Page as WebPage
@@ -123,74 +123,6 @@ def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: 
     assert boards["trec_eval"][1].published == 1.0
 
 
-def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
-    """The table of stances may print another tag; value and N are enough if only one row has them."""
-    row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    run_row = LeaderboardRow(
-        name="run", kind="given", value=0.1584, low=None, high=None, tag="BM25-Baseline", results=5
-    )
-    rows = [
-        published("Boots", 0.158, tag="Always-NO", **row),
-        published("Zorro", 0.158, tag="z", **row | {"results": 6}),
-    ]
-    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run_row], rows))] == [
-        ("run", "Boots"),
-        ("Zorro", ""),
-    ]
-    twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    assert [row.team for row in _board([run_row], twice, _twins([run_row], twice)) if row.name == "run"] == [
-        ""
-    ]
-
-
-def test_ranks_are_those_of_touche_tasks(
-    reports: Reports, monkeypatch: pytest.MonkeyPatch, touche: Touche
-) -> None:
-    """Both rank by the digits that tables print, also where a card has more of them."""
-    task = reports.task(
-        published("Zorro", 0.4424, tag="a"), published("Boots", 0.4421, tag="b"), published("C", 0.4)
-    )
-    ranks = [(row.name, row.number) for row in reports.part(run_of(*ALL)).views[0].board[1:]]
-    monkeypatch.setattr(tasks, "task", lambda _: task)
-    # Expected scores belong to other tasks.
-    monkeypatch.setattr(import_module("touche.api.listing"), "published_scores", list)
-    _, out, _ = touche("tasks", "touche-2022-task-2")
-    listed = re.findall(r"^ *(\d+)  (Zorro|Boots|C) ", out, re.MULTILINE)
-    assert ranks == [(name, int(rank)) for rank, name in listed] == [("Zorro", 1), ("Boots", 1), ("C", 3)]
-
-
-@pytest.mark.usefixtures("plain")
-def test_where_nothing_published_compares_the_reason_is_said(reports: Reports) -> None:
-    rows = (
-        published("Zorro", 0.9, evaluator="touche"),
-        published("Boots", 0.9, dimension="quality", measure="AP"),
-    )
-    reports.task(*rows, quality="b")
-    part = reports.part(run_of(*ALL))
-    reasons = {view.id: view.why_alone for view in part.views}
-    assert reasons["relevance-touche"] == ""
-    assert "published values are by touche." in reasons["relevance-trec_eval"]
-    assert "published values are of AP." in reasons["quality-touche"] == reasons["quality-trec_eval"]
-    html = reports.page(part).read_text()
-    assert html.count(reasons["relevance-trec_eval"]) == 1
-    reports.task()
-    assert [view.why_alone for view in reports.part(run_of(*ALL)).views] == ["", ""]
-
-
-@pytest.mark.parametrize(("tag", "reference"), [("touche-bm25", "touche-bm25"), ("touche-bm25-k1=2", "best")])
-def test_a_rerun_of_a_baseline_is_the_reference(
-    reports: Reports, write: Write, monkeypatch: pytest.MonkeyPatch, tag: str, reference: str
-) -> None:
-    """``touche run`` names runs by its baselines, not by the organizers' names."""
-    task = tasks.task("touche-2022-task-2")
-    for dimension, judgments in task.qrels.items():
-        two, one = ("NO", "NO") if dimension == "stance" else (2, 1)
-        folder = write(f"data/qrels/{judgments.file}", f"2 0 a {two}\n3 0 a {one}\n").parents[1]
-    monkeypatch.setenv("TOUCHE_DATA", str(folder))
-    runs = run_of("2 a", "3 a", tag="best"), run_of("2 b a", "3 b a", tag=tag)
-    assert reports.part(*runs, dataset=task.id).reference == reference
-
-
 def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
     reports: Reports, tmp_path: Path
 ) -> None:
@@ -209,19 +141,6 @@ def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
     assert f"* {note}" in html and "0.400 to 0.600*" in html and "0.200 to 1.000<" in html
     svg = (tmp_path / "out" / "made-up-relevance-trec_eval-intervals.svg").read_text()
     assert svg.count(">Zorro<") == 1 and ">not a 95% interval<" in svg and ">Boots (api)<" in svg
-
-
-@pytest.mark.usefixtures("plain")
-def test_a_report_names_the_measure_of_its_task(reports: Reports) -> None:
-    reports.task(measure=tasks.measure_of("nDCG@30"))
-    unjudged = [f"x{n}" for n in range(40)]
-    part = reports.part(
-        run_of("1 b c d e x y a", " ".join(["2", *unjudged[:24], "a", *unjudged[24:]]), *ALL[2:])
-    )
-    assert [len(part.topics[topic]) for topic in "12"] == [7, 30]  # not five
-    assert part.views[0].depths["nDCG@30"]["t"].mean == part.views[0].mean("t").value
-    html = reports.page(part).read_text()
-    assert "Judged@30" in html and "Judged@5" not in html and html.count("nDCG@5") == 2  # by depth
 
 
 def test_what_is_unjudged_or_missing_is_marked(reports: Reports) -> None:
@@ -333,13 +252,6 @@ def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(
     assert strip.bounds == (0.4, 0.5) and strip.median.name == "B" and strip.below == []
 
 
-def test_the_scale_of_a_leaderboard_leaves_out_what_is_far_below(reports: Reports) -> None:
-    rows = [published(f"T{n}", 0.7 + n / 100, low=0.6, high=0.9) for n in range(9)]
-    reports.task(*rows, published("Zero", 0.0, low=0.0, high=0.05))
-    view = reports.part(run_of(*ALL)).views[0]
-    assert view.bounds == (0.6, 1.0) and "Zero" in [row.name for row in view.board]
-
-
 @pytest.mark.usefixtures("plain")
 def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     (entry,) = (score for score in published_scores() if score.value == 0.469)
@@ -381,19 +293,6 @@ def test_what_strangers_write_is_text(
     html = reports.page(replace(part, winners=HOSTILE), title=HOSTILE).read_text()
     assert html.count("<script") == 1 and not re.search("<img|<b>a|innerHTML", html)
     assert "&lt;img/src=x&gt;$x^$" in html and "<mark>script</mark>" in html
-
-
-@pytest.mark.usefixtures("plain")
-def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> None:
-    reports.task(topics="12345678")
-    lists = {"best": ("b a", "a"), "mid&dle": ("b c a", "b a"), "worst": ("b c d e a", "b c d a")}
-    runs = [  # no two always as far apart
-        run_of(f"1 {odd}", *(f"{topic} {usual}" for topic in "2345678"), tag=tag)
-        for tag, (odd, usual) in lists.items()
-    ]
-    html = reports.page(reports.part(*runs, reference="mid&dle")).read_text()
-    marks = re.findall('title="significantly (.*?)"', html)
-    assert {*marks} == {"above the reference", "below the reference", "above mid&amp;dle", "above worst"}
 
 
 def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Path) -> None:
@@ -443,30 +342,6 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
     assert err.startswith(f"touche: {tmp_path}/file/out: cannot be created (Not a directory)")
 
 
-def luminance(red: int, green: int, blue: int) -> float:
-    parts = (part / 255 for part in (red, green, blue))
-    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def test_text_can_be_read_on_every_ground() -> None:
-    """The contrast that WCAG 2 asks for at level AA, in the light and in the dark."""
-    css = (ROOT / "src/touche/reports/templates/style.css").read_text()
-    for block in re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]:
-        colours = {
-            name: tuple(bytes.fromhex(digits if len(digits) == 6 else re.sub("(.)", r"\1\1", digits)))
-            for name, digits in re.findall(r"--(\w+): #([0-9a-f]{3,6})", block)
-        }
-        mixed = zip(colours["blue"], colours["paper"], strict=True)
-        colours["heat"] = tuple(round(0.65 * blue + 0.35 * paper) for blue, paper in mixed)  # the strongest
-        texts = ("ink", "quiet", "accent", "good", "bad")
-        grounds = ("paper", "band", "given")
-        pairs = [(text, ground) for text in texts for ground in grounds]
-        for text, ground in [*pairs, ("ink", "marked"), ("ink", "heat")]:
-            dark, light = sorted(luminance(*colours[name]) for name in (text, ground))
-            assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
-
-
 def test_what_other_viewers_read_lies_beside_the_page(touche: Touche, tmp_path: Path, write: Write) -> None:
     """As TIRA's evaluators write it: topics, texts and labels of the first ten of each topic."""
     run = write("run.txt", run_text(strangers=7))
@@ -480,3 +355,36 @@ def test_what_other_viewers_read_lies_beside_the_page(touche: Touche, tmp_path: 
     shown = BEST["11"][:3]  # after seven others
     assert rendering["qrels"]["11"] == {id: QRELS["11"][id] for id in shown}
     assert all(rendering["documents"][id]["text"] for id in shown)
+
+
+def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
+    """The table of stances may print another tag; value and N are enough if only one row has them."""
+    row = {"dimension": "stance", "measure": "macro F1", "results": 5}
+    run_row = LeaderboardRow(
+        name="run", kind="given", value=0.1584, low=None, high=None, tag="BM25-Baseline", results=5
+    )
+    rows = [
+        published("Boots", 0.158, tag="Always-NO", **row),
+        published("Zorro", 0.158, tag="z", **row | {"results": 6}),
+    ]
+    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run_row], rows))] == [
+        ("run", "Boots"),
+        ("Zorro", ""),
+    ]
+    twice = [*rows, published("Other", 0.158, tag="o", **row)]
+    assert [row.team for row in _board([run_row], twice, _twins([run_row], twice)) if row.name == "run"] == [
+        ""
+    ]
+
+
+@pytest.mark.usefixtures("plain")
+def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> None:
+    reports.task(topics="12345678")
+    lists = {"best": ("b a", "a"), "mid&dle": ("b c a", "b a"), "worst": ("b c d e a", "b c d a")}
+    runs = [  # no two always as far apart
+        run_of(f"1 {odd}", *(f"{topic} {usual}" for topic in "2345678"), tag=tag)
+        for tag, (odd, usual) in lists.items()
+    ]
+    html = reports.page(reports.part(*runs, reference="mid&dle")).read_text()
+    marks = re.findall('title="significantly (.*?)"', html)
+    assert {*marks} == {"above the reference", "below the reference", "above mid&amp;dle", "above worst"}
