@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import json
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import touche as package
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 
@@ -25,64 +24,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs w
 @pytest.fixture
 def runs(write: Write) -> list[Path]:
     return [write("a.txt", run_text(tag="a")), write("b.txt", run_text(["11", "12"], tag="b"))]
-
-
-def records_of(table: Any) -> list[dict[str, Any]]:
-    assert dataclasses.is_dataclass(table) and len(table.frame()) == len(table)
-    return json.loads(json.dumps(table.rows))
-
-
-def test_functions_return_the_records_of_their_commands(touche: Touche, runs: list[Path]) -> None:
-    for command, options, table in (
-        ("evaluate", [], package.evaluate(runs, TASK)),
-        ("compare", ["--reference", "a"], package.compare(runs, TASK, reference="a")),
-        ("overlap", [], package.overlap(runs, TASK)),
-        ("lint", [], package.lint(runs, TASK)),
-    ):
-        out = touche(command, *runs, "--task", TASK, *options, "--format", "json")[1]
-        assert records_of(table) == json.loads(out), command
-    assert records_of(package.overlap(runs)) == json.loads(touche("overlap", *runs, "--format", "json")[1])
-
-
-def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path], write: Write) -> None:
-    baseline = write("c.txt", run_text(["13"], tag="c")), write("d.txt", run_text(["14"], tag="d"))
-    out = touche("overlap", *runs, "--task", TASK, "--baseline", *baseline, "--format", "json")[1]
-    table = package.overlap(runs, TASK, baseline=baseline)
-    assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
-    names = [*runs, *baseline]
-    in_memory = [package.run_of(path).as_dict() for path in names]
-    (pair,) = package.overlap(in_memory[:2], TASK, baseline=in_memory[2:])[:1]
-    assert dataclasses.replace(table[0], run_a="run", run_b="run (2)") == pair
-    for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}, {"baseline": baseline[:1]}):
-        with pytest.raises(ToucheError, match="two of each, and a task"):
-            package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
-
-
-def test_runs_in_memory_count_as_their_files(runs: list[Path]) -> None:
-    first, second = map(package.run_of, runs)
-    forms = [first.frame().assign(rank=first.frame()["rank"]), second]
-    of_files = package.evaluate(runs, TASK).frame().drop(columns="run")
-    assert package.evaluate(forms, TASK).frame().drop(columns="run").equals(of_files)
-    assert package.overlap([first.as_dict(), second])[0].rbo == package.overlap(runs)[0].rbo
-    codes = [finding.code for finding in package.lint(runs, TASK)]
-    assert [finding.code for finding in package.lint([first, second], TASK)] == codes
-
-
-def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
-    touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--weights", "0.7,0.3", "--depth", "3")
-    written = package.run_of(tmp_path / "run.txt")
-    fused = package.fuse(runs, "combsum", weights=[0.7, 0.3], depth=3)
-    assert fused.rounded.tolist() == written.rounded.tolist() and fused.tag == written.tag
-    assert fused.documents_of(fused.by_rank) == written.documents_of(written.by_rank)
-    assert max(fused.ranks) == 3
-    assert package.fuse(runs, tag="mine").tag == "mine"
-    with pytest.raises(ToucheError, match="there is no method 'rrff'; did you mean rrf"):
-        package.fuse(runs, "rrff")
-    with pytest.raises(ToucheError, match="depth = 0"):
-        package.fuse(runs, depth=0)
-    with pytest.raises(ToucheError, match="at least two runs"):
-        package.fuse(runs[:1])
-    assert fused.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
 
 
 def test_a_named_file_is_recorded_as_it_is_and_not_overwritten(runs: list[Path], tmp_path: Path) -> None:
@@ -114,22 +55,6 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
     assert first.path == second.path
     assert package.overlap([first, second])[0].rbo == pytest.approx(package.overlap(runs)[0].rbo)
     assert len(package.evaluate([first, second], TASK, "trec_eval").frame()["run"].unique()) == 2
-
-
-def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
-    touche("fuse", *runs, "-o", tmp_path, "--tune", "two-fold", "--task", TASK)
-    tuned = package.fuse(runs, tune="two-fold", task=TASK)
-    assert tuned.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
-    assert tuned.tuning is not None and set(tuned.tuning.weights) == set(tuned.by_topic)
-    validation = tuned.tuning.cross_validation
-    (score,) = package.evaluate(tuned, TASK, "trec_eval", measure="nDCG@5")
-    assert (score.mean, score.low, score.high) == (validation.mean, *validation.interval)
-    both = {"tune": "two-fold", "task": TASK}
-    for wrong in ({"tune": "two-fold"}, {"task": TASK}, both | {"weights": [1, 1]}):
-        with pytest.raises(ToucheError, match=r"neither task nor qrels|also pass tune|exclude each other"):
-            package.fuse(runs, **wrong)
-    with pytest.raises(ToucheError, match="no cross-validation 'three-fold'"):
-        package.fuse(runs, tune="three-fold", task=TASK)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -173,16 +98,6 @@ def test_what_the_library_cannot_use_is_an_error(runs: list[Path], call: Any, me
         call(package.run_of(runs[0]))
 
 
-def test_qrels_of_any_form_score_as_their_file(runs: list[Path]) -> None:
-    path = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
-    qrels = package.qrels_of(path)
-    scores = package.evaluate(runs, qrels=path, measure="AP")
-    for form in (qrels, qrels.frame(), qrels.records()):
-        evaluated = package.evaluate(runs, qrels=form, measure="AP")
-        assert [score.mean for score in evaluated] == [score.mean for score in scores]
-        assert {score.qrels for score in evaluated} == {"qrels"}
-
-
 def test_a_task_has_its_data_as_records_and_as_frames() -> None:
     task = package.task(TASK)
     assert [topic.number for topic in task.topics] == task.topics.frame()["number"].tolist()
@@ -198,26 +113,10 @@ def test_a_task_has_its_data_as_records_and_as_frames() -> None:
         package.task("nothing")
 
 
-def test_a_report_on_runs_in_memory_is_written(runs: list[Path], tmp_path: Path) -> None:
-    page = package.report([package.run_of(runs[0]), package.run_of(runs[1]).frame()], tmp_path / "page", TASK)
-    assert page == tmp_path / "page" / "index.html" and "in no file" in page.read_text(encoding="utf-8")
-
-
 def test_a_report_has_the_names_of_a_dictionary_of_runs(runs: list[Path], tmp_path: Path) -> None:
     named = {"mine": runs[0], "theirs": package.run_of(runs[1])}
     text = package.report(named, tmp_path, TASK, reference="theirs").read_text(encoding="utf-8")
     assert ">mine<" in text and ">theirs<" in text and ">a<" not in text
-
-
-def test_runs_with_one_judged_topic_cannot_be_compared(
-    touche: Touche, runs: list[Path], write: Write
-) -> None:
-    qrels = write("relevance.qrels", "11 0 d1 1\n")
-    problem = "nothing to compare: a and b are not compared in relevance by trec_eval: 1 topics are scored"
-    with pytest.raises(ToucheError, match=problem):
-        package.compare(runs, qrels=qrels, measure="nDCG@5")
-    code, out, err = touche("compare", *runs, "--qrels", qrels, "--measure", "nDCG@5")
-    assert (code, out) == (2, "") and problem in err
 
 
 def test_published_results_are_selected_by_the_library() -> None:
@@ -239,17 +138,6 @@ def test_published_results_are_selected_by_the_library() -> None:
 def test_a_gallery_of_all_published_results_is_written(tmp_path: Path) -> None:
     page = package.report([], tmp_path, all_published=True)
     assert (tmp_path / "touche-2021-task-1.html").is_file() and "touche-2021-task-1" in page.read_text()
-
-
-def test_a_regression_has_a_record_for_each_expected_value(tmp_path: Path) -> None:
-    outcomes = package.regress("bm25", TASK)
-    assert {outcome.verdict for outcome in outcomes} == {"passed"}
-    assert set(outcomes.frame()["dataset"]) == {TASK}
-    for _ in range(2):
-        package.regress("bm25", TASK, summary=tmp_path / "summary.md")
-    assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("## Regression") == 2
-    with pytest.raises(ToucheError, match="no runner 'nowhere'"):
-        package.regress("bm25", TASK, runner="nowhere")  # type: ignore[arg-type]
 
 
 def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> None:
@@ -282,14 +170,6 @@ def test_without_pandas_runs_are_used_and_results_are_printed(
     read = [package.run_of(path) for path in runs]
     assert package.evaluate(read, TASK)[0].mean == package.evaluate(runs, TASK)[0].mean
     assert "mean=" in repr(package.evaluate(read[0], TASK)) and "lines" in repr(read[0])
-
-
-def test_a_reference_is_a_run_or_its_name(runs: list[Path]) -> None:
-    read = [package.run_of(path) for path in runs]
-    named = package.compare(read, TASK, reference="b")
-    assert list(package.compare(read, TASK, reference=read[1])) == list(named) != []
-    wide = package.wide(read, TASK, "trec_eval", reference=read[1])
-    assert repr(wide).startswith("| run |")
 
 
 def test_a_reference_is_a_path_or_an_equal_run_whatever_its_name(
@@ -344,14 +224,6 @@ def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
     assert {(row.run_a, row.run_b) for row in rows} == {tuple(map(str, several))}
 
 
-def test_qrels_in_memory_have_no_name_of_a_file(runs: list[Path], tmp_path: Path) -> None:
-    qrels = package.task(TASK).qrels["relevance"].frame()
-    (score, *_) = package.evaluate(runs, qrels=qrels, measure="nDCG@5")
-    assert (score.task, score.dimension, score.qrels) == ("qrels", "qrels", "qrels")
-    page = package.report(runs, tmp_path, qrels=qrels, measure="nDCG@5").read_text(encoding="utf-8")
-    assert "is judged by <code>qrels</code>" in page and "qrels.txt" not in page
-
-
 def test_runs_in_memory_need_no_working_directory(
     runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -367,13 +239,6 @@ def test_runs_in_memory_need_no_working_directory(
     assert package.run("bm25", "spot-check/passages")
     with pytest.raises(ToucheError, match="cannot be read"):
         package.evaluate("run.txt", TASK)
-
-
-def test_qrels_in_memory_are_qrels_of_reports_and_of_tuning(runs: list[Path], tmp_path: Path) -> None:
-    qrels = package.task(TASK).qrels["relevance"]
-    assert package.report(runs, tmp_path, qrels=qrels).is_file()
-    of_task = package.fuse(runs, tune="two-fold", task=TASK)
-    assert package.fuse(runs, tune="two-fold", qrels=qrels.frame(), measure="nDCG@5").text() == of_task.text()
 
 
 def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:

@@ -1,6 +1,5 @@
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from conftest import ROOT, Touche, Write
 from reading import read_passages_jsonl
 from touche import tasks
 from touche.errors import ToucheError
-from touche.linting import CODES, ERROR, WARNING, lint
+from touche.linting import CODES, WARNING, lint
 from touche.trec.runs import read_run
 
 TASK = "spot-check/passages"
@@ -168,38 +167,6 @@ def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(
     assert "in 8 lines: trec_eval reads only '\"Colbert' of '\"Colbert edinburg\"', and" in finding.message
 
 
-def tied(*scores: float, topic: int = 11) -> str:
-    """Ranks from 1 with these scores, the lesser id first, where trec_eval puts the greater."""
-    ranked = zip(range(1, len(scores) + 1), scores, sorted(IDS), strict=False)
-    return lines(*(line(rank, score, id, topic) for rank, score, id in ranked))
-
-
-@pytest.mark.parametrize(
-    ("text", "note"),
-    [
-        (tied(9, 8, 7, 6, 5, 4), None),
-        (tied(9, 8, 7, 6, 5, 5), "in 1 topics; this changes the first 5 results, and so nDCG@5, of 1"),
-        (tied(9, 8, 7, 6, 5, 4, 4), "in 1 topics; this changes the first 5 results, and so nDCG@5, of none"),
-        (
-            tied(1, 1) + tied(9, 8, 7, 6, 5, 4, 4, 3, 3, topic=12),
-            "in 2 topics; this changes the first 5 results, and so nDCG@5, of 1",
-        ),
-    ],
-)
-def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
-    write: Write, text: str, note: str | None
-) -> None:
-    path = write("run.txt", text)
-    (task, corpus) = tasks.dataset(TASK)
-    findings, notes = lint([path], task, corpus)
-    ties = [finding.partition(" from the ranks ")[2] for finding in notes if " has ties " in finding]
-    assert ties == list(filter(None, [note]))
-    changed = [finding.message.endswith("among the first 5") for finding in findings]
-    assert sum(changed) == (1 if note and note.endswith("1") else 0)
-    _, notes = lint([path], replace(task, measure=tasks.measure_of("nDCG@10")), corpus)
-    assert not note or f"this changes the first 10 results, and so nDCG@10, of {note.split()[1]}" in notes[-1]
-
-
 def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(write: Write) -> None:
     """The first of the three is the first by either order; the two others stand below the cutoff."""
     ids = [*sorted(IDS)[:4], *(sorted(IDS)[rank] for rank in (9, 7, 8))]
@@ -219,13 +186,6 @@ def test_what_the_program_writes_passes_with_no_finding(
     assert result == (0, "1 run: 0 errors, 0 warnings\n", "")
 
 
-def test_the_command_names_file_line_severity_remedy_and_code(touche: Touche, write: Write) -> None:
-    path = write("run.txt", BROKEN["a document twice"][0])
-    code, out, _ = touche("lint", path, "--task", TASK)
-    finding = f"{IDS[1]!r} is already in line 1 for topic 11; remove one of the two [duplicate-document]"
-    assert (code, out) == (1, f"{path}:4: error: {finding}\n1 run: 1 error, 0 warnings\n")
-
-
 def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
     paths = [write(f"{number}.txt", lines(*GOOD)) for number in (1, 2)]
     task = tasks.task(TASK)
@@ -242,18 +202,6 @@ def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, wri
     code, _, err = touche("lint", path, "--task", TASK)
     note = f"note: {path} has no results for topics 12, 13, 14; trec_eval counts them as 0\n"
     assert (code, err) == (0, note)
-
-
-def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Touche, write: Write) -> None:
-    path = write("run.txt", lines(*(line(rank, -rank, f"x{rank}") for rank in range(1, 9))))
-    out = touche("lint", path, "--task", TASK)[1].splitlines()
-    assert len(out) == 7
-    assert out[5] == f"{path}: 3 more of [unknown-document]; show all with --all"
-    assert len(touche("lint", path, "--task", TASK, "--all")[1].splitlines()) == 9
-    records = json.loads(touche("lint", path, "--task", TASK, "--format", "json")[1])
-    assert len(records) == 8
-    assert list(records[0]) == ["code", "severity", "run", "line", "message", "remedy"]
-    assert (records[0]["severity"], records[0]["line"]) == (ERROR, 1)
 
 
 def test_a_file_that_is_no_run_is_given_up_before_its_findings_fill_the_memory(
@@ -283,16 +231,6 @@ def test_each_folder_is_a_team_that_may_submit_so_many_runs(touche: Touche, writ
     (only,) = json.loads(out)
     assert (code, only["code"], only["run"]) == (1, "too-many-runs", str(paths[10]))
     assert only["message"].startswith("6 runs of the team ") and "Katana" in only["message"]
-
-
-def test_folders_that_only_share_a_name_are_different_teams(touche: Touche, write: Write) -> None:
-    paths = [write(f"{n % 2}/out/{n}.txt", f"52 Q0 a 1 1 t{n}\n") for n in range(10)]
-    code, out, _ = touche("lint", *paths, "--task", "touche-2021-task-2", "--team-per-folder")
-    assert (code, out) == (0, "10 runs of 2 teams: 0 errors, 0 warnings\n")
-    one = [Path(f"{paths[0].parent}/../out/{path.name}") if n else path for n, path in enumerate(paths[::2])]
-    more = write("0/out/more.txt", "52 Q0 a 1 1 more\n")
-    code, out, _ = touche("lint", *one, more, "--task", "touche-2021-task-2", "--team-per-folder")
-    assert code == 1 and "6 runs of the team" in out
 
 
 def test_teams_are_told_by_the_names_of_their_runs(touche: Touche, write: Write) -> None:

@@ -135,25 +135,6 @@ def test_results_pass_with_their_content(way: str) -> None:
         assert not hasattr(value, "frame") or copy.frame().equals(value.frame()), name
 
 
-def test_joblib_passes_results_and_caches_them(tmp_path: Path) -> None:
-    for name, value in results().items():
-        joblib.dump(value, tmp_path / "result")
-        assert comparable(joblib.load(tmp_path / "result")) == comparable(value), name
-        assert joblib.hash(value), name
-
-
-def mean(run: touche.Run) -> float:
-    return touche.evaluate(run, TASK, "trec_eval")[0].mean or 0.0
-
-
-def test_joblib_and_threads_evaluate_as_one_thread_does() -> None:
-    runs = [results()[name] for name in ("run", "fuse", "tuned")] * 2
-    expected = [*map(mean, runs)]
-    with ThreadPoolExecutor(4) as threads:
-        assert [*threads.map(mean, runs)] == expected
-    assert joblib.Parallel(2)(joblib.delayed(mean)(run) for run in runs) == expected
-
-
 def test_threads_share_results_and_run_baselines_at_the_same_time() -> None:
     table = results()["evaluate"]
     with ThreadPoolExecutor(4) as threads:

@@ -148,15 +148,6 @@ def test_each_function_takes_the_runs_of_each_other(
     assert same(take(RUN_FORMS[form](run, tmp_path), other, tmp_path), expected[source, taker])
 
 
-@pytest.mark.parametrize("taker", TAKES_RUNS)
-def test_each_function_takes_a_written_run_as_its_path(
-    results: dict[str, Any], tmp_path: Path, taker: str
-) -> None:
-    file = touche.write_run("bm25", TASK, tmp_path, options={"depth": 20})
-    take = TAKES_RUNS[taker]
-    assert same(take(file, results["other"], tmp_path), take(file.path, results["other"], tmp_path))
-
-
 @pytest.mark.parametrize("documents", DOCUMENT_FORMS)
 @pytest.mark.parametrize("topics", TOPIC_FORMS)
 @pytest.mark.parametrize("taker", TAKES_INPUT)
@@ -224,17 +215,6 @@ def test_a_dictionary_is_a_run_or_runs_by_name(runs: Any, names: list[str]) -> N
     assert [str(run.path) for run in runs_of(runs)] == names  # type: ignore[union-attr]
 
 
-def test_a_reference_among_named_runs_is_its_name_its_path_or_the_run(tmp_path: Path) -> None:
-    run = touche.run("bm25", TASK)
-    path = written(touche.run("dph", TASK), tmp_path)
-    runs = {"mine": run, "theirs": path}
-    for reference in ("theirs", path, str(path)):
-        (row,) = touche.compare(runs, TASK, reference=reference)
-        assert (row.run_a, row.run_b) == ("mine", "theirs")
-    (row,) = touche.compare(runs, TASK, reference=run)
-    assert (row.run_a, row.run_b) == ("theirs", "mine")
-
-
 def test_names_of_runs_may_have_blanks(tmp_path: Path) -> None:
     frames = [touche.run(name, TASK).frame() for name in ("bm25", "dph")]
     runs = dict(zip(("my run", "their other run"), frames, strict=True))
@@ -300,16 +280,3 @@ def test_significant_is_a_boolean_in_every_row() -> None:
     table = touche.compare(runs, "spot-check/passages")
     assert {row.dimension for row in table} >= {"relevance", "stance"}
     assert table["significant"].dtype == bool and len(table[table.significant]) < len(table)
-
-
-def test_teams_are_named_or_have_folders_or_patterns(tmp_path: Path) -> None:
-    paths = []
-    for name in ("asuna/1.txt", "katana/2.txt"):
-        (tmp_path / name).parent.mkdir()
-        touche.run("bm25", TASK).write(tmp_path / name)  # each with the same tag
-        paths.append(tmp_path / name)
-    codes = {"shared-tag"}
-    assert codes <= {row.code for row in touche.lint(paths, TASK)}
-    for teams in (["A", "B"], "per-folder", {"A": "1.*", "B": ["*/katana/*"]}):
-        findings = touche.lint(paths, TASK, teams=teams)  # type: ignore[arg-type]
-        assert not codes & {row.code for row in findings} and len(set(findings.teams)) == 2

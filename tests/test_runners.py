@@ -88,12 +88,6 @@ def test_the_data_of_a_task_gives_the_run_of_its_dataset(dataset: str) -> None:
     assert package.run("bm25", **frames).text() == expected.text()
 
 
-def test_a_run_in_a_folder_is_the_returned_one(tmp_path: Path) -> None:
-    run = package.run("bm25", TASK, output=tmp_path)
-    assert (tmp_path / "run.txt").read_text() == run.text()
-    assert (tmp_path / "ir-metadata.yml").is_file()
-
-
 def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:

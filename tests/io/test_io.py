@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -244,24 +243,6 @@ def test_one_warning_says_that_folders_cannot_be_locked(
     assert f"leave in {tmp_path}" in warning and [*private.iterdir()] == []
 
 
-def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
-    private: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make = tempfile.mkdtemp
-    removed = list[str]()
-
-    def removed_at_once(**options: Any) -> str:
-        folder = make(**options)
-        if not removed:
-            removed.append(folder)
-            Path(folder).rmdir()
-        return folder
-
-    monkeypatch.setattr("tempfile.mkdtemp", removed_at_once)
-    with temporary_folder("touche-run-") as folder:
-        assert folder.is_dir() and folder.parent == private
-
-
 def test_a_folder_that_is_removed_while_it_waits_for_its_lock_is_made_again(
     private: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,15 +401,6 @@ def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"run.txt: cannot be written \(File exists\)"):
         write_whole(tmp_path / "run.txt", "text")
     assert own.read_text() == "precious"
-
-
-def test_the_umask_sets_the_permissions_of_a_file(tmp_path: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        write_whole(tmp_path / "run.txt", "text")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "run.txt").stat().st_mode) == 0o640
 
 
 @pytest.mark.parametrize("name", ["run.txt", "link"])

@@ -38,27 +38,6 @@ def test_there_is_no_bar_for_what_is_short_nor_when_quiet(delay: str, level: str
     assert [line.strip() for line in shown.splitlines()] == ["a line of its own", "done"]
 
 
-FIRST = """
-import time
-from touche.io import progress
-def found():
-    time.sleep(0.6)
-    yield 0
-    for number in range(4):
-        time.sleep(0.15)
-        yield number
-progress._DELAY = 0.3
-for _ in progress.watched(found(), "counting", "sheep", 5):
-    pass
-"""
-
-
-def test_the_clock_starts_with_the_first() -> None:
-    """What comes before it, such as making an index, would spoil the rate and the time left."""
-    shown = re.findall(r"(\d)/5 .* (\d\.\d+) sheep/s", on_terminal("-c", FIRST).replace("\r", "\n"))
-    assert shown and all(int(count) > 2 and float(rate) > 4 for count, rate in shown)
-
-
 def test_nothing_at_all_is_shown_in_a_pipe() -> None:
     done = subprocess.run([sys.executable, "-c", SLOW, "0.3", "INFO"], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("done\n", "a line of its own\n")
@@ -87,26 +66,6 @@ def test_a_log_has_a_line_per_interval(level: str, count: int) -> None:
     lines = re.findall(r"^counting: +\d+% (\d)/8 \[00:0\d<00:0\d, .* sheep.*\]$", done.stderr, re.MULTILINE)
     assert len(lines) == count and lines == sorted(lines)
     assert "\r" not in done.stderr and done.stdout == "done\n"
-
-
-READ = """
-import sys, time
-from pathlib import Path
-from touche.io import progress
-from touche.io.opening import read_lines
-progress._DELAY = 0.01
-for _, line in read_lines(Path(sys.argv[1])):
-    time.sleep(0.2)
-print(line[:9])
-"""
-
-
-def test_reading_a_large_file_counts_its_bytes(write: Write) -> None:
-    line = "x" * 200_000 + "\n"
-    shown = on_terminal("-c", READ, write("large.txt", line * 6))
-    assert re.search(r"reading large.txt: +[1-9]\d%\|.*M/1.20M \[00:0\d<00:0\d, ", shown)
-    assert shown.endswith("\rxxxxxxxxx\r\n")
-    assert on_terminal("-c", READ, write("small.txt", line * 4)) == "xxxxxxxxx\r\n"
 
 
 @pytest.mark.parametrize("name", ["large.txt", "large.txt.gz"])

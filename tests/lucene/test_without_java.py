@@ -1,6 +1,5 @@
 """Images of most baselines contain no Java."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,22 +41,6 @@ def test_every_baseline_is_listed_and_those_that_need_lucene_are_marked() -> Non
     assert [name for name in baselines.names() if "needs the extra lucene" in lines[name]] == OF_LUCENE
     assert "  dirichletlm-variants  " in touche("run").stderr
     assert "--stop-words" in touche("run", "elrond", "--help").stdout
-
-
-def test_a_container_needs_no_lucene_on_this_machine_and_its_absence_names_the_image(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "docker"
-    program.write_text("#!/bin/sh\n[ $1 = info ] || exit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    command = ("run", "elrond", "-i", "spot-check/arguments", "-o", tmp_path / "out")
-    assert "docker has no image touche/elrond" in touche(*command, "--runner", "docker").stderr
-    assert "'x' is not a valid float" in touche(*command, "--runner", "docker", "--mu", "x").stderr
-    said = touche(*command).stderr
-    assert (
-        "Lucene is not installed" in said and "touche images build elrond, then add --runner docker" in said
-    )
 
 
 def test_what_ranks_by_lucene_says_what_is_missing_and_leaves_an_earlier_run_alone(tmp_path: Path) -> None:

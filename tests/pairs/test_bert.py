@@ -62,29 +62,6 @@ def test_states_are_those_of_the_formulas_whatever_else_is_in_the_batch(tiny: Pa
         assert long == pytest.approx(by_hand(ids, [0] * len(ids)), abs=1e-4)
 
 
-def test_batches_are_of_similar_length_and_the_same_in_any_order(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Equal lengths are ordered by text, because the last bits of a state depend on its batch."""
-    words = ("cats", "dogs", "sleep", "all", "day", "bark")
-    texts = [f"{word} {other}" for word in words for other in words] + ["cats", "cats sleep all day", *words]
-    model = Bert(tiny, 12)
-    batches = list[list[list[int]]]()
-    run = model._run
-    monkeypatch.setattr(
-        model, "_run", lambda some: batches.append([batch[0].tolist() for batch in some]) or run(some)
-    )
-    monkeypatch.setattr(bert, "processors", lambda: 1)
-    for _ in model.states(texts):
-        pass
-    forward = batches[:]
-    lengths = [len(ids) for batch in batches for ids in batch]
-    batches.clear()
-    for _ in model.states(texts[::-1]):
-        pass
-    assert batches == forward and lengths == sorted(lengths) and len(forward) > 1
-
-
 def sentence(id: str, text: str) -> ScoredSentence:
     return ScoredSentence(id=id, text=text, argument="a", stance="PRO", index=0, score=1.0)
 

@@ -1,14 +1,10 @@
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
-import time
 from math import log2
 from pathlib import Path
 from tempfile import gettempdir
-from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -19,8 +15,7 @@ from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
-from touche.identification.models import MODELS
-from touche.regression.expected import Model, ranking_digest, read_expected
+from touche.regression.expected import ranking_digest, read_expected
 from touche.regression.outcomes import Outcome
 from touche.regression.running import regress, update
 from touche.trec.runs import read_run
@@ -210,10 +205,6 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
     assert "; " in str(caught.value)
 
 
-def test_models_are_those_of_identify() -> None:
-    assert [*get_args(Model)] == [*MODELS]
-
-
 def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: Touche, clone: Path) -> None:
     other = another(clone, "../other", ELSEWHERE)
     code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "spot-check/passages")
@@ -347,27 +338,6 @@ def test_results_outlive_a_break(
     assert touche("regress", "--format", "json", "-o", tmp_path / "r.json")[0] == 130
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too low", "missing"]
-
-
-@pytest.mark.slow
-def test_a_killed_regression_ends_its_run_and_the_next_one_tidies_up(clone: Path, tmp_path: Path) -> None:
-    waits = "import os, time\n    print('begun', os.getpid(), flush=True)\n    time.sleep(600)\n"
-    change(clone, BEGIN, f"{waits}    {BEGIN}")
-    temporary = tmp_path / "cache" / "touche" / "temporary"
-    command = [sys.executable, "-m", "touche", "regress", "dirichletlm", "--dataset", "spot-check/passages"]
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": ""}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as killed:
-        begun = next(line for line in killed.stderr or () if line.startswith("  begun"))
-        killed.kill()
-    status = Path("/proc", begun.split()[1], "status")
-    deadline = time.monotonic() + 30
-    assert list(temporary.glob("touche-*"))
-    while status.exists() and "(zombie)" not in status.read_text():  # a signal takes a while to arrive
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    change(clone, "time.sleep(600)", "pass")
-    assert subprocess.run(command, capture_output=True, env=environment).returncode == 0
-    assert list(temporary.iterdir()) == []
 
 
 def test_what_cannot_be_rewritten_fails_and_what_is_unsure_is_never_pinned(clone: Path) -> None:

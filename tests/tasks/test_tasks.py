@@ -1,4 +1,3 @@
-import csv
 import json
 import os
 import re
@@ -96,42 +95,6 @@ def test_the_published_stances_are_those_of_the_task_pages(official: Path) -> No
         assert {row.sources for row in rows} == {(f"Task page ({address})",)}
     published = [row for name in KNOWN for row in tasks.task(name).published]
     assert {task for task, *_ in tables} == {row.task for row in published if row.results is not None}
-
-
-def test_a_long_table_has_the_best_of_each_team_and_all_of_it_on_request(touche: Touche) -> None:
-    short, long = (touche("tasks", "touche-2021-task-1", *more)[1] for more in ((), ("--all",)))
-    lines = [line for line in short.splitlines() if "Pippin Took" in line]  # in two tables, and how
-    assert len(lines) == 3 < long.count("Pippin Took")
-    assert re.search(r"^ 2  1 to 17 +1  Pippin Took .* rerun +\[1\]$", lines[0])
-    assert lines[1].endswith(": touche run dirichletlm-variants -i touche-2021-task-1 -o out")
-    assert "\n 5  1 to 46        1  Robin Hood  " in short  # its place among all runs
-    assert "\n23 of 71 runs: " in short and "--all" not in long and "interval*" in short
-    rows = [sum(not line.startswith("rerun ") for line in text.splitlines()) for text in (short, long)]
-    assert rows[1] - rows[0] == 2 * (71 - 23 - 1)
-    assert "macro F1" not in short
-
-
-def test_several_sources_are_one_cell_of_csv(touche: Touche) -> None:
-    rows = csv.DictReader(touche("tasks", "touche-2020-task-1", "--format", "csv")[1].splitlines())
-    published = tasks.task("touche-2020-task-1").published
-    assert [row["sources"] for row in rows] == ["; ".join(row.sources) for row in published]
-    assert max(len(row.sources) for row in published) > 1
-
-
-def test_of_records_each_says_what_its_value_is(touche: Touche) -> None:
-    """Detected stances are among them, and counted; no score is ever compared with them."""
-    assert touche("tasks", "touche-2023-task-1")[1].partition("detected stance")[2].count("0.599") == 14
-    records = json.loads(touche("tasks", "touche-2022-task-2", "--format", "json")[1])
-    stances = [row for row in records if row["measure"] == "macro F1"]
-    assert (len(records), len(stances)) == (52 + 16, 16) and records[-16:] == stances
-    fields = ("dimension", "team", "value", "results", "team_value", "team_results", "low")
-    assert [stances[0][name] for name in fields] == ["stance", "Grimjack", 0.313, 1208, 0.235, 1386, None]
-    (listed,) = (line for line in touche("tasks")[1].splitlines() if line.startswith("touche-2022-task-2"))
-    assert listed.split()[-1] == "68"
-    elrond = json.loads(touche("tasks", "touche-2021-task-1", "--format", "json")[1])
-    reruns = {row["tag"]: row["rerun"] for row in elrond}
-    assert reruns["ElrondKRun"] == "touche run elrond -i touche-2021-task-1 -o out"
-    assert (len(elrond), reruns["robinhood_combined"]) == (142, "")
 
 
 def test_a_dataset_is_a_task_with_a_corpus() -> None:

@@ -187,18 +187,6 @@ def test_the_dataset_is_what_tira_names_but_not_the_literal_of_its_client(
     assert files_of([topics])[0] == "touche-2021-task-1"
 
 
-def test_an_unknown_commit_is_left_out_and_the_image_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def implementation() -> dict[str, dict[str, str]]:
-        record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, {}, START, STOP))
-        return dict(record["implementation"])
-
-    assert "commit" not in implementation()["source"] and "image" not in implementation()
-    monkeypatch.setenv("TOUCHE_REVISION", "abc")
-    monkeypatch.setenv("TOUCHE_IMAGE_DIGEST", "sha256:1")
-    assert implementation()["source"]["commit"] == "abc"
-    assert implementation()["image"] == {"content digest": "sha256:1"}
-
-
 def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Path) -> None:
     files = [write(f"web/{name}", name) for name in ("topics.xml", "en/a/00.warc.gz", "en/b/00.warc.gz")]
     name, digest = files_of(files)

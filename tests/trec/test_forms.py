@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas
 import pytest
@@ -264,15 +263,6 @@ def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_ru
     ]
     assert len(runs_of(run.scored_docs())) == len(runs_of(run)) == len(runs_of(run.as_dict())) == 1
     assert runs_of(["a", Path("b")]) == [Path("a"), Path("b")]
-
-
-def test_ir_measures_scores_what_is_converted_to_it_alike() -> None:
-    run = run_of({"1": {"a": 1.0, "b": 2.0}})
-    qrels = qrels_of({"1": {"a": 1}})
-    value = ir_measures.calc_aggregate([ir_measures.RR], qrels.records(), run.scored_docs())[ir_measures.RR]
-    assert value == 0.5
-    frames = qrels.frame("ir_measures"), run.frame("ir_measures")
-    assert ir_measures.calc_aggregate([ir_measures.RR], *frames)[ir_measures.RR] == 0.5
 
 
 IDS = {"\ue000": True, "ü": True, "x" * 1000: True, "x" * 1001: False}
