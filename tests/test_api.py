@@ -224,23 +224,6 @@ def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
     assert {(row.run_a, row.run_b) for row in rows} == {tuple(map(str, several))}
 
 
-def test_runs_in_memory_need_no_working_directory(
-    runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = [package.run_of(path) for path in runs]
-    scores = list(package.evaluate(read, TASK))
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
-    assert list(package.evaluate(read, TASK)) == scores
-    assert (
-        len(package.compare(read, TASK)) == 2 and len(package.fuse(read)) and not package.lint(read[0], TASK)
-    )
-    assert package.run("bm25", "spot-check/passages")
-    with pytest.raises(ToucheError, match="cannot be read"):
-        package.evaluate("run.txt", TASK)
-
-
 def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:
     read = package.run_of(runs[0])
     wrong = {
@@ -300,25 +283,12 @@ def test_a_tilde_is_the_home_folder(runs: list[Path], monkeypatch: pytest.Monkey
     home = runs[0].parent
     monkeypatch.setenv("HOME", str(home))
     shutil.copytree(ROOT / "baselines" / "bm25", home / "mine")
-    shutil.copytree(ROOT / "corpora" / "spot-check-passages", home / "input")
-    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", home / "input" / "topics.xml")
     package.task(TASK).qrels["relevance"].write("~/qrels")
-    package.run("~/mine", "~/input").write("~/run.txt")
-    assert package.run_of("~/run.txt").as_dict() == package.run("bm25", TASK).as_dict()
+    package.run("~/mine", TASK, output="~/out")
+    assert package.run_of("~/out/run.txt").as_dict() == package.run("bm25", TASK).as_dict()
     (score,) = package.evaluate("~/a.txt", evaluator="trec_eval", qrels="~/qrels", measure="nDCG@5")
     assert score.mean == package.evaluate(runs[0], TASK, "trec_eval", measure="nDCG@5")[0].mean
-    assert package.compare(["~/a.txt", "~/b.txt"], TASK, reference="~/b.txt")[0].run_b == "b"
-    shutil.copy(home / "input" / "topics.xml", home / "topics.xml")
-    documents = package.task(TASK).documents
-    assert package.run("bm25", topics="~/topics.xml", documents=documents) == package.run("bm25", TASK)
-    package.run("bm25", TASK, output="~/out")
-    with pytest.raises(ToucheError, match="a folder; pass its run"):
-        package.evaluate("~/out", TASK)
-    assert package.qrels_of("~/qrels") == package.qrels_of(Path("~") / "qrels")
     assert package.report("~/a.txt", "~/page", TASK) == home / "page" / "index.html"
-    package.sweep("~/mine", "~/input", {"k1": [1.2]}, output="~/sweep", qrels="~/qrels", measure="nDCG@5")
-    assert (home / "sweep").is_dir() and not package.lint("~/a.txt", TASK)
-    assert len(package.fuse(["~/a.txt", "~/b.txt"])) and len(package.overlap(["~/a.txt", "~/b.txt"]))
     with pytest.raises(ToucheError, match="passed twice"):
         package.fuse(["~/a.txt", home / "a.txt"])
 

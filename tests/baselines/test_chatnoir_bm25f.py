@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import floor, log, log2
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from archives import record
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from oracles import chatnoir
-from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
 from touche.data import datasets
 from touche.documents.collection import Documents
@@ -24,9 +22,7 @@ from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse_as_in_2020
 from touche.documents.pages import Page, as_page
 from touche.scan import reading
-from touche.scan.statistics_files import read_known, read_statistics
-from touche.scan.tokens import analysis_named
-from touche.trec.topics import Topic, read_topics
+from touche.trec.topics import Topic
 
 baseline, fields, match, query, rescore, score = (
     neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "match", "query", "rescore", "score")
@@ -42,32 +38,6 @@ FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 def pages(year: str) -> list[Page]:
     documents = datasets.open_dataset("spot-check/pages").documents
     return list(map(as_page, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
-
-
-@cache
-def topics() -> Sequence[Topic]:
-    return datasets.open_dataset("spot-check/pages").topics
-
-
-@cache
-def terms(text: str, analysis: str = "plural") -> list[str]:
-    return analysis_named(analysis).terms(text)
-
-
-def length_before_lucene_7(tokens: int) -> float:
-    """1 / sqrt(tokens), cut to two bits after the leading one."""
-    norm = 1 / tokens**0.5
-    unit = 2.0 ** (floor(log2(norm)) - 2)
-    return (unit * floor(norm / unit)) ** -2.0
-
-
-STORED = {"2020": length_before_lucene_7, "today": length_in_one_byte}
-
-
-def collection(pages: Sequence[Page], field: str, year: str, analysis: str = "plural") -> Collection:
-    texts = {page.id: fields.field_text(field, page) for page in pages}
-    frequencies = {id: Counter(terms(text, analysis)) for id, text in texts.items()}
-    return Collection(frequencies, STORED[year])
 
 
 def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
@@ -190,33 +160,6 @@ def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) ->
         assert [id for id, _ in hits] == expected
 
 
-@pytest.mark.parametrize("year", ["2020", "today"])
-def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
-    """A phrase counts 1 / (1 + distance), with the sum of its words' idf; a bonus counts as it is."""
-    apart = {
-        "Cats sleep.": 0,
-        "Cats can sleep.": 1,
-        "Sleep cats.": 2,
-        "Cats may well sleep.": 2,
-        "Cats in an hour sleep.": None,
-    }
-    collection_pages = [
-        cat(str(n), title=text, body=text, host="en.wikipedia.org" * (n % 2), path="/x"[: 1 if n > 2 else 2])
-        for n, text in enumerate(apart)
-    ]
-    parts = scores(collection_pages, "cats sleep", year)
-    for field in ("title", "body"):
-        words = collection(collection_pages, field, year)
-        idfs = {term: log(1 + (words.n - words.df[term] + 0.5) / (words.df[term] + 0.5)) for term in words.df}
-        weight = FACTOR * {"title": 15, "body": 10}[field] * (idfs["cat"] + idfs["sleep"])
-        for page, gaps in zip(collection_pages, apart.values(), strict=True):
-            expected = weight * words.saturation(0 if gaps is None else 1 / (1 + gaps), page.id, K1, B)
-            assert parts[f"phrase in {field}"][page.id] == pytest.approx(expected, rel=1e-4)
-    wikipedia, shallow = {"2020": (50, 1), "today": (30, 70)}[year]
-    assert [*parts["wikipedia"].values()] == [0, wikipedia, 0, wikipedia, 0]
-    assert [*parts["shallow"].values()] == [0, 0, 0, shallow, shallow]
-
-
 def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -302,7 +245,9 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch.setattr(reading, "_BATCH", size)
     monkeypatch.setattr(reading, "_MERGED", size)
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
-    collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(topics())
+    collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(
+        datasets.open_dataset("spot-check/pages").topics
+    )
     collecting = replace(collecting, lengths="one byte")  # those of Lucene 9
     read = rescore.Collection.read(Documents.of(twice), collecting)
     assert len(read.parts.parts) == -(-len(twice) // size)
@@ -420,21 +365,3 @@ def test_the_datasets_of_some_pages_name_their_fits(
     other = {"2020": "2021", "2021": "2020"}[year]
     code, _, err = touche(*command, "--statistics", f"clueweb12-{other}")
     assert code == 2 and f"clueweb12-{other}.json: no statistics of the term" in err
-
-
-@pytest.mark.parametrize("year", [2020, 2021])
-def test_fits_have_every_term_of_the_official_topics(official: Path, year: int) -> None:
-    """They are the official data's, in which fields without a fit have no documents."""
-    fits = read_known(FITS / f"clueweb12-{year}.json")
-    data = read_statistics(official / "statistics" / f"chatnoir-clueweb12-{year}-fitted.json")
-    assert fits.keys() == data.keys() == NUMBERS["2020"]["boosts"].keys()
-    method = baseline.Method(NUMBERS["2020"], "fields", 1.0)
-    titles = read_topics(official / "topics" / f"touche-{year}-task-2.xml")
-    vocabularies = method.collecting(titles).vocabularies
-    for name, fit in fits.items():
-        assert (fit is None) == (data[name].documents == 0)
-        if fit:
-            assert fit.estimated and fit.analysis == vocabularies[name].analysis
-            assert (fit.documents, fit.tokens) == (data[name].documents, data[name].tokens)
-            assert fit.terms == {term: (df, None) for term, (df, _) in data[name].terms.items()}
-            assert vocabularies[name].places.keys() <= fit.terms.keys()

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
@@ -180,16 +179,3 @@ def test_a_sweep_prints_the_scores_or_folds_of_several_measures(
     written = [{path.name for path in (tmp_path / name).glob("*.*")} for name in "ab"]
     assert written[0] == written[1] >= {"settings.csv", "heat-map-relevance%20AP.svg"}
     assert (tmp_path / "a" / "settings.csv").read_text() == (tmp_path / "b" / "settings.csv").read_text()
-
-
-def test_a_report_of_the_command_is_that_of_the_function(touche: Touche, tmp_path: Path) -> None:
-    run = tmp_path / "run" / "run.txt"
-    package.write_run("bm25", TOY, run.parent)
-    command = ["report", run, "--task", TOY, "-o", tmp_path / "command"]
-    code, out, _ = touche(*command)
-    assert (code, out) == (0, f"{tmp_path}/command/index.html\n")
-    typed = shlex.join(["touche", *map(str, command)])
-    page = package.report(run, tmp_path / "function", TOY, command=typed)
-    assert page.read_text() == (tmp_path / "command" / "index.html").read_text()
-    names = [{path.name for path in (tmp_path / name).iterdir()} for name in ("command", "function")]
-    assert names[0] == names[1]

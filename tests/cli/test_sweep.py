@@ -11,28 +11,6 @@ from touche.errors import ToucheError
 GRID = ("--k1", "0.5:1.5:0.5", "--b", "0.25,0.75", "--task", "spot-check/arguments")
 
 
-def test_a_sweep_leaves_runs_tables_and_heat_maps_and_goes_on_from_them(
-    touche: Touche, tmp_path: Path
-) -> None:
-    code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "sweep")
-    assert code == 0 and said.endswith(f"6 settings in {tmp_path}/sweep, 6 of them new\n")
-    with (tmp_path / "sweep" / "settings.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["k1"], row["b"]) for row in rows] == [
-        (k1, b) for k1 in ("0.5", "1.0", "1.5") for b in ("0.25", "0.75")
-    ]
-    assert all((tmp_path / "sweep" / row["tag"] / "run.txt").is_file() for row in rows)
-    (starred,) = (line.split() for line in out.splitlines()[1:7] if "*" in line)
-    best = max(rows, key=lambda row: float(row["mean"]))
-    assert starred[:4] == [best["k1"], best["b"], "relevance", f"{float(best['mean']):.3f}"]
-    assert {path.name for path in (tmp_path / "sweep").glob("heat-map*")} == {
-        "heat-map-relevance.png",
-        "heat-map-relevance.svg",
-    }
-    code, again, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "sweep")
-    assert (code, again) == (0, out) and said.endswith("0 of them new\n")
-
-
 def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Write, tmp_path: Path) -> None:
     folder = write("input/topics.xml", Path("topics/spot-check-arguments.xml").read_bytes()).parent
     write("input/args-me.json", Path("corpora/spot-check-arguments/args-me.json").read_bytes())

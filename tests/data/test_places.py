@@ -8,7 +8,7 @@ from touche import tasks
 from touche.containers.runs import input_directory
 from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
-from touche.errors import MissingDataError, ToucheError
+from touche.errors import MissingDataError
 from touche.io import origin
 
 
@@ -44,23 +44,6 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
     write(f"second/topics/{name}", "")
     monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}/mirror:{tmp_path}/second")
     assert (places.locate("topics", name), places.locate("qrels", "a.qrels")) == (mirrored, second)
-
-
-def test_what_is_nowhere_is_named_with_all_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    searched = f"searched in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
-    name = "touche-task1-2022-quality-dedup.qrels"
-    command = "touche data fetch touche-2022-task-1 --no-corpora"
-    remedy = f"get it with: {command}, or set TOUCHE_DATA to a folder that has it"
-    with pytest.raises(MissingDataError, match=rf"{name} is missing \({searched}\); {remedy}$"):
-        places.locate("qrels", name)
-    with pytest.raises(MissingDataError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
-        places.locate("corpora", "argsme-2020-04-01-processed-sample")
-    with pytest.raises(MissingDataError, match="images do not contain the toy collection; a clone of"):
-        places.locate("topics", "spot-check-nothing.xml")
-    monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}:/nowhere")
-    with pytest.raises(ToucheError, match="TOUCHE_DATA names '/nowhere', which is not a folder"):
-        places.locate("qrels", "a.qrels")
 
 
 def test_a_corpus_is_available_as_a_whole(

@@ -99,28 +99,6 @@ def test_where_only_means_are_published_they_are_fixed(values: list[float], text
     assert own_rank(task, rows, fmean(values), dict(zip("abc", values, strict=False))) == text
 
 
-def test_a_run_without_a_value_of_each_topic_is_in_no_resample_and_has_the_reason() -> None:
-    notes = {
-        row.tag: row.rank_note
-        for task in ("touche-2021-task-1", "touche-2021-task-2")
-        for row in rows_of(task)
-        if row.rank_note
-    }
-    assert notes.keys() == {
-        "ARGSME",
-        "ER_Analyzer_5",
-        "ER_v1",
-        "prince-caspian",
-        "JackSparrow__argumentative_bert",
-    }
-    assert notes["ARGSME"] == "values of 3 of 50 topics are missing"
-    assert notes["JackSparrow__argumentative_bert"] == "two values are published for each topic"
-    assert {row.rank_note for row in rows_of("touche-2020-task-2")} == {
-        "no values of its topics are published"
-    }
-    assert {row.group for row in rows_of(TASK.id, "stance")} == {None}
-
-
 def test_own_runs_are_resampled_with_the_published_ones() -> None:
     """A run with the values of the baseline has its interval, and a better one is above all."""
     rows = comparable(TASK, "relevance", "touche")
@@ -148,14 +126,3 @@ def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Pat
     values = rows["BM25-Baseline"], rows["levirank_dense_initial_retrieval"]
     assert best.p_t_test == pytest.approx(ttest_rel(*values).pvalue)
     assert best.p_t_test_holm is not None and best.p_t_test is not None and best.p_t_test_holm > best.p_t_test
-    out = touche("compare", run, "--task", TASK.id, "--published")[1]
-    assert "Holm's correction covers 52 rows" in out
-    dirichlet = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
-    code, out, err = touche(
-        "compare", dirichlet, "--task", "touche-2021-task-1", "--published", "--format", "csv"
-    )
-    assert (code, len(out.splitlines())) == (0, 1 + 2 * 68)
-    assert "Swordsman (ARGSME) is not compared in relevance: values of 3 of 50 topics are missing" in err
-    for options in (("--measure", "AP"), ("--randomisation",), ("--reference", "x")):
-        code, _, err = touche("compare", run, "--task", TASK.id, "--published", *options)
-        assert code == 2 and err.count("\n") == 1

@@ -16,7 +16,7 @@ from made_up_reports import Reports, published
 
 from conftest import Touche, Write
 from spotcheck import BEST, QRELS, run_of, run_text
-from touche import plots, tasks
+from touche import plots
 from touche.documents.pages import Page as WebPage
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
@@ -165,24 +165,6 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
         ("2", "a", [(1, None)]),
         ("2", "b", [(2, None)]),
     ]
-
-
-def test_runs_without_common_topics_do_not_cost_the_report(reports: Reports) -> None:
-    reports.task()
-    part = reports.part(*(run_of(f"{n} a b", tag=f"t{n}") for n in (1, 2)))
-    assert any(text.startswith("t1 and t2 are not compared in relevance by touche") for text in part.warnings)
-    assert {view.evaluator: len(view.comparisons) for view in part.views} == {"trec_eval": 1, "touche": 0}
-    intervals = [row.low for view in part.views for row in view.board if view.evaluator == "touche"]
-    assert intervals == [None, None]  # of one topic each
-
-
-def test_a_part_of_the_corpus_is_said_to_be_one(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = reports.task(published("Zorro", 0.9))
-    sample = Corpus("sample")
-    monkeypatch.setattr(tasks, "is_dataset", lambda name: name == "made-up/sample")
-    monkeypatch.setattr(tasks, "dataset", lambda _: (task, sample))
-    assert "whole corpus" in reports.part(run_of(*ALL), dataset="made-up/sample").warnings[0]
-    assert reports.part(run_of(*ALL)).warnings == []
 
 
 def test_texts_of_documents_and_of_sentences() -> None:

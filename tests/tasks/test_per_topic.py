@@ -105,16 +105,3 @@ def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
         assert [row.tag for row in equal_runs(part, some)] == tags
     other = tasks.task("touche-2021-task-2")
     assert equal_runs(other, values_of(other.id, "JackSparrow__argumentative_bert")) == []
-
-
-def test_tasks_shows_the_values_of_topics(touche: Touche) -> None:
-    code, out, _ = touche("tasks", "touche-2021-task-2", "--per-topic")
-    lines = out.splitlines()
-    assert (code, len(lines)) == (0, 1 + 2 * 50)
-    assert lines[1].split() == ["Puss", "in", "Boots", "ChatNoir", "relevance", "51", "1.000", "nDCG@5"]
-    everything = touche("tasks", "touche-2021-task-2", "--per-topic", "--all")[1]
-    assert everything.count("ambiguous") == 200
-    for_csv = touche("tasks", "touche-2021-task-1/ten-topics", "--per-topic", "--format", "csv")[1]
-    assert len(for_csv.splitlines()) == 1 + 2 * 701  # 71 runs, and 9 values of ten topics are missing
-    assert touche("tasks", "--per-topic")[2] == "touche: --per-topic shows one task; name it\n"
-    assert "has no published values of topics" in touche("tasks", "touche-2020-task-1", "--per-topic")[2]

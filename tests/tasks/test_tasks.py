@@ -1,4 +1,3 @@
-import json
 import os
 import re
 import shutil
@@ -212,20 +211,3 @@ def test_a_broken_card_is_left_out_with_a_warning(cards: Path, touche: Touche, b
         for name in ("touche-2022-task-1", "touche-2022-task-1/sample"):
             with pytest.raises(ToucheError, match=message):
                 look_up(name)
-
-
-def test_the_published_values_of_a_team_are_selected(touche: Touche) -> None:
-    command = ("tasks", "touche-2021-task-1", "--per-topic", "--format", "json")
-    every = json.loads(touche(*command)[1])
-    assert json.loads(touche(*command, "--team", "Elrond")[1]) == [
-        row for row in every if row["team"] == "Elrond"
-    ]
-    shown = touche("tasks", "touche-2021-task-1", "--per-topic", "--team", "Elrond")[1].splitlines()[1:]
-    assert {line.split()[0] for line in shown} == {"Elrond"}
-    wrong = {
-        ("--per-topic", "--team", "Elron"): "did you mean Elrond",
-        ("--team", "Elrond"): "add --per-topic",
-    }
-    for words, problem in wrong.items():
-        code, _, err = touche("tasks", "touche-2021-task-1", *words)
-        assert code == 2 and problem in err and err.count("\n") == 1
