@@ -27,7 +27,7 @@ FILES = [
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder outside of the clone, to work in."""
     folder = tmp_path / "a place"
     folder.mkdir()
@@ -39,21 +39,21 @@ def commands_in(text: str) -> list[str]:
     return re.findall("^    (touche .*|pytest .*|docker .*)$", text, flags=re.MULTILINE)
 
 
-def test_the_folder_has_its_name_in_every_place(place: Path, touche: Touche) -> None:
+def test_the_folder_has_its_name_in_every_place(workplace: Path, touche: Touche) -> None:
     assert touche("new", "our-team.2")[0] == 0
-    found = [path for path in (place / "our-team.2").rglob("*") if path.is_file()]
-    assert sorted(str(path.relative_to(place / "our-team.2")) for path in found) == FILES
-    texts = "".join(path.read_text() for path in found)
+    files = [path for path in (workplace / "our-team.2").rglob("*") if path.is_file()]
+    assert sorted(str(path.relative_to(workplace / "our-team.2")) for path in files) == FILES
+    texts = "".join(path.read_text() for path in files)
     assert "my-team" not in texts and "my_team" not in texts
     assert "\ndef our_team_2(\n" in texts and "COPY *.py /opt/baselines/our-team.2/\n" in texts
-    assert [path.name for path in place.iterdir()] == ["our-team.2"]
+    assert [path.name for path in workplace.iterdir()] == ["our-team.2"]
 
 
-def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, touche: Touche) -> None:
+def test_the_commands_that_it_prints_and_those_of_its_readme_work(workplace: Path, touche: Touche) -> None:
     _, out, _ = touche("new", "our-team")
-    commands = commands_in((place / "our-team" / "README.md").read_text())
+    commands = commands_in((workplace / "our-team" / "README.md").read_text())
     assert set(commands_in(out)) < set(commands) and len(commands_in(out)) == 7
-    script = "\n".join(each for each in commands if not re.search("docker|images", each))
+    script = "\n".join(command for command in commands if not re.search("docker|images", command))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path}
     done = subprocess.run(["sh", "-exc", script], env=environment, capture_output=True, text=True)
@@ -64,12 +64,12 @@ def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, t
 
 
 def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
-    place: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+    workplace: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "__file__", str(place / "lib" / "data" / "places.py"))
-    monkeypatch.setattr(origin, "__file__", str(place / "lib" / "io" / "origin.py"))
+    monkeypatch.setattr(places, "__file__", str(workplace / "lib" / "data" / "places.py"))
+    monkeypatch.setattr(origin, "__file__", str(workplace / "lib" / "io" / "origin.py"))
     touche("new", "us")
-    assert (place / "us" / "Dockerfile").read_text().count("ARG BASE=touche/base\nFROM $BASE\n") == 1
+    assert (workplace / "us" / "Dockerfile").read_text().count("ARG BASE=touche/base\nFROM $BASE\n") == 1
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
     write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
     assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
@@ -81,7 +81,7 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
         assert "images do not contain the toy collection; a clone of touche-baselines and" in err
 
 
-def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(workplace: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
     touche("new", "us")
     monkeypatch.setitem(sys.modules, "rank_bm25", None)
     code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
@@ -110,23 +110,23 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_left(
-    place: Path, touche: Touche, write: Write, name: str
+    workplace: Path, touche: Touche, write: Write, name: str
 ) -> None:
     write("a place/file", "")
     write("a place/full/notes.txt", "")
     code, out, err = touche("new", name)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert (name in err or name == "/proc/us") and REFUSED[name] in err
-    assert sorted(path.name for path in place.iterdir()) == ["file", "full"]
-    assert [path.name for path in (place / "full").iterdir()] == ["notes.txt"]
+    assert sorted(path.name for path in workplace.iterdir()) == ["file", "full"]
+    assert [path.name for path in (workplace / "full").iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.parametrize("is_empty", [False, True])
 def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
-    place: Path, monkeypatch: pytest.MonkeyPatch, is_empty: bool
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, is_empty: bool
 ) -> None:
     """An empty folder stays in place, because it may be the current one of a shell."""
-    folder = place / "us"
+    folder = workplace / "us"
     if is_empty:
         folder.mkdir()
         inode = folder.stat().st_ino
@@ -154,7 +154,7 @@ def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
 
 
 def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
-    place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
+    workplace: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, *args: object, **options: object) -> None:
         if path.name == "expected.toml":
@@ -164,11 +164,11 @@ def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
     monkeypatch.setattr(Path, "write_text", full)
     code, _, err = touche("new", "us")
     assert code == 2 and err.startswith("touche: us: cannot be written (No space left on device); ")
-    assert not list(place.iterdir())
+    assert not list(workplace.iterdir())
 
 
 @pytest.mark.parametrize("team", ["Our Team", 'a "b" $HOME \\', "webis"])
-def test_the_dockerfile_names_the_team(place: Path, touche: Touche, team: str) -> None:
+def test_the_dockerfile_names_the_team(workplace: Path, touche: Touche, team: str) -> None:
     """How Docker reads the quoted value: tests/containers/test_code_submissions.py."""
     assert touche("new", "us", "--team", team)[0] == 0
     (value,) = re.findall("^ARG TEAM=(.*)$", Path("us/Dockerfile").read_text(), flags=re.MULTILINE)
@@ -176,20 +176,20 @@ def test_the_dockerfile_names_the_team(place: Path, touche: Touche, team: str) -
     assert unquoted == team and not re.search(r'(?<!\\)[$"]', value[1:-1])
 
 
-def test_a_team_without_a_name_is_refused(place: Path, touche: Touche) -> None:
+def test_a_team_without_a_name_is_refused(workplace: Path, touche: Touche) -> None:
     for team in (" ", "a\nRUN b"):
         code, _, err = touche("new", "us", "--team", team)
         assert code == 2 and err.count("\n") == 1 and "is empty or not printable" in err
-    assert not list(place.iterdir())
+    assert not list(workplace.iterdir())
 
 
-def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
+def test_its_workflow_is_valid(workplace: Path, touche: Touche) -> None:
     touche("new", "our-team")
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     subprocess.run([*checker, "our-team/.github/workflows/check.yml"], check=True)
 
 
-def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_baseline_rank_bm25_is_what_it_writes(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)  # frees the name
     (base,) = re.findall("ARG BASE=(.*)", (ROOT / "baselines" / "rank-bm25" / "Dockerfile").read_text())
     write_baseline(Path("rank-bm25"), base, "touche-baselines")

@@ -35,10 +35,13 @@ def image(
 ) -> Content:
     """The content of an archive of docker save, in one of the orders of its parts."""
     names = [f"{number}/layer.tar" for number in range(len(layers))]
-    about = {"os": "linux", "architecture": "amd64", "config": CONFIG if config is None else config}
+    description = {"os": "linux", "architecture": "amd64", "config": CONFIG if config is None else config}
     manifest = json.dumps([{"Config": "c.json", "Layers": names}]).encode()
     parts: list[Entry] = [(name, {}, data) for name, data in zip(names, layers, strict=True)]
-    descriptions: list[Entry] = [("manifest.json", {}, manifest), ("c.json", {}, json.dumps(about).encode())]
+    descriptions: list[Entry] = [
+        ("manifest.json", {}, manifest),
+        ("c.json", {}, json.dumps(description).encode()),
+    ]
     return parsed(*(descriptions + parts if manifest_first else parts + descriptions))
 
 
@@ -122,9 +125,9 @@ def test_which_of_two_names_is_the_hard_link_does_not_matter() -> None:
 
 
 def test_a_file_is_of_the_layer_that_wrote_it_last() -> None:
-    found = image([layer(A, B, OTHER), layer(A, ("opt/b", {"mode": 0o644}, b"new"))])
-    assert found.layers == {"opt": 1, "opt/b": 1, "opt/c": 0}
-    assert found.commands == ["layer 1", "layer 2"]  # without a history
+    image_content = image([layer(A, B, OTHER), layer(A, ("opt/b", {"mode": 0o644}, b"new"))])
+    assert image_content.layers == {"opt": 1, "opt/b": 1, "opt/c": 0}
+    assert image_content.commands == ["layer 1", "layer 2"]  # without a history
 
 
 @pytest.mark.parametrize("damage", ["a layer is missing", "no manifest", "cut", "zstd"])

@@ -21,9 +21,9 @@ from touche.errors import InputError, ToucheError
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """No clone, and a program that has no image; yields the addresses in the package's metadata."""
     addresses: list[str] = []
-    about = Message()
-    monkeypatch.setattr(about, "get_all", lambda name: addresses)
-    monkeypatch.setattr(images, "metadata", lambda name: about)
+    package_metadata = Message()
+    monkeypatch.setattr(package_metadata, "get_all", lambda name: addresses)
+    monkeypatch.setattr(images, "metadata", lambda name: package_metadata)
     monkeypatch.setattr(images, "version", lambda name: "1.2.3")
     monkeypatch.setattr(images, "clone", lambda: None)
     monkeypatch.setattr(images, "check_program", lambda program: None)

@@ -56,7 +56,7 @@ def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
 
 def programs() -> list[str]:
     """Docker and Podman, as far as they run here."""
-    return [each for each in PROGRAMS if shutil.which(each) and succeeds(each, "info")]
+    return [name for name in PROGRAMS if shutil.which(name) and succeeds(name, "info")]
 
 
 @cache
@@ -182,9 +182,12 @@ def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Wri
 def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
     assert "--variant [terrier|classic]" in answer(program, "run", "--rm", "touche/tfidf", "--help")
     labels = answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf")
-    found = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
-    assert found["title"] == "touche/tfidf" and found["licenses"] == "Apache-2.0"
-    assert found["version"] == version("touche-baselines") and found.keys() >= {"revision", "source"}
+    labels_by_name = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
+    assert labels_by_name["title"] == "touche/tfidf" and labels_by_name["licenses"] == "Apache-2.0"
+    assert labels_by_name["version"] == version("touche-baselines") and labels_by_name.keys() >= {
+        "revision",
+        "source",
+    }
     absent = "! command -v gcc cc && ! find /opt -type d -name tests | grep -q ."
     inside = [program, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
     assert subprocess.run([*inside, absent]).returncode == 0
@@ -235,11 +238,11 @@ def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
     )
 
 
-def wait_for(found: Callable[[], Any]) -> Any:
+def wait_for(condition: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + 30
-    while not found() and time.monotonic() < deadline:
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.1)
-    return found()
+    return condition()
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
@@ -253,7 +256,7 @@ def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, st
     assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
     if program == "docker":
         assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
-    mounts = {each["Destination"]: each["RW"] for each in inspected["Mounts"]}
+    mounts = {mount["Destination"]: mount["RW"] for mount in inspected["Mounts"]}
     assert mounts == {"/input/topics.xml": False, "/input/passages.jsonl": False, "/output": True}
     process.send_signal(stop)
     assert process.wait(30) == 128 + stop
@@ -272,7 +275,7 @@ def test_a_killed_run_leaves_no_container(program: str, tmp_path: Path) -> None:
 def test_the_next_run_removes_what_a_killed_run_and_its_killed_watcher_left(
     program: str, tmp_path: Path
 ) -> None:
-    killed, alive = (start_hanging(tmp_path / each, program) for each in ("killed", "alive"))
+    killed, alive = (start_hanging(tmp_path / name, program) for name in ("killed", "alive"))
     try:
         assert wait_for(lambda: containers(program, killed.pid) and containers(program, alive.pid))
         children = Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()
@@ -322,11 +325,11 @@ def test_an_image_older_than_its_files_is_named(
     (folder / ".git").mkdir()
     (folder / ".git" / "index").write_text("what git keeps is not in the image")
     run_in(program)(job(tmp_path / "same", str(folder)), Limits(), print)
-    assert [each for each in caplog.records if each.levelname == "WARNING"] == []
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
     with (folder / "baseline.py").open("a") as file:
         file.write("# changed\n")
     run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
-    (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
+    (warning,) = (record for record in caplog.records if record.levelname == "WARNING")
     assert "touche/bm25 was not built from the current files" in warning.getMessage()
 
 
@@ -366,11 +369,11 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
         listed = type_in(folder, "touche images list")
     finally:
         succeeds("docker", "image", "rm", "--force", f"touche/{team}")
-    assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
+    assert tried == [command for command in commands(page) if reason(command) in ("", CONTAINERS)]
     assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
     if name == "submit-to-tira.md":
         by_hand, by_harness = (
-            (folder / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
+            (folder / "out" / name / "run.txt").read_bytes() for name in ("image", "sandbox")
         )
         assert by_hand == by_harness
 
@@ -384,17 +387,17 @@ def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source
     write_baseline(tmp_path / team)
     text = (tmp_path / team / source).read_text()
     commands = re.findall("^ {4,}(?:run: )?((?:touche|docker) .*)$", text, flags=re.MULTILINE)
-    script = "\n".join(each for each in commands if "docker" in each or "yml" in source)
+    script = "\n".join(command for command in commands if "docker" in command or "yml" in source)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ["sh", "-exc", f"touche images build ./{team}\n{script}"],
             cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True,
         )  # fmt: skip
     finally:
         succeeds("docker", "image", "rm", "--force", f"touche/{team}")
-    assert told.returncode == 0, told.stderr
-    assert (len(commands), "\n2 passed;" in told.stdout) == (10 if source == "README.md" else 5, True)
+    assert done.returncode == 0, done.stderr
+    assert (len(commands), "\n2 passed;" in done.stdout) == (10 if source == "README.md" else 5, True)
     assert len(list((tmp_path / "out").rglob("run.txt"))) == 1
 
 
@@ -402,8 +405,8 @@ def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source
 @pytest.mark.usefixtures("docker")
 def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
     """From a server on this machine; at run time there is no network."""
-    place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
-    shutil.copytree(tiny, place)
+    model_folder = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
+    shutil.copytree(tiny, model_folder)
     files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "hub"))
     with ThreadingHTTPServer(("127.0.0.1", 0), files) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -428,7 +431,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
     run_locally(
         job(tmp_path / "here", "sentence-coherence", *local, given="spot-check/pairs"), Limits(), print
     )
-    here, there = ((tmp_path / each / "run.txt").read_text() for each in ("here", "out"))
+    here, there = ((tmp_path / name / "run.txt").read_text() for name in ("here", "out"))
     tag = "touche-sentence-coherence-coherence=nsp-model={}-depth=100"
     assert here.replace(tag.format(tiny.name), "") == there.replace(tag.format("nsp"), "")
 

@@ -93,7 +93,7 @@ def test_differences_are_named_with_their_layers_those_of_contents_first(engine:
     )
     result = verify("docker", "bm25", print)
     assert result.answer == DIFFERENT
-    assert [(each.kind, each.path, each.layer) for each in result.differences] == [
+    assert [(difference.kind, difference.path, difference.layer) for difference in result.differences] == [
         ("content", "opt/z", "COPY file:1 in /opt"),
         ("mode", "opt/a", "COPY file:1 in /opt"),
         ("only in the rebuild", "opt/new", "COPY file:1 in /opt"),
@@ -151,7 +151,7 @@ def test_a_run_leads_to_its_image_and_its_commit(engine: Engine, run: Path) -> N
     assert (result.answer, result.digest, result.commit) == (SAME, CONTENT.digest, COMMIT)
     engine.rebuilt = changed(opt_a=None)
     result = verify_run("docker", run, print)
-    assert result.answer == DIFFERENT and [each.path for each in result.differences] == ["opt/a"]
+    assert result.answer == DIFFERENT and [difference.path for difference in result.differences] == ["opt/a"]
     engine.image = engine.rebuilt  # the local image is another one, so no file can be compared
     result = verify_run("docker", run, print)
     assert (result.answer, result.digest, result.differences) == (DIFFERENT, CONTENT.digest, [])
@@ -279,7 +279,9 @@ def test_a_verification_leaves_no_image_and_no_container(
         before = everything(program)
         result = verify(program, str(folder), print)
         assert result.answer == DIFFERENT
-        assert [(each.kind, each.path) for each in result.differences] == [("content", "time")]
+        assert [(difference.kind, difference.path) for difference in result.differences] == [
+            ("content", "time")
+        ]
         assert "date" in result.differences[0].layer and result.unpinned == ["apt --version > /apt"]
         assert everything(program) == before
     finally:

@@ -30,7 +30,7 @@ def page(write: Write, image: str, id: str, text: str | None = None, rankings: S
     if text is not None:
         write(f"{folder}/snapshot/text.txt", text)
     if rankings:
-        write(f"{folder}/rankings.jsonl", "".join(json.dumps(each) + "\n" for each in rankings))
+        write(f"{folder}/rankings.jsonl", "".join(json.dumps(ranking) + "\n" for ranking in rankings))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_an_image_has_its_pages_and_files_may_be_missing(folder: Path) -> None:
     one, two = documents
     assert isinstance(one, Image) and (one.id, one.url) == (ONE, "https://example.org/image.png")
     assert one.text == "first\n\nsecond tenure"
-    assert [(each.id, each.url) for each in one.pages] == [
+    assert [(page.id, page.url) for page in one.pages] == [
         (id, f"https://example.org/{id}") for id in ("Pa", "Pb")
     ]
     assert one.pages[1].results == (SearchResult("1", "tenure good", 3), SearchResult("1", "tenure anti", 2))
@@ -100,12 +100,12 @@ def test_a_record_of_ir_datasets_is_the_same_image(folder: Path) -> None:
     (image, _) = find_documents(folder)
     pages = [
         SimpleNamespace(
-            page_id=each.id,
-            url=each.url,
-            text=each.text,
-            rankings=[SimpleNamespace(query_id=r.topic, query=r.query, rank=r.rank) for r in each.results],
+            page_id=page.id,
+            url=page.url,
+            text=page.text,
+            rankings=[SimpleNamespace(query_id=r.topic, query=r.query, rank=r.rank) for r in page.results],
         )
-        for each in image.pages
+        for page in image.pages
     ]
     assert convert_record(SimpleNamespace(doc_id=ONE, url=image.url, phash="1", pages=pages)) == image
     assert isinstance(image.pages[0], ImagePage)

@@ -98,13 +98,13 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
 
 def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) -> None:
     (piece,) = pieces_of_documents(write("a.jsonl", JSONL))
-    place = piece.place
-    assert place and place.piece().raw == JSONL
+    position = piece.place
+    assert position and position.piece().raw == JSONL
     write("a.jsonl", JSONL[:-1])
     with pytest.raises(OSError, match="Input/output error"):
-        place.piece()
+        position.piece()
     with pytest.raises(OSError, match=r"[Ss]tale"):
-        replace(place, inode=place.inode + 1).piece()
+        replace(position, inode=position.inode + 1).piece()
 
 
 def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:

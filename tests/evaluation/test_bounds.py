@@ -85,8 +85,8 @@ def test_bounds_are_the_extremes_of_all_grades(
     judge = bounds.judge(Qrels({"1": labels}), measure_of(measure), grades)
     assert judge
     expected = all_values(measure, first, second, labels, scale)
-    found = judge.topic("1", cut(measure, first), cut(measure, second))
-    assert (found.least, found.greatest) == pytest.approx((min(expected), max(expected)), abs=1e-12)
+    limits = judge.topic("1", cut(measure, first), cut(measure, second))
+    assert (limits.least, limits.greatest) == pytest.approx((min(expected), max(expected)), abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -104,8 +104,8 @@ def test_bounds_are_the_extremes_of_trec_eval_with_added_judgments(measure: str)
     ]
     judge = bounds.judge(Qrels({"1": labels}), measure_of(measure))
     assert judge
-    found = judge.topic("1", cut(measure, ranked))
-    assert (found.least, found.greatest) == pytest.approx((min(scores), max(scores)), abs=1e-6)
+    limits = judge.topic("1", cut(measure, ranked))
+    assert (limits.least, limits.greatest) == pytest.approx((min(scores), max(scores)), abs=1e-6)
 
 
 def test_the_least_value_is_not_that_of_grade_0() -> None:
@@ -143,8 +143,8 @@ def test_many_documents_and_grades_take_no_enumeration() -> None:
     labels = {f"d{number}": number % 6 for number in range(500)}
     judge = bounds.judge(Qrels({"1": labels}), measure_of("nDCG@1000"))
     assert judge
-    found = judge.topic("1", [f"{'ud'[number % 2]}{number}" for number in range(1000)])
-    assert 0 < found.least < found.greatest <= 1
+    limits = judge.topic("1", [f"{'ud'[number % 2]}{number}" for number in range(1000)])
+    assert 0 < limits.least < limits.greatest <= 1
 
 
 def test_touche_has_no_bounds_of_the_mean_if_its_topics_are_not_known(write: Write) -> None:

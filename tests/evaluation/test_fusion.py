@@ -54,11 +54,11 @@ OTHER = lines({("2", "z"): 4.0, ("1", "d"): 0.8, ("1", "b"): 0.2})
     ],
 )
 def test_two_runs_come_to_what_is_computed_by_hand(method: str, expected: dict[str, float]) -> None:
-    found = fused([ONE, OTHER], METHODS[method])
-    assert list(found) == ["1", "2"]
-    assert dict(found["1"]) == pytest.approx(expected, rel=1e-15)
+    scores = fused([ONE, OTHER], METHODS[method])
+    assert list(scores) == ["1", "2"]
+    assert dict(scores["1"]) == pytest.approx(expected, rel=1e-15)
     # The only document of a topic is first and last at once.
-    assert found["2"] == [("z", 1 / 61 if method == "rrf" else 1.0)]
+    assert scores["2"] == [("z", 1 / 61 if method == "rrf" else 1.0)]
 
 
 def by_table(
@@ -80,8 +80,8 @@ def by_table(
             np.isnan(scores), np.nan, 1 / (61 + ranks) if method == "rrf" else 0.05 * 0.95**ranks
         )
     else:
-        lowest, highest = (each(scores, axis=1, keepdims=True) for each in (np.nanmin, np.nanmax))
-        mean, deviation = (each(scores, axis=1, keepdims=True) for each in (np.nanmean, np.nanstd))
+        lowest, highest = (function(scores, axis=1, keepdims=True) for function in (np.nanmin, np.nanmax))
+        mean, deviation = (function(scores, axis=1, keepdims=True) for function in (np.nanmean, np.nanstd))
         with np.errstate(invalid="ignore", divide="ignore"):
             if method == "z-score":
                 shares = np.where(lowest == highest, scores * 0, (scores - mean) / deviation)
@@ -95,13 +95,13 @@ def by_table(
 
 @given(RUNS, st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
 def test_runs_in_any_order_come_to_what_a_table_says(runs, method, random) -> None:  # type: ignore[no-untyped-def]
-    found = {topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method]).items()}
-    assert found.keys() == {topic for run in runs for topic, _ in run}
-    for topic, hits in found.items():
+    scores = {topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method]).items()}
+    assert scores.keys() == {topic for run in runs for topic, _ in run}
+    for topic, hits in scores.items():
         assert hits == pytest.approx(by_table(runs, topic, method), rel=1e-12, abs=1e-15)
     random.shuffle(runs)
     again = {topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method]).items()}
-    assert again == found and all(map(math.isfinite, (s for hits in found.values() for s in hits.values())))
+    assert again == scores and all(map(math.isfinite, (s for hits in scores.values() for s in hits.values())))
 
 
 WEIGHTS = st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=4)
@@ -110,25 +110,25 @@ WEIGHTS = st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=
 @given(RUNS, st.sampled_from(list(METHODS)), WEIGHTS)
 def test_weighted_runs_come_to_what_a_table_says(runs, method, weights) -> None:  # type: ignore[no-untyped-def]
     weights = weights[: len(runs)]
-    found = {
+    scores = {
         topic: dict(hits) for topic, hits in fused([*map(lines, runs)], METHODS[method], weights).items()
     }
     topics = {topic for run, weight in zip(runs, weights, strict=True) if weight for topic, _ in run}
-    assert found.keys() == topics
-    for topic, hits in found.items():
+    assert scores.keys() == topics
+    for topic, hits in scores.items():
         assert hits == pytest.approx(by_table(runs, topic, method, weights), rel=1e-12, abs=1e-15)
 
 
 def test_weights_are_those_of_the_runs_by_hand() -> None:
     """Of the documents a, b and c the first run gives 2, 1 and 0 of 2; the second b and d 0.2 and 0.8."""
-    found = {
+    scores = {
         topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combsum"], [0.25, 2.0]).items()
     }
-    assert found == {"1": {"a": 0.25, "b": 0.125, "c": 0.0, "d": 2.0}, "2": {"z": 2.0}}
-    found = {
+    assert scores == {"1": {"a": 0.25, "b": 0.125, "c": 0.0, "d": 2.0}, "2": {"z": 2.0}}
+    scores = {
         topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combmnz"], [0.25, 2.0]).items()
     }
-    assert found["1"] == {"a": 0.25, "b": 0.25, "c": 0.0, "d": 2.0}
+    assert scores["1"] == {"a": 0.25, "b": 0.25, "c": 0.0, "d": 2.0}
     z = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["z-score"], [2.0, 1.0]).items()}
     # The deviation of 9, 5 and 1 is the square root of 32 / 3; 0.8 and 0.2 are one deviation off.
     high = 4 / math.sqrt(32 / 3)
@@ -147,7 +147,7 @@ def test_scores_that_do_not_differ_have_no_deviation(scores: list[float]) -> Non
 
 
 def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
-    run = lines({("1", f"{place:04}"): -float(place) for place in range(1000)})
+    run = lines({("1", f"{rank:04}"): -float(rank) for rank in range(1000)})
     scores = dict(fused([run], METHODS["rbc"])["1"])
     assert np.float32(scores["0998"]) > np.float32(scores["0999"]) > 0
 
@@ -222,7 +222,7 @@ def test_ranx_gives_the_same_scores(method: str) -> None:
     }[method]
     theirs_fused = ranx.fuse(runs=[ranx.Run(run) for run in runs], **theirs).to_dict()
     ours = [lines({(t, id): s for t, of_topic in run.items() for id, s in of_topic.items()}) for run in runs]
-    found = {topic: dict(hits) for topic, hits in fused(ours, METHODS[method], weights).items()}
-    assert found.keys() == theirs_fused.keys()
-    for topic, hits in found.items():
+    ours_fused = {topic: dict(hits) for topic, hits in fused(ours, METHODS[method], weights).items()}
+    assert ours_fused.keys() == theirs_fused.keys()
+    for topic, hits in ours_fused.items():
         assert hits == pytest.approx(theirs_fused[topic], rel=1e-9, abs=1e-12)

@@ -210,8 +210,8 @@ def test_unusable_judgments_give_no_score(
 ) -> None:
     path = write("qrels/mine.qrels", qrels)
     code, out, err = touche("evaluate", write("run.txt", RUN), "--task", "mine")
-    place = path if line is None else f"{path}:{line}"
-    assert (code, out) == (2, "") and err.startswith(f"touche: {place}: ") and word in err
+    location = path if line is None else f"{path}:{line}"
+    assert (code, out) == (2, "") and err.startswith(f"touche: {location}: ") and word in err
 
 
 def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:

@@ -66,9 +66,9 @@ def test_groups_are_those_of_plain_tests_of_all_pairs() -> None:
             break
         separable.add(pair)
     assert (len(tests), len(separable)) == (325, 155)
-    found = [row.group for row in rows]
-    assert [*Counter(found).values()] == [9, 11, 4, 2]
-    heads = [found.index(group) for group in (1, 2, 3, 4)]
+    groups_of_rows = [row.group for row in rows]
+    assert [*Counter(groups_of_rows).values()] == [9, 11, 4, 2]
+    heads = [groups_of_rows.index(group) for group in (1, 2, 3, 4)]
     for head, end in zip(heads, [*heads[1:], 26], strict=True):
         assert not any((head, run) in separable for run in range(head, end))
         assert end == 26 or (head, end) in separable

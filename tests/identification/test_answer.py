@@ -82,10 +82,10 @@ def test_the_best_of_other_values_go_on_along_each_axis() -> None:
         fit(BAD, 12, fields=("other",)),
         fit(BAD, 13, fields=("other",), analysis=PLURAL),
     ]
-    hypotheses = [each.hypothesis for each in best(ranked(fits), 2)]
-    assert {each.model for each in hypotheses} == {"BM25", "DPH"}
-    assert {each.fields for each in hypotheses} == {TEXT, ("other",)}
-    assert {each.analysis for each in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
+    hypotheses = [fit.hypothesis for fit in best(ranked(fits), 2)]
+    assert {axes.model for axes in hypotheses} == {"BM25", "DPH"}
+    assert {axes.fields for axes in hypotheses} == {TEXT, ("other",)}
+    assert {axes.analysis for axes in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
 
 
 @pytest.mark.parametrize(("limits", "chosen"), [((7, 5), [3, 5, 7, 9, 11, 12, 13]), ((99, 99), [*range(18)])])

@@ -73,9 +73,9 @@ def test_stop_words_go_before_stems_and_possessives_before_both() -> None:
 
 
 def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_counts() -> None:
-    found = counted(ODD)
-    assert list(found) == ANALYSES and len(found) == 25
-    for counts in found.values():
+    counts_by_analysis = counted(ODD)
+    assert list(counts_by_analysis) == ANALYSES and len(counts_by_analysis) == 25
+    for counts in counts_by_analysis.values():
         chosen = np.array([0, 3, 4])
         some = counts.select(chosen)
         rows = {(int(chosen[row]), term): values for (row, term), values in table(some).items()}
@@ -86,7 +86,7 @@ def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_co
 def test_stems_of_another_name_are_the_same_and_other_lengths_are_not() -> None:
     long, short = (counted({"a": text}, {"1": "Cities?"}) for text in ("cities cities dogs", "cities cities"))
     porter, plural = (
-        CandidateAnalysis(False, "none", each) for each in ("Porter's stemmer", "plurals to singulars")
+        CandidateAnalysis(False, "none", stemmer) for stemmer in ("Porter's stemmer", "plurals to singulars")
     )
     assert (long[porter].vocabulary, long[plural].vocabulary) == (("citi",), ("city",))
     assert long[porter].same_as(long[plural]) and not long[porter].same_as(short[porter])

@@ -27,37 +27,37 @@ def problem(model: str, shape: Shape, seed: int, rows: int = 12) -> Problem:
 def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
     """With the same number everywhere: w = 1, c0 = 0.5, c1 = 0.003."""
     for how in (SUM, MAXIMUM):
-        made = problem(BM25, (PAIR, how, 0.25), seed=3)
-        numbers = made.begin()
-        for columns in made.own_columns:
+        posed = problem(BM25, (PAIR, how, 0.25), seed=3)
+        numbers = posed.begin()
+        for columns in posed.own_columns:
             numbers[columns] = 1.0
         fields = np.zeros((2, 12))
-        for at, counts in enumerate(made.counts):
+        for at, counts in enumerate(posed.counts):
             for row, tf, qtf in zip(counts.rows, counts.tf, counts.qtf, strict=True):
                 length = counts.lengths[row]
                 bits = max(0, int(length - 24).bit_length() - 4)
                 length = 24 + (int(length - 24) >> bits << bits)
                 fields[at, row] += qtf * tf / (tf + 0.5 + 0.003 * length)
         expected = np.maximum(fields[0], fields[1] / 4) if how == MAXIMUM else fields[0] + fields[1] / 4
-        np.testing.assert_allclose(made.predicted(numbers), expected)
+        np.testing.assert_allclose(posed.predicted(numbers), expected)
 
 
 @given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
 def test_the_jacobian_is_that_of_differences(model: str, shape: Shape, seed: int) -> None:
-    made, step = problem(model, shape, seed), 1e-7
-    numbers = made.begin() + np.random.default_rng(seed).normal(0, 0.3, made.size)
-    moves = np.eye(made.size) * step
-    columns = [(made.residuals(numbers + by) - made.residuals(numbers - by)) / (2 * step) for by in moves]
-    np.testing.assert_allclose(made.jacobian(numbers), np.array(columns).T, rtol=1e-4, atol=1e-5)
+    posed, step = problem(model, shape, seed), 1e-7
+    numbers = posed.begin() + np.random.default_rng(seed).normal(0, 0.3, posed.size)
+    moves = np.eye(posed.size) * step
+    columns = [(posed.residuals(numbers + by) - posed.residuals(numbers - by)) / (2 * step) for by in moves]
+    np.testing.assert_allclose(posed.jacobian(numbers), np.array(columns).T, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
 def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
-    made = problem(model, ONE, seed=1, rows=80)
-    true = made.begin() + np.random.default_rng(5).normal(0, 0.3, made.size)
-    scores = made.predicted(true)
+    original = problem(model, ONE, seed=1, rows=80)
+    true = original.begin() + np.random.default_rng(5).normal(0, 0.3, original.size)
+    scores = original.predicted(true)
     scores[::10] += 0.5
-    again = Problem(made.hypothesis, made.counts, scores)
+    again = Problem(original.hypothesis, original.counts, scores)
     errors = np.abs(again.residuals(fit(again)))
     assert np.all(errors[np.arange(80) % 10 > 0] < 1e-6) and np.all(errors[::10] > 0.4)
 
@@ -88,16 +88,16 @@ def test_lengths_are_relative_to_known_means_and_k1_and_b_are_those_of_all_field
 
 @pytest.mark.parametrize("how", [SUM, MAXIMUM])
 def test_numbers_relative_to_known_means_are_found_again(how: str) -> None:
-    made = replace(problem(BM25, (PAIR, how, 1.0), seed=1, rows=200), mean_lengths=(400.0, 90.0))
+    original = replace(problem(BM25, (PAIR, how, 1.0), seed=1, rows=200), mean_lengths=(400.0, 90.0))
     true = np.concatenate([np.log([0.54, 0.36]), [7.0, 5.0, 6.0, 3.0, 4.0, 5.0]])
-    again = replace(made, scores=made.predicted(true))
+    again = replace(original, scores=original.predicted(true))
     numbers = fit(again)
     np.testing.assert_allclose(numbers[:2], true[:2], atol=1e-5)
 
 
 def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_could_win() -> None:
-    made = problem(BM25, (PAIR, SUM, 1.0), seed=1, rows=60)
-    first = made.counts[0]
+    original = problem(BM25, (PAIR, SUM, 1.0), seed=1, rows=60)
+    first = original.counts[0]
     twice = replace(
         first,
         rows=np.concatenate([first.rows, first.rows[first.terms == 0]]),
@@ -111,9 +111,9 @@ def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_
             ttf=first.statistics.ttf[[0, 1, 2, 0]],
         ),
     )
-    doubled = replace(made, counts=(twice, made.counts[1]))
-    assert (made.free_numbers(made.begin()), doubled.size) == (made.size, made.size + 1)
-    assert doubled.free_numbers(doubled.begin()) == made.size
+    doubled = replace(original, counts=(twice, original.counts[1]))
+    assert (original.free_numbers(original.begin()), doubled.size) == (original.size, original.size + 1)
+    assert doubled.free_numbers(doubled.begin()) == original.size
     maximum = problem(BM25, (PAIR, MAXIMUM, 1.0), seed=1, rows=60)
     numbers = maximum.begin()
     numbers[maximum.own_columns[1]] = 1e-6
@@ -121,17 +121,17 @@ def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:
-    made = problem(DPH, ONE, seed=1, rows=80)
-    numbers = made.begin()
-    exact = Problem(made.hypothesis, made.counts, made.predicted(numbers))
+    original = problem(DPH, ONE, seed=1, rows=80)
+    numbers = original.begin()
+    exact = Problem(original.hypothesis, original.counts, original.predicted(numbers))
     np.testing.assert_allclose(describe_fit(exact, numbers).deviations, 2e-7 * numbers)
 
 
 def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
-    made = problem(DPH, ONE, seed=1, rows=80)
-    numbers, rounded = made.begin(), made.predicted(made.begin()).round(2)
+    original = problem(DPH, ONE, seed=1, rows=80)
+    numbers, rounded = original.begin(), original.predicted(original.begin()).round(2)
     for slack, is_met in ((0.005, True), (0.001, False)):
-        met = describe_fit(Problem(made.hypothesis, made.counts, rounded, slack), numbers).share()
+        met = describe_fit(Problem(original.hypothesis, original.counts, rounded, slack), numbers).share()
         assert (met == 1) == is_met
 
 

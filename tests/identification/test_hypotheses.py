@@ -13,17 +13,20 @@ PARTS = ("premises", "conclusion", ONE_FIELD)
 def test_every_hypothesis_is_tried_once() -> None:
     arguments, texts = list(space(PARTS)), list(space(TEXT))
     assert len({*arguments}) == len(arguments) and len({*texts}) == len(texts)
-    assert {each.fields for each in arguments if each.combination} == {PARTS[:2]}, (
+    assert {hypothesis.fields for hypothesis in arguments if hypothesis.combination} == {PARTS[:2]}, (
         "not with one that contains it"
     )
-    assert {each.model for each in texts} == {*MODELS}
-    exact = [Counter(each.model for each in texts if each.lengths == lengths) for lengths in LENGTHS]
+    assert {hypothesis.model for hypothesis in texts} == {*MODELS}
+    exact = [
+        Counter(hypothesis.model for hypothesis in texts if hypothesis.lengths == lengths)
+        for lengths in LENGTHS
+    ]
     assert not exact[0][DPH] and exact[2][DPH] == exact[2][BM25], "Terrier's lengths are exact"
 
 
 def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
     free = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], SUM, weight=None)
-    assert {each.weight for each in free.variants()} == {1.0, 0.5, 0.25, None}
+    assert {variant.weight for variant in free.variants()} == {1.0, 0.5, 0.25, None}
     hidden = Hypothesis(BM25, STANDARD, PARTS[:2], SUM)
-    assert {each.weight for each in hidden.variants()} == {1.0}
-    assert {each.offset for each in hidden.variants()} == {-1, 1, 2, 3, 4, 5}
+    assert {variant.weight for variant in hidden.variants()} == {1.0}
+    assert {variant.offset for variant in hidden.variants()} == {-1, 1, 2, 3, 4, 5}

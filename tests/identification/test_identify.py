@@ -31,19 +31,19 @@ ENGLISH, EXACT = f"{_ENGLISH}, lengths in one byte", f"{_ENGLISH}, lengths exact
 def given() -> Input:
     """The arguments of the toy collection as documents of one field, which baselines search."""
     arguments = datasets.open_dataset("spot-check/arguments")
-    documents = [Document(each.id, each.text) for each in arguments.documents]
+    documents = [Document(argument.id, argument.text) for argument in arguments.documents]
     return replace(arguments, documents=documents)
 
 
 def answer_of(run: Iterable[RunLine]) -> Answer:
     """Returns the answer from the first documents of each topic, which is faster."""
-    few = [each for lines in by_topic(in_order_of_score(run)).values() for each in lines[:32]]
+    few = [line for lines in by_topic(in_order_of_score(run)).values() for line in lines[:32]]
     return answer(sample_of(few, given().topics, given().documents, "the spot check"))
 
 
 def by_baseline(name: str, **options: float | str) -> list[RunLine]:
     baseline = baselines.load(name)
-    settings = {key: each.default for key, each in baseline.options.items()} | options
+    settings = {key: option.default for key, option in baseline.options.items()} | options
     ranked = baseline.method(given().topics, given().documents, **settings)
     return [line(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
 
@@ -67,7 +67,7 @@ def by_lucene(analyzer: str, similarity: object) -> list[RunLine]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("made", "first"),
+    ("make_run", "first"),
     [
         (lambda: by_baseline("dirichletlm"), f"LMDirichlet of text, {STANDARD}; mu = 2000"),
         (lambda: by_lucene("english", lucene.dirichlet(1500)), f"LMDirichlet of text, {ENGLISH}; mu = 1500"),
@@ -82,20 +82,20 @@ def by_lucene(analyzer: str, similarity: object) -> list[RunLine]:
     ],
     ids=["dirichletlm", "mu = 1500", "bm25", "standard", "tfidf", "classic", "DPH"],
 )
-def test_runs_of_known_settings_are_identified(made: Callable[[], list[RunLine]], first: str) -> None:
-    assert answer_of(made()).first_line.startswith(first)
+def test_runs_of_known_settings_are_identified(make_run: Callable[[], list[RunLine]], first: str) -> None:
+    assert answer_of(make_run()).first_line.startswith(first)
 
 
 @pytest.mark.slow
 def test_the_collection_of_a_run_of_bm25_is_found() -> None:
     answered = of_bm25()
     (collection,) = answered.collections.values()
-    texts = [terms(analyzer_named("english"), each.text) for each in given().documents]
+    texts = [terms(analyzer_named("english"), document.text) for document in given().documents]
     assert (collection.documents, collection.within) == (len(texts), 0)
     assert collection.df and collection.df == {
         term: sum(term in text for text in texts) for term in collection.df
     }
-    (avgdl,) = (each.note for each in answered.numbers if "avgdl" in each.note)
+    (avgdl,) = (number.note for number in answered.numbers if "avgdl" in number.note)
     mean = sum(text.total() for text in texts) / len(texts)
     assert avgdl == f"then avgdl is {mean:.2f}"
     assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
@@ -105,9 +105,9 @@ def test_the_collection_of_a_run_of_bm25_is_found() -> None:
 
 @pytest.mark.nightly
 def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
-    made = by_baseline("bm25")
-    random = np.random.default_rng(1).random(len(made))
-    answered = answer_of(replace(each, score=float(value)) for each, value in zip(made, random, strict=True))
+    run = by_baseline("bm25")
+    random = np.random.default_rng(1).random(len(run))
+    answered = answer_of(replace(line, score=float(value)) for line, value in zip(run, random, strict=True))
     assert answered.first_line == NOTHING and not answered.collections
 
 
@@ -115,18 +115,18 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     run = write(
-        "run.tsv", "".join(f"{each.topic}\t{each.document}\t{each.score!r}\n" for each in by_baseline("bm25"))
+        "run.tsv", "".join(f"{line.topic}\t{line.document}\t{line.score!r}\n" for line in by_baseline("bm25"))
     )
-    made = of_bm25()
-    monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample, documents: made)
+    answered = of_bm25()
+    monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample, documents: answered)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")
-    assert (code, err) == (0, "") and made.first_line in out.splitlines()
+    assert (code, err) == (0, "") and answered.first_line in out.splitlines()
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
         assert f"\n{title}" in out
     record = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
     assert record == json.loads(json.dumps(asdict(identify(run, "spot-check/arguments"))))
     assert record["stands_out"] and record["collections"]["text"]["documents"] == 270
-    assert len(record["candidates"]) == 6 and {each["field"] for each in record["terms"]} == {"text"}
+    assert len(record["candidates"]) == 6 and {term["field"] for term in record["terms"]} == {"text"}
 
 
 def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:

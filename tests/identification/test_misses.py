@@ -26,13 +26,13 @@ def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] 
     """Returns the explanation of scores whose texts differ in the first field, and which were then moved."""
     run = [line("1", id) for id in TEXTS]
     both = [sample(texts, {"1": "Cats, dogs?"}, run) for texts in (TEXTS, changes)]
-    given, changed = (dict(count_terms(each))[STANDARD]["text"] for each in both)
+    original, changed = (dict(count_terms(one))[STANDARD]["text"] for one in both)
     hypothesis = Hypothesis(BM25, STANDARD, fields, SUM if len(fields) > 1 else "", lengths="exact")
     numbers = np.log([0.54, *[0.0033, 900.0, 250.0] * len(fields)])
-    made = Problem(hypothesis, (changed, given)[: len(fields)], both[0].scores)
-    problem = Problem(hypothesis, (given, given)[: len(fields)], made.predicted(numbers) + by)
+    moved = Problem(hypothesis, (changed, original)[: len(fields)], both[0].scores)
+    problem = Problem(hypothesis, (original, original)[: len(fields)], moved.predicted(numbers) + by)
     fit = Fit(problem, numbers, numbers, np.abs(problem.residuals(numbers)), len(numbers))
-    return {each.document: each.explained for each in misses(fit, replace(both[0], slack=np.zeros(5)))}
+    return {miss.document: miss.explained for miss in misses(fit, replace(both[0], slack=np.zeros(5)))}
 
 
 @pytest.mark.parametrize(

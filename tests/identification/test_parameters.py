@@ -47,10 +47,10 @@ def given_away(
     ids=["Lucene", "older Lucene", "Terrier"],
 )
 def test_n_and_df_are_found(monkeypatch: pytest.MonkeyPatch, weights: list[float], words: str) -> None:
-    found = given_away(monkeypatch, weights, 1e-7)
-    assert found is not None and words in found.weight
-    assert abs(found.documents - 387_740) <= found.within < 5
-    assert found.df.items() <= {str(df): df for df in DF}.items() and found.df["17"] == 17
+    frequencies = given_away(monkeypatch, weights, 1e-7)
+    assert frequencies is not None and words in frequencies.weight
+    assert abs(frequencies.documents - 387_740) <= frequencies.within < 5
+    assert frequencies.df.items() <= {str(df): df for df in DF}.items() and frequencies.df["17"] == 17
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def begun(model: str, weight: float | None = 1.0, means: tuple[float, ...] = (),
     counts = made_counts(1), made_counts(2)
     problem = Problem(hypothesis, counts, np.zeros(12), mean_lengths=means)
     begin = problem.begin()
-    for place, number in numbers.items():
-        begin[int(place[1:])] = number
+    for position, number in numbers.items():
+        begin[int(position[1:])] = number
     return Fit(problem, begin, begin, np.zeros(12), len(begin))
 
 
@@ -114,12 +114,14 @@ def test_known_mean_lengths_determine_k1_and_b(k1: float, b: float, words: str) 
 
 
 def test_a_model_without_a_mean_length_has_the_same_numbers_where_it_is_known() -> None:
-    (mu,) = [each for each in shared_numbers(begun(LM_DIRICHLET, means=(193.93, 5.27))) if each.name == "mu"]
+    (mu,) = [
+        number for number in shared_numbers(begun(LM_DIRICHLET, means=(193.93, 5.27))) if number.name == "mu"
+    ]
     assert mu.round == 2000
 
 
 @pytest.mark.parametrize("weight", [0.25, None])
 def test_a_free_weight_is_a_number_and_a_fixed_one_is_named(weight: float | None) -> None:
-    mu, found = shared_numbers(begun(LM_DIRICHLET, weight))
+    mu, second = shared_numbers(begun(LM_DIRICHLET, weight))
     assert (mu.name, mu.round, str(mu)) == ("mu", 2000, "mu = 2000")
-    assert (found.name, found.value) == ("weight of conclusion", pytest.approx(weight or 0.5))
+    assert (second.name, second.value) == ("weight of conclusion", pytest.approx(weight or 0.5))

@@ -30,8 +30,8 @@ def test_runs_and_tables_of_three_columns_are_read(write: Write) -> None:
     run = write("a.run", "1 Q0 a 1 0.5 tag of mine\n2 Q0 b 1 0.25 t\n")
     table = write("a.tsv", "1\ta\t0.5\n\n2\tb\t0.25\n")
     for lines in map(read_scores, (run, table)):
-        found = [(each.topic, each.document, each.score) for each in lines]
-        assert found == [("1", "a", 0.5), ("2", "b", 0.25)]
+        scores = [(line.topic, line.document, line.score) for line in lines]
+        assert scores == [("1", "a", 0.5), ("2", "b", 0.25)]
 
 
 @given(st.lists(st.floats(1, 30), min_size=20, max_size=50), st.integers(0, 4))
@@ -48,12 +48,12 @@ def test_scores_that_were_not_rounded_have_all_decimals() -> None:
 
 def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
     texts = {f"d{number}": "cats" for number in range(PER_TOPIC + 50)}
-    scores = [line("1", id, 1 / (place + 1)) for place, id in enumerate(texts)]
-    made = sample(texts, {"1": "Cats?"}, [*scores, line("1", "elsewhere"), line("9", "d1")])
+    scores = [line("1", id, 1 / (position + 1)) for position, id in enumerate(texts)]
+    taken = sample(texts, {"1": "Cats?"}, [*scores, line("1", "elsewhere"), line("9", "d1")])
     again = sample(texts, {"1": "Cats?"}, scores[::-1])
-    assert len(made.documents) == PER_TOPIC and made.documents == again.documents
-    assert list(made.scores) == sorted(made.scores, reverse=True)
-    assert made.in_run == PER_TOPIC + 51 and len({*made.documents} - {*list(texts)[:PER_TOPIC]}) > 10
+    assert len(taken.documents) == PER_TOPIC and taken.documents == again.documents
+    assert list(taken.scores) == sorted(taken.scores, reverse=True)
+    assert taken.in_run == PER_TOPIC + 51 and len({*taken.documents} - {*list(texts)[:PER_TOPIC]}) > 10
 
 
 def test_documents_of_another_dataset_are_an_error() -> None:
@@ -69,9 +69,9 @@ def test_a_known_mean_length_is_that_of_a_field() -> None:
     topics, documents = [Topic("1", "Cats?")], [Document(id, text) for id, text in texts.items()]
     with pytest.raises(ToucheError, match=r"no field 'texts'; did you mean text\?"):
         sample_of(run, topics, documents, "made up", {"texts": 2.0})
-    made = sample_of(run, topics, documents, "made up", {"text": 2.0})
-    (known,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [made])
-    (free,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [replace(made, mean_lengths={})])
+    taken = sample_of(run, topics, documents, "made up", {"text": 2.0})
+    (known,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [taken])
+    (free,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [replace(taken, mean_lengths={})])
     assert (known.problem.mean_lengths, free.problem.mean_lengths) == ((2.0,), ())
 
 

@@ -214,9 +214,9 @@ TERRIER = """
 
 def test_bm25_has_the_scores_of_terrier(official: Path, measured: Callable[..., Path]) -> None:
     run = read_run(measured("bm25 --engine terrier --k1 1.2 --b 0.75 --stance PRO", "touche-2022-task-3"))
-    assert {topic: len(places) for topic, places in run.by_topic.items()} == {"34": 43, "48": 36}
-    for topic, places in run.by_rank.items():
+    assert {topic: len(positions) for topic, positions in run.by_topic.items()} == {"34": 43, "48": 36}
+    for topic, positions in run.by_rank.items():
         rows = [TERRIER[at : at + 3] for at in range(0, len(TERRIER), 3) if TERRIER[at] == topic]
-        ends = [*places[: len(rows) - 1], places[-1]]
+        ends = [*positions[: len(rows) - 1], positions[-1]]
         assert run.documents[ends].tolist() == [image for _, image, _ in rows]
         assert run.scores[ends].tolist() == pytest.approx([float(score) for *_, score in rows], rel=1e-6)

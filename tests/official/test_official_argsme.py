@@ -25,7 +25,7 @@ def columns(topic: str, title: str, argument: Argument) -> Row:
     argsme, terms = neighbour("argsme", "baseline"), analysis_named("stopped").terms
     rarity = np.log(1 + 9_999.5 / 1.5)
     texts = {"premises": argsme.lengthened_premises("unseen", argument), "conclusion": argument.conclusion}
-    found = {("page", topic, argument.id.partition("-")[0]): 1.0}
+    parts = {("page", topic, argument.id.partition("-")[0]): 1.0}
     for field, mean in MEANS.items():
         words = Counter(terms(texts[field]))
         length = scan.before_lucene_7(np.array([float(words.total())]))
@@ -33,8 +33,8 @@ def columns(topic: str, title: str, argument: Argument) -> Row:
         for term in terms(title):
             if words[term]:
                 gain = argsme.bm25(np.array([float(words[term])]), length, known)
-                found[field, term] = float(gain[0] / rarity)
-    return found
+                parts[field, term] = float(gain[0] / rarity)
+    return parts
 
 
 def fitted(rows: list[Row], scores: Array) -> tuple[Row, Array]:
@@ -51,15 +51,15 @@ def fitted(rows: list[Row], scores: Array) -> tuple[Row, Array]:
 
 @pytest.mark.nightly
 def test_official_scores_are_met_by_the_formula_and_by_whole_numbers_of_arguments(official: Path) -> None:
-    found = open_dataset("touche-2021-task-1/sample")
-    titles = {topic.number: topic.title for topic in found.topics}
-    arguments = {each.id: each for each in found.documents}
+    dataset = open_dataset("touche-2021-task-1/sample")
+    titles = {topic.number: topic.title for topic in dataset.topics}
+    arguments = {argument.id: argument for argument in dataset.documents}
     path = official / "runs" / "touche-2021-task-1" / "baseline-argsme-in-sample.tsv"
     lines = [line.split() for line in path.read_text().splitlines()]
     rows = [columns(t, titles[t], arguments[id]) for t, id, _ in lines]
     numbers, errors = fitted(rows, np.array([float(score) for *_, score in lines]))
     assert (len(rows), (errors < 1e-5).mean()) == (196, pytest.approx(0.954, abs=0.01))
-    without = [{name: each for name, each in row.items() if name[0] != "page"} for row in rows]
+    without = [{name: value for name, value in row.items() if name[0] != "page"} for row in rows]
     assert (fitted(without, np.array([float(score) for *_, score in lines]))[1] < 1e-5).mean() < 0.2
     frequencies = {"chess": 753, "sport": 3350, "games": 8551, "art": 4180, "psychology": 1785}
     for term, df in frequencies.items():

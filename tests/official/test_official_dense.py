@@ -42,20 +42,20 @@ def cosines_by_peer(titles: list[str], texts: list[str]) -> Any:
 @pytest.mark.parametrize("name", ["beir-webis-touche2020-v2/sample", "spot-check/arguments"])
 @pytest.mark.usefixtures("official")
 def test_cosines_and_order_are_those_of_sentence_transformers(name: str) -> None:
-    given, text_of = open_dataset(name), neighbour("dense", "embeddings").embedded_text
-    documents = {each.id: text_of(each) for each in given.documents}
-    expected = cosines_by_peer([topic.title for topic in given.topics], list(documents.values()))
+    source, text_of = open_dataset(name), neighbour("dense", "embeddings").embedded_text
+    documents = {document.id: text_of(document) for document in source.documents}
+    expected = cosines_by_peer([topic.title for topic in source.topics], list(documents.values()))
     rankings = {
-        topic.number: dict(hits) for topic, hits in baselines.load("dense")(given.topics, given.documents)
+        topic.number: dict(hits) for topic, hits in baselines.load("dense")(source.topics, source.documents)
     }
-    for topic, cosines in zip(given.topics, expected.tolist(), strict=True):
+    for topic, cosines in zip(source.topics, expected.tolist(), strict=True):
         by_peer = dict(zip(documents, cosines, strict=True))
         assert rankings[topic.number] == pytest.approx(by_peer, abs=WITHIN)
         # Documents that the peer has closer together than its last digits tell may be in any order.
         order = [by_peer[id] for id in rankings[topic.number]]
         assert all(one > other - 1e-6 for one, other in pairwise(order))
-    assert len(rankings) == len(given.topics) and all(
-        len(each) == len(documents) for each in rankings.values()
+    assert len(rankings) == len(source.topics) and all(
+        len(ranking) == len(documents) for ranking in rankings.values()
     )
 
 

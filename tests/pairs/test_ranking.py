@@ -114,10 +114,12 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
 
 
 def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_float32_holds() -> None:
-    given, mu = datasets.open_dataset("spot-check/arguments"), 1999.9
-    expected = [dict(hits) for _, hits in baselines.load("dirichletlm")(given.topics, given.documents, mu=mu)]
-    found = pairs.Arguments.read(given.topics, given.documents, mu).best(100, sentences=1)
-    for (_, ranked), scores in zip(found, expected, strict=True):
+    source, mu = datasets.open_dataset("spot-check/arguments"), 1999.9
+    expected = [
+        dict(hits) for _, hits in baselines.load("dirichletlm")(source.topics, source.documents, mu=mu)
+    ]
+    rankings = pairs.Arguments.read(source.topics, source.documents, mu).best(100, sentences=1)
+    for (_, ranked), scores in zip(rankings, expected, strict=True):
         assert ranked
         assert {one.id: score for one, score in ranked} == {one.id: scores[one.id] for one, _ in ranked}
 

@@ -107,8 +107,8 @@ def test_a_run_names_the_commit_of_its_own_repository(
 ) -> None:
     def source(folder: Path) -> dict[str, str]:
         touche("run", f"{folder}", "-i", "spot-check/passages", "-o", tmp_path / "out")
-        found = metadata_in(tmp_path / "out")["implementation"]["source"]
-        return {name: found.get(name, "unknown") for name in ("commit", "repository")}
+        source_of_run = metadata_in(tmp_path / "out")["implementation"]["source"]
+        return {name: source_of_run.get(name, "unknown") for name in ("commit", "repository")}
 
     def git(*arguments: str) -> str:
         identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")

@@ -48,17 +48,17 @@ def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_s
 ) -> None:
     # In odd topics a is relevant, in even ones b: each half is tuned on the other, and so is wrong.
     task = task_of(write, monkeypatch, {topic: "ba"[int(topic) % 2] for topic in TOPICS})
-    found = tuned(runs, METHODS[method], 10, task, "two-fold")
-    chosen = {topic: found.weights[topic] for topic in TOPICS}
+    fusion = tuned(runs, METHODS[method], 10, task, "two-fold")
+    chosen = {topic: fusion.weights[topic] for topic in TOPICS}
     assert all((one > other) == (int(topic) % 2 == 0) for topic, (one, other) in chosen.items())
-    lines = found.run
+    lines = fusion.run
     qrels = {topic: {"a": int(topic) % 2, "b": 1 - int(topic) % 2} for topic in TOPICS}
     values = trec_eval(lines, qrels, task.measure).per_topic
-    assert found.cross_validation.values == values
+    assert fusion.cross_validation.values == values
     assert {line.document for line in lines if line.rank == 1 and line.topic in ("1", "3")} == {"b"}
-    for topic, places in found.run.by_topic.items():
-        whole = fused_run(runs, METHODS[method], 10, found.weights[topic])
-        assert whole.take(whole.by_topic[topic]) == found.run.take(places)
+    for topic, positions in fusion.run.by_topic.items():
+        whole = fused_run(runs, METHODS[method], 10, fusion.weights[topic])
+        assert whole.take(whole.by_topic[topic]) == fusion.run.take(positions)
 
 
 def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_unjudged_topic(
@@ -67,12 +67,12 @@ def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_u
     relevant = dict.fromkeys(TOPICS, "a")
     for changed in ("a", "b"):
         task = task_of(write, monkeypatch, relevant | {"5": changed})
-        found = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
-        assert found.weights["5"][0] > found.weights["5"][1]
-        assert found.cross_validation.values["5"] == pytest.approx(float(changed == "a"), abs=0.5)
+        fusion = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
+        assert fusion.weights["5"][0] > fusion.weights["5"][1]
+        assert fusion.cross_validation.values["5"] == pytest.approx(float(changed == "a"), abs=0.5)
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
-    found = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
-    assert found.weights["99"][0] < found.weights["99"][1] and "99" not in found.cross_validation.values
+    fusion = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
+    assert fusion.weights["99"][0] < fusion.weights["99"][1] and "99" not in fusion.cross_validation.values
 
 
 def test_a_run_that_lacks_judged_topics_can_weigh_everything(
@@ -80,8 +80,8 @@ def test_a_run_that_lacks_judged_topics_can_weigh_everything(
 ) -> None:
     only = [line for line in runs[0] if line.topic == "99"]
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
-    found = tuned([only, runs[1]], METHODS["rrf"], 10, task, "two-fold")
-    assert found.cross_validation.mean == 1.0 and found.weights["1"] == (0.5, 0.5)
+    fusion = tuned([only, runs[1]], METHODS["rrf"], 10, task, "two-fold")
+    assert fusion.cross_validation.mean == 1.0 and fusion.weights["1"] == (0.5, 0.5)
 
 
 def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
