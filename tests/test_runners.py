@@ -73,16 +73,19 @@ def test_topics_and_documents_have_any_form(form: str) -> None:
 
 
 def test_polars_and_pyarrow_are_also_read() -> None:
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
     expected = package.run("bm25", topics=QUERIES, documents=TEXTS)
-    topics, documents = polars.from_pandas(topics_frame()), pyarrow.Table.from_pandas(documents_frame())
+    topics = polars.from_pandas(topics_frame())
+    documents = pyarrow.Table.from_pandas(documents_frame())
     assert package.run("bm25", topics=topics, documents=documents) == expected
 
 
 @pytest.mark.parametrize("dataset", [TASK, "spot-check/pages", "spot-check/passages"])
 def test_the_data_of_a_task_gives_the_run_of_its_dataset(dataset: str) -> None:
     """Topics and documents also survive a frame: arguments and pages stay what they are."""
-    data, expected = package.task(dataset), package.run("bm25", dataset)
+    data = package.task(dataset)
+    expected = package.run("bm25", dataset)
     assert package.run("bm25", topics=data.topics, documents=data.documents).text() == expected.text()
     frames = {"topics": data.topics.frame(), "documents": data.documents.frame()}
     assert package.run("bm25", **frames).text() == expected.text()

@@ -130,7 +130,8 @@ def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
     if is_empty:
         folder.mkdir()
         inode = folder.stat().st_ino
-    rename, steps = Path.rename, list[Path]()
+    rename = Path.rename
+    steps = list[Path]()
 
     def killed(path: Path, target: Path) -> Path:
         steps.append(path)

@@ -137,7 +137,9 @@ def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runn
 
 
 def test_the_topics_of_a_joined_run_may_be_those_of_a_dataset(touche: Touche, tmp_path: Path) -> None:
-    dataset, part, statistics = "spot-check/passages", tmp_path / "part", tmp_path / "s.json"
+    dataset = "spot-check/passages"
+    part = tmp_path / "part"
+    statistics = tmp_path / "s.json"
     for option in ("--keep-statistics", "--statistics"):
         assert touche("run", "bm25", "-i", dataset, "-o", part, option, statistics)[0] == 0
     options = ("-i", dataset, "--statistics", statistics, "-o", tmp_path / "all")

@@ -17,7 +17,8 @@ from touche.cli.output import MARKUP
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is not in |nothing was verified")
 CARDS = ["src/touche/tasks/touche-2020-task-1.toml", "no-such-card.toml"]
-TOY, TASK = "spot-check/arguments", "touche-2021-task-1"
+TOY = "spot-check/arguments"
+TASK = "touche-2021-task-1"
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ def as_cell(value: Any) -> str:
 
 
 def test_fetching_prints_each_file_and_then_its_problem(touche: Touche, tmp_path: Path) -> None:
-    mirror, folder = tmp_path / "mirror", tmp_path / "data"
+    mirror = tmp_path / "mirror"
+    folder = tmp_path / "data"
     mirror.mkdir()
     statuses = package.fetch(TASK, mirror=mirror, output=folder, no_corpora=True)
     options = [TASK, "--from", mirror, "--to", folder, "--no-corpora"]

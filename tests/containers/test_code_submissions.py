@@ -23,7 +23,8 @@ from touche.baselines.starter import write_baseline
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("programs")]
 
-TASK, DATASET = "a-task", "spot-check-arguments-20261101-training"
+TASK = "a-task"
+DATASET = "spot-check-arguments-20261101-training"
 CLIENT = Path(sys.executable).parent / "tira-cli"
 FORMATS = ["run.txt", "run-with-metadata"]
 

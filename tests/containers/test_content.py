@@ -50,7 +50,8 @@ def parsed(*parts: Entry) -> Content:
         return parse_archive(archive)
 
 
-A, B = ("opt", FOLDER, b""), ("opt/b", {"mode": 0o644}, b"b" * 2000)
+A = ("opt", FOLDER, b"")
+B = ("opt/b", {"mode": 0o644}, b"b" * 2000)
 WHOLE = image([layer(A, B, ("opt/link", {"type": tarfile.SYMTYPE, "linkname": "b"}, b""))])
 LINK = ("opt/link", {"type": tarfile.SYMTYPE, "linkname": "b"}, b"")
 OTHER = ("opt/c", {"mode": 0o644}, b"c")

@@ -53,7 +53,8 @@ def test_a_program_that_ends_takes_along_what_it_left_behind() -> None:
 
 @pytest.mark.parametrize("script", [HANGS, OBSTINATE, TIDIES])
 def test_the_limit_ends_all_that_a_program_has_started_which_may_tidy_up(script: str, tmp_path: Path) -> None:
-    lines, scratch = list[str](), tmp_path / "scratch"
+    lines = list[str]()
+    scratch = tmp_path / "scratch"
     scratch.touch()
     with pytest.raises(TimeoutExpired):
         execute(python(script, str(scratch)), lines.append, seconds=0.5)
@@ -141,7 +142,8 @@ OWNERS = {  # and whether they are dead
 @pytest.mark.parametrize("owner", OWNERS)
 def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
     process, is_dead = OWNERS[owner]
-    removed, label = list[str](), f"--filter=label={runs._owner()}"
+    removed = list[str]()
+    label = f"--filter=label={runs._owner()}"
     monkeypatch.setattr(runs, "answer", lambda *words: f"touche-{process}-c" if label in words else "")
     monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(" ".join(words)))
     runs._remove_abandoned("docker")

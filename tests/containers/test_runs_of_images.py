@@ -359,11 +359,9 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
 @pytest.mark.parametrize("name", with_the_rest_nightly(["submit-to-tira.md", "official-data.md"], now=[]))
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
-    page, folder, team = (
-        ROOT / "docs" / "how-to" / name,
-        workspace(tmp_path / "clone"),
-        f"guide-{os.getpid()}",
-    )
+    page = ROOT / "docs" / "how-to" / name
+    folder = workspace(tmp_path / "clone")
+    team = f"guide-{os.getpid()}"
     try:
         tried = follow(page, folder, but=CONTAINERS, team=team)
         listed = type_in(folder, "touche images list")

@@ -22,7 +22,8 @@ from touche.errors import InputError, ToucheError
 from touche.tira import provenance
 
 OF_EACH_BASE = ("bm25", "elrond", "dense")
-COMMIT, OTHER = "a" * 40, "b" * 40
+COMMIT = "a" * 40
+OTHER = "b" * 40
 FILE = File(kind="file", mode="644", owner="0:0", content="1")
 CONTENT = Content(
     files={"opt/a": FILE, "opt/z": FILE, "usr/x": FILE},

@@ -18,7 +18,8 @@ from touche.documents.ir_datasets import convert_record
 from touche.documents.records import ImagePage, SearchResult
 from touche.trec.runs import read_run
 
-ONE, TWO = "I05" + "0" * 14, "If0" + "1" * 14
+ONE = "I05" + "0" * 14
+TWO = "If0" + "1" * 14
 GOOD, ANTI = (
     {"topic": "1", "query": f"tenure {end}", "rank": rank} for end, rank in (("good", 3), ("anti", 2))
 )

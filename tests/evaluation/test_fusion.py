@@ -68,7 +68,8 @@ def by_table(
     scores = np.array([[run.get((topic, document), np.nan) for document in IDS] for run in runs])
     factors = np.ones(len(runs)) if weights is None else np.array(weights)
     used = ~np.isnan(scores).all(axis=1) & (factors > 0)
-    scores, factors = scores[used], factors[used]
+    scores = scores[used]
+    factors = factors[used]
     if method in ("rrf", "rbc"):
         # What stands above a document: higher scores, and the same ones with a later id.
         later = np.array(IDS)[:, None] > np.array(IDS)[None, :]

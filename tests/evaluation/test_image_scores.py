@@ -19,7 +19,9 @@ from touche.trec.runs import read_run
 
 IMAGES = [f"I{digit * 16}" for digit in "0123456789abcdef"]
 A, B, C, D = IMAGES[:4]
-STANCES, IDS, TOPICS = ["PRO", "CON"], "I[0-9a-f]{16}", ["1", "2"]
+STANCES = ["PRO", "CON"]
+IDS = "I[0-9a-f]{16}"
+TOPICS = ["1", "2"]
 CARD = """
 id = "mine"
 title = "Images"
@@ -106,7 +108,9 @@ def test_an_image_that_is_not_judged_is_off_topic(task: Task, write: Write) -> N
 
 def oracle(lines: list[list[str]]) -> list[int]:
     """The numbers of the lines that count, computed independently from the description of the script."""
-    counted, ranks, scores = [], dict[str, int](), dict[str, float]()
+    counted = []
+    ranks = dict[str, int]()
+    scores = dict[str, float]()
     for number, line in enumerate(lines, 1):
         if len(line) != 6 or line[0] not in TOPICS or line[1] not in STANCES:
             continue

@@ -15,17 +15,18 @@ from touche.identification.parameters import DocumentFrequencies
 from touche.identification.search import Round, best, chosen_documents, ranked
 
 PLURAL = CandidateAnalysis(False, "none", "plurals to singulars")
-TOLERANCE, MISSED = 0.0, 1.0
-GOOD = [TOLERANCE] * 90 + [MISSED] * 10
-BAD = [TOLERANCE] * 12 + [MISSED] * 88
+REPRODUCED = 0.0
+MISSED = 1.0
+GOOD = [REPRODUCED] * 90 + [MISSED] * 10
+BAD = [REPRODUCED] * 12 + [MISSED] * 88
 
 
 def test_two_are_differs_by_documents_that_only_one_of_them_meets() -> None:
     """For 20 documents, 18 to 2 is more than two standard errors; 14 to 6 is less."""
-    most = [TOLERANCE] * 18 + [MISSED] * 2 + [TOLERANCE] * 80
-    least = [MISSED] * 18 + [TOLERANCE] * 2 + [TOLERANCE] * 80
+    most = [REPRODUCED] * 18 + [MISSED] * 2 + [REPRODUCED] * 80
+    least = [MISSED] * 18 + [REPRODUCED] * 2 + [REPRODUCED] * 80
     assert differs(fit(most), fit(least))
-    assert not differs(fit([TOLERANCE] * 14 + [MISSED] * 6), fit([MISSED] * 14 + [TOLERANCE] * 6))
+    assert not differs(fit([REPRODUCED] * 14 + [MISSED] * 6), fit([MISSED] * 14 + [REPRODUCED] * 6))
     assert not differs(fit(most, numbers=10), fit(least, numbers=20)), "free numbers buy documents"
 
 
@@ -35,8 +36,8 @@ def test_two_are_differs_by_documents_that_only_one_of_them_meets() -> None:
         (fit(GOOD, 10, model="BM25"), [], "88.9% of the scores"),
         (fit(GOOD, 10), [fit(GOOD, 10, lengths="exact")], "88.9% of the scores"),
         (fit(BAD, 10), [], "reproduces 12.0% of the scores"),
-        (fit([TOLERANCE] * 100, 81), [], "all scores except 19"),
-        (fit([TOLERANCE] * 98 + [MISSED] * 2, 80), [], "90.0% of the scores"),
+        (fit([REPRODUCED] * 100, 81), [], "all scores except 19"),
+        (fit([REPRODUCED] * 98 + [MISSED] * 2, 80), [], "90.0% of the scores"),
         (fit(GOOD, 10, model="BM25"), [fit(GOOD, 10)], "does not differ significantly from DPH"),
     ],
 )
@@ -64,12 +65,12 @@ def test_undecided_axes_name_all_values_those_of_twins_too() -> None:
 
 
 def test_ranked_by_share_less_floor_then_named_analyses_then_the_median_and_never_by_the_mean() -> None:
-    outliers = fit([TOLERANCE] * 60 + [100.0] * 40, 10)
+    outliers = fit([REPRODUCED] * 60 + [100.0] * 40, 10)
     close = fit([0.01] * 100, 10, model="BM25")
-    cheap = fit([TOLERANCE] * 60 + [100.0] * 40, 5, lengths="exact")
-    few = fit([TOLERANCE] * 40 + [100.0] * 60, 10, lengths="before Lucene 7")
-    smaller = fit([TOLERANCE] * 40 + [0.01] * 60, 10, model="BM25")
-    unnamed = fit([TOLERANCE] * 40 + [0.001] * 60, 10, analysis=PLURAL)
+    cheap = fit([REPRODUCED] * 60 + [100.0] * 40, 5, lengths="exact")
+    few = fit([REPRODUCED] * 40 + [100.0] * 60, 10, lengths="before Lucene 7")
+    smaller = fit([REPRODUCED] * 40 + [0.01] * 60, 10, model="BM25")
+    unnamed = fit([REPRODUCED] * 40 + [0.001] * 60, 10, analysis=PLURAL)
     expected = [cheap, outliers, smaller, few, unnamed, close]
     assert ranked([unnamed, close, few, outliers, smaller, cheap]) == expected
 

@@ -27,7 +27,8 @@ ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, p
 
 
 def run_by(name: str, options: Mapping[str, object]) -> list[RunLine]:
-    source, baseline = open_dataset(TOY), baselines.load(name)
+    source = open_dataset(TOY)
+    baseline = baselines.load(name)
     settings = {key: option.default for key, option in baseline.options.items()} | options
     ranked = baseline.method(source.topics, source.documents, **settings)
     return [

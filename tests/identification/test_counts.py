@@ -36,7 +36,8 @@ def counted(
 
 def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> None:
     """Compares counts with the terms that an analyzer of Lucene makes."""
-    counts, analyzer = counted(texts, titles)[NAMED[name]], analyzer_named(name)
+    counts = counted(texts, titles)[NAMED[name]]
+    analyzer = analyzer_named(name)
     of_texts = {id: terms(analyzer, text) for id, text in texts.items()}
     of_titles = {topic: terms(analyzer, title) for topic, title in titles.items()}
     run = [(topic, id) for topic in sorted(titles) for id in sorted(texts)]

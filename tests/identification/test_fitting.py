@@ -44,7 +44,8 @@ def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
 
 @given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
 def test_the_jacobian_is_that_of_differences(model: str, shape: Shape, seed: int) -> None:
-    posed, step = problem(model, shape, seed), 1e-7
+    posed = problem(model, shape, seed)
+    step = 1e-7
     numbers = posed.begin() + np.random.default_rng(seed).normal(0, 0.3, posed.size)
     moves = np.eye(posed.size) * step
     columns = [(posed.residuals(numbers + by) - posed.residuals(numbers - by)) / (2 * step) for by in moves]
@@ -74,10 +75,13 @@ def test_a_maximum_is_fitted_though_the_second_field_wins_only_where_the_first_i
 
 
 def test_lengths_are_relative_to_known_means_and_k1_and_b_are_those_of_all_fields() -> None:
-    free, means = problem(BM25, (PAIR, SUM, 1.0), seed=3), (200.0, 5.0)
+    free = problem(BM25, (PAIR, SUM, 1.0), seed=3)
+    means = (200.0, 5.0)
     known = replace(free, mean_lengths=means)
     numbers = np.concatenate([np.log([0.54, 0.36]), [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
-    c0, c1, own = numbers[:1], [np.log([0.36 / mean]) for mean in means], (numbers[2:5], numbers[5:])
+    c0 = numbers[:1]
+    c1 = [np.log([0.36 / mean]) for mean in means]
+    own = (numbers[2:5], numbers[5:])
     assert known.size == free.size - 1
     expected = free.predicted(np.concatenate([c0, c1[0], own[0], c1[1], own[1]]))
     np.testing.assert_allclose(known.predicted(numbers), expected)
@@ -129,7 +133,8 @@ def test_a_number_is_known_no_better_than_engines_store_it() -> None:
 
 def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
     original = problem(DPH, ONE, seed=1, rows=80)
-    numbers, rounded = original.begin(), original.predicted(original.begin()).round(2)
+    numbers = original.begin()
+    rounded = original.predicted(original.begin()).round(2)
     for slack, is_met in ((0.005, True), (0.001, False)):
         met = describe_fit(Problem(original.hypothesis, original.counts, rounded, slack), numbers).share()
         assert (met == 1) == is_met

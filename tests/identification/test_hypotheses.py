@@ -11,7 +11,8 @@ PARTS = ("premises", "conclusion", ONE_FIELD)
 
 
 def test_every_hypothesis_is_tried_once() -> None:
-    arguments, texts = list(space(PARTS)), list(space(TEXT))
+    arguments = list(space(PARTS))
+    texts = list(space(TEXT))
     assert len({*arguments}) == len(arguments) and len({*texts}) == len(texts)
     assert {hypothesis.fields for hypothesis in arguments if hypothesis.combination} == {PARTS[:2]}, (
         "not with one that contains it"

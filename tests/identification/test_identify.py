@@ -24,7 +24,8 @@ from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
 STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
 _ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
-ENGLISH, EXACT = f"{_ENGLISH}, lengths in one byte", f"{_ENGLISH}, lengths exact"
+ENGLISH = f"{_ENGLISH}, lengths in one byte"
+EXACT = f"{_ENGLISH}, lengths exact"
 
 
 @cache

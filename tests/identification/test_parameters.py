@@ -28,8 +28,8 @@ def given_away(
 ) -> DocumentFrequencies | None:
     """Returns the inference from weights with these standard errors, among few document counts."""
     monkeypatch.setattr(import_module("touche.identification.parameters"), "_LARGEST", 500_000)
-    made, names = made_counts(1, terms=len(weights)), tuple(map(str, DF[: len(weights)]))
-    counts = replace(made, vocabulary=names)
+    names = tuple(map(str, DF[: len(weights)]))
+    counts = replace(made_counts(1, terms=len(weights)), vocabulary=names)
     problem = Problem(Hypothesis(BM25, STANDARD, TEXT), (counts,), np.zeros(12))
     moved = np.array(weights) + np.random.default_rng(2).normal(0, deviation, len(weights))
     numbers = np.array([log(c0), log(0.9 / 100), *moved])

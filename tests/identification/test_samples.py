@@ -62,11 +62,10 @@ def test_documents_of_another_dataset_are_an_error() -> None:
 
 
 def test_a_known_mean_length_is_that_of_a_field() -> None:
-    texts, run = (
-        {f"d{number}": "cats " * number for number in (1, 2)},
-        [line("1", "d1", 2.0), line("1", "d2")],
-    )
-    topics, documents = [Topic("1", "Cats?")], [Document(id, text) for id, text in texts.items()]
+    texts = {f"d{number}": "cats " * number for number in (1, 2)}
+    run = [line("1", "d1", 2.0), line("1", "d2")]
+    topics = [Topic("1", "Cats?")]
+    documents = [Document(id, text) for id, text in texts.items()]
     with pytest.raises(ToucheError, match=r"no field 'texts'; did you mean text\?"):
         sample_of(run, topics, documents, "made up", {"texts": 2.0})
     taken = sample_of(run, topics, documents, "made up", {"text": 2.0})
@@ -110,7 +109,8 @@ def test_the_mean_length_of_both_parts_as_one_field_is_enough_for_it() -> None:
 
 
 def arguments(mean_lengths: dict[str, float]) -> Sample:
-    documents, topics = [Argument("a", "Cats win.", ("They do.",))], [Topic("1", "Cats?")]
+    documents = [Argument("a", "Cats win.", ("They do.",))]
+    topics = [Topic("1", "Cats?")]
     return sample_of([line("1", "a")], topics, documents, "made up", mean_lengths)
 
 

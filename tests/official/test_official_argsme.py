@@ -22,7 +22,8 @@ Row = dict[tuple[str, ...], float]
 
 def columns(topic: str, title: str, argument: Argument) -> Row:
     """The parts of a score, except for numbers of the whole index: idf, and the page's share."""
-    argsme, terms = neighbour("argsme", "baseline"), analysis_named("stopped").terms
+    argsme = neighbour("argsme", "baseline")
+    terms = analysis_named("stopped").terms
     rarity = np.log(1 + 9_999.5 / 1.5)
     texts = {"premises": argsme.lengthened_premises("unseen", argument), "conclusion": argument.conclusion}
     parts = {("page", topic, argument.id.partition("-")[0]): 1.0}
@@ -41,11 +42,13 @@ def fitted(rows: list[Row], scores: Array) -> tuple[Row, Array]:
     """Returns the numbers that reproduce the most scores, by robust least squares, and the errors."""
     names = sorted({name for row in rows for name in row})
     table = np.array([[row.get(name, 0.0) for name in names] for row in rows])
-    weights, scale = np.ones(len(rows)), 1.0
+    weights = np.ones(len(rows))
+    scale = 1.0
     for _ in range(150):
         numbers = np.linalg.lstsq(table * weights[:, None], scores * weights, rcond=None)[0]
         errors = scores - table @ numbers
-        weights, scale = 1 / np.sqrt(1 + np.square(errors / scale)), max(0.93 * scale, 3e-5)
+        weights = 1 / np.sqrt(1 + np.square(errors / scale))
+        scale = max(0.93 * scale, 3e-5)
     return dict(zip(names, numbers.tolist(), strict=True)), np.abs(errors)
 
 

@@ -42,7 +42,8 @@ def cosines_by_peer(titles: list[str], texts: list[str]) -> Any:
 @pytest.mark.parametrize("name", ["beir-webis-touche2020-v2/sample", "spot-check/arguments"])
 @pytest.mark.usefixtures("official")
 def test_cosines_and_order_are_those_of_sentence_transformers(name: str) -> None:
-    source, text_of = open_dataset(name), neighbour("dense", "embeddings").embedded_text
+    source = open_dataset(name)
+    text_of = neighbour("dense", "embeddings").embedded_text
     documents = {document.id: text_of(document) for document in source.documents}
     expected = cosines_by_peer([topic.title for topic in source.topics], list(documents.values()))
     rankings = {

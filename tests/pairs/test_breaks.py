@@ -46,7 +46,8 @@ def test_sentences_are_those_of_java(text: str) -> None:
 
 def test_the_table_is_what_the_script_makes() -> None:
     """Not all neighbours have one sign; test_sentences_are_those_of_java covers all."""
-    signs, size = breaks._signs().reshape(-1, SCRIPT["AT_ONCE"]), SCRIPT["AT_ONCE"]
+    signs = breaks._signs().reshape(-1, SCRIPT["AT_ONCE"])
+    size = SCRIPT["AT_ONCE"]
     answer_of = {ord(sign): SCRIPT["answers"](range(ord(c), ord(c) + 1))[0] for sign, c in EXAMPLES.items()}
     mixed = np.flatnonzero((signs != signs[:, :1]).any(axis=1)).tolist()
     assert len(set(answer_of.values())) == len(EXAMPLES) and len(mixed) > 100

@@ -114,7 +114,8 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
 
 
 def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_float32_holds() -> None:
-    source, mu = datasets.open_dataset("spot-check/arguments"), 1999.9
+    source = datasets.open_dataset("spot-check/arguments")
+    mu = 1999.9
     expected = [
         dict(hits) for _, hits in baselines.load("dirichletlm")(source.topics, source.documents, mu=mu)
     ]

@@ -57,7 +57,8 @@ def test_a_page_has_two_columns_with_addresses_grades_and_thumbnails(
     assert picture(images, first) and not picture(images, "../../etc")
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     html = package.report({"mine": run}, tmp_path / "report", "spot-check/images").read_text()
-    pro, con = html.index("<h3>1 PRO</h3>"), html.index("<h3>1 CON</h3>")
+    pro = html.index("<h3>1 PRO</h3>")
+    con = html.index("<h3>1 CON</h3>")
     assert html.count("<h3>") == 6 and html.count("data:image/webp") == 1
     address = min(path.glob("pages/*/page-url.txt")).read_text().strip()
     assert pro < html.index(f"<code>{first}</code>") < html.index(address) < con
