@@ -151,10 +151,21 @@ def _modules() -> list[str]:
 def _versions(modules: Iterable[str]) -> dict[str, str]:
     """Returns the versions of modules, at first sight if they are loaded, because Python loads none anew."""
     new = {*modules} - _loaded.keys()
-    packages = packages_distributions() if new else {}  # slow
+    packages = _packages(_times(sys.path)) if new else {}
     versions = {module: _version(module, packages.get(module, ())) for module in new}
     _loaded.update({module: versions[module] for module in new if module in sys.modules})
     return {module: (_loaded | versions)[module] for module in modules}
+
+
+@cache
+def _packages(times: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
+    """Returns the packages of each module; to list them takes half a second."""
+    return packages_distributions()
+
+
+def _times(folders: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Returns when folders have changed, for example because a package was installed."""
+    return tuple((folder, Path(folder).stat().st_mtime_ns) for folder in folders if Path(folder).is_dir())
 
 
 def _version(module: str, packages: Iterable[str]) -> str:
