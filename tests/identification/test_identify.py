@@ -120,8 +120,8 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
     )
     answered = of_bm25()
     monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample, documents: answered)
-    code, out, err = touche("identify", run, "--task", "spot-check/arguments")
-    assert (code, err) == (0, "") and answered.first_line in out.splitlines()
+    code, out, _ = touche("identify", run, "--task", "spot-check/arguments")  # a slow machine shows progress
+    assert code == 0 and answered.first_line in out.splitlines()
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
         assert f"\n{title}" in out
     record = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
