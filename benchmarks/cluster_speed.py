@@ -145,7 +145,7 @@ def shares(given: Path) -> None:
             pages += [parse(page)] if isinstance(page, RawPage) else []
     parsed = time.perf_counter()
     titles = [topic.title for topic in read_topics_xml(given / "topics.xml")]
-    Counting(Vocabulary.of(titles, "english"), ONE_FIELD)(pages)
+    Counting(Vocabulary.from_texts(titles, "english"), ONE_FIELD)(pages)
     ended = time.perf_counter()
     parts = {"reading gzip": read - started, "parsing": parsed - read, "scanning": ended - parsed}
     told = ", ".join(f"{name} {seconds / (ended - started):.1%}" for name, seconds in parts.items())

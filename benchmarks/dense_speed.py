@@ -32,7 +32,7 @@ from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find
 from touche.documents.records import AnyDocument, Argument, conclusion_of, premises_of
 from touche.io.progress import processors
-from touche.pairs.bert import network, read_model, session
+from touche.pairs.bert import inference_session, onnx_model, read_model
 from touche.pairs.embeddings import DIMENSIONS, model_folder
 
 ROUNDS, DOCUMENTS, WHOLE = 3, 20_000, 382_545
@@ -104,11 +104,11 @@ def by_8_bit() -> Embed:
     encoder = pairs.Encoder()
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         exact, small = Path(folder) / "exact.onnx", Path(folder) / "small.onnx"
-        onnx.save(onnx.inliner.inline_local_functions(network(*read_model(model_folder()))), str(exact))
+        onnx.save(onnx.inliner.inline_local_functions(onnx_model(*read_model(model_folder()))), str(exact))
         quantize_dynamic(
             exact, small, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"]
         )
-        encoder.bert.session = session(onnx.load(str(small)))
+        encoder.bert.session = inference_session(onnx.load(str(small)))
     return encoder.embed
 
 

@@ -182,7 +182,7 @@ SCRIPT = """
 import logging, touche
 from touche.documents import pieces
 from touche.scan import reading
-pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
+pieces.SIZE, reading._MIN_PIECES, reading.processors = 100, 4, lambda: 2
 logging.basicConfig(level="DEBUG")
 
 def text(document):

@@ -44,12 +44,12 @@ class Matching:
             if isinstance(leaf, Phrase):
                 self._postings[leaf] = self._phrase(leaf)
             else:
-                self._postings[leaf] = self.pages.fields[leaf.field].of(self.index(leaf))
+                self._postings[leaf] = self.pages.fields[leaf.field].postings(self.index(leaf))
         return self._postings[leaf]
 
     def index(self, term: Term) -> int:
         """Returns the index of a term in the vocabulary of its field."""
-        return self.vocabularies[term.field].places[term.term]
+        return self.vocabularies[term.field].indexes[term.term]
 
     def _mask(self, query: Query) -> scan.Array:
         match query:
@@ -88,11 +88,11 @@ class Matching:
         """Returns the positions of a term in pages that have it."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
-        assert counts.places is not None
-        postings = int(counts.begins[index]) + np.searchsorted(counts.of(index)[0], texts)
+        assert counts.positions is not None
+        postings = int(counts.offsets[index]) + np.searchsorted(counts.postings(index)[0], texts)
         sizes = counts.tf[postings].tolist()
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
-        return [counts.places[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
+        return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
 
 def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
@@ -305,7 +305,7 @@ class Collecting:
         for search in self.searches:
             for term in (*terms_in(search.first), *terms_in(search.second)):
                 terms[self.analyses[term.field]][term.term] = None
-        known = {name: scan.Vocabulary.of_terms(terms[name], name) for name in self.analyses.values()}
+        known = {name: scan.Vocabulary.from_terms(terms[name], name) for name in self.analyses.values()}
         return {field: known[analysis] for field, analysis in self.analyses.items()}
 
 
@@ -328,7 +328,7 @@ class _Collector:
         self._collecting = collecting
         self._vocabularies = collecting.vocabularies
         self._countings = {
-            name: scan.Counting(vocabulary, {name: partial(field_text, name)}, placed=True)
+            name: scan.Counting(vocabulary, {name: partial(field_text, name)}, with_positions=True)
             for name, vocabulary in self._vocabularies.items()
         }
 
@@ -337,7 +337,7 @@ class _Collector:
         read = [as_page(document) for document in documents]
         counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
         pages = Pages([Row.from_page(page) for page in read], counts)
-        statistics = {name: scan.Statistics.of(counts) for name, counts in pages.fields.items()}
+        statistics = {name: scan.Statistics.from_counts(counts) for name, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(row.stopped for row in pages.rows)
         return Part(Totals(statistics, tallies), self._matching(pages))

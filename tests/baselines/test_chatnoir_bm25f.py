@@ -242,8 +242,8 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """Ties are decided by id, also between two parts."""
-    monkeypatch.setattr(reading, "_BATCH", size)
-    monkeypatch.setattr(reading, "_MERGED", size)
+    monkeypatch.setattr(reading, "_BATCH_DOCUMENTS", size)
+    monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", size)
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
     collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(
         datasets.open_dataset("spot-check/pages").topics

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from touche.documents.records import Document
 from touche.scan import Collection, reading
-from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, joined
+from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, join_parts
 from touche.scan.reading import Reading, parts_in_process
 from touche.scan.tokens import analysis_named
 from touche.trec.topics import Topic
@@ -37,8 +37,8 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]
 ) -> None:
     analysis = analysis_named(name)
-    vocabulary = Vocabulary.of(queries, name)
-    terms = list(vocabulary.places)
+    vocabulary = Vocabulary.from_texts(queries, name)
+    terms = list(vocabulary.indexes)
     assert set(terms) == {term for query in queries for term in analysis.terms(query)}
     part = Counting(vocabulary, ONE_FIELD)([Document(f"d{n}", text) for n, text in enumerate(texts)])
     (field,) = part.fields
@@ -50,7 +50,7 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
     postings = {
         (numbers[text], term): count
         for position, term in enumerate(terms)
-        for text, count in zip(*map(list, field.of(position)), strict=True)
+        for text, count in zip(*map(list, field.postings(position)), strict=True)
     }
     frequencies = {n: Counter(analysis.terms(text)) for n, text in enumerate(texts)}
     assert postings == {
@@ -62,7 +62,7 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
 
 
 def test_statistics_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_MERGED", 1000)
+    monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", 1000)
     documents = [Document(str(n), text) for n, text in enumerate(["a b a", "", "c"] * 700)]
     (statistics,) = Collection.of([Topic("1", "a b")], documents, "standard").statistics
     assert (statistics.documents, statistics.tokens) == (1400, 2800)
@@ -72,8 +72,8 @@ def test_statistics_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_documents_are_read_once_and_only_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_MERGED", 1000)
+    monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", 1000)
     documents = (Document(str(n), "a") for n in range(5000))
-    counting = Counting(Vocabulary.of(["a"], "standard"), ONE_FIELD)
-    next(parts_in_process(Reading(lambda: counting, joined, str), documents))
+    counting = Counting(Vocabulary.from_texts(["a"], "standard"), ONE_FIELD)
+    next(parts_in_process(Reading(lambda: counting, join_parts, str), documents))
     assert next(documents).id == "1000"

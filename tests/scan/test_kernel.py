@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from texts import BYTES
-from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, beginning_with, split
+from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table, split
 
 EVERY = np.ones((32, 32, 32), dtype=np.uint8)
 
@@ -23,7 +23,7 @@ TEXTS = st.lists(st.lists(st.sampled_from([*PLACED, "x"])), max_size=5)
 
 
 def placed(texts: list[list[str]]) -> Counts:
-    counter = Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), placed=True)
+    counter = Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), with_positions=True)
     counter.read(["a bb a the ®".encode()])  # of which nothing is left
     return counter.read([" ".join(words).encode() for words in texts])
 
@@ -31,11 +31,11 @@ def placed(texts: list[list[str]]) -> Counts:
 @given(TEXTS)
 def test_places_count_words_that_are_dropped_but_not_those_that_are_ignored(texts: list[list[str]]) -> None:
     counts = placed(texts)
-    assert counts.places is not None
+    assert counts.positions is not None
     occurrences = zip(
         np.repeat(counts.terms, counts.tf).tolist(),
         np.repeat(counts.texts, counts.tf).tolist(),
-        counts.places.tolist(),
+        counts.positions.tolist(),
         strict=True,
     )
     assert list(occurrences) == sorted(
@@ -55,7 +55,7 @@ def test_what_was_read_of_some_texts_is_what_is_read_of_them_alone(
     is_kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
     some = placed(texts).only(np.array(is_kept, dtype=bool))
     alone = placed([words for words, keep in zip(texts, is_kept, strict=True) if keep])
-    for name in ("lengths", "begins", "texts", "tf", "places"):
+    for name in ("lengths", "offsets", "texts", "tf", "positions"):
         assert getattr(some, name).tolist() == getattr(alone, name).tolist()
 
 
@@ -66,7 +66,7 @@ def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> Non
         calls.append(word.decode())
         return DROPPED if word == b"the" else COUNTED
 
-    counter = Counter(1, beginning_with(["cat", "the\0"]), meaning)
+    counter = Counter(1, prefix_table(["cat", "the\0"]), meaning)
     first = counter.read(["the cat Cat category dog café theme".encode()] * 2)
     again = counter.read([b"the cats"])
     assert calls == ["the", "cat", "Cat", "category", "café", "theme", "cats"]
@@ -78,7 +78,7 @@ def test_no_word_that_begins_so_is_passed_over(beginning: str) -> None:
     word = beginning.replace("\0", "")
     longer = [] if "\0" in beginning else [word + end for end in ("", "x", "xyz", "'s", "9")]
     for variant in [word, word.upper(), *longer]:
-        counts = read([variant.encode()], {variant.encode(): 0}, beginning_with([beginning]))
+        counts = read([variant.encode()], {variant.encode(): 0}, prefix_table([beginning]))
         assert counts.tf.tolist() == [1]
 
 
@@ -87,7 +87,7 @@ def test_very_many_words_are_told_apart() -> None:
     counts = read([b" ".join(words), b" ".join(reversed(words))], {word: n for n, word in enumerate(words)})
     assert counts.lengths.tolist() == [50_000] * 2
     assert counts.tf.tolist() == [1] * 100_000
-    assert counts.begins.tolist() == list(range(0, 100_001, 2))
+    assert counts.offsets.tolist() == list(range(0, 100_001, 2))
     assert counts.texts.tolist() == [0, 1] * 50_000
 
 

@@ -12,7 +12,7 @@ from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, ParameterError, ToucheError
 from touche.scan import Array, Statistics, Term, dph, rank
 from touche.scan.counting import Vocabulary, whole_text
-from touche.scan.known import _compare, known_or_counted
+from touche.scan.known import _log_differences, known_or_counted
 from touche.scan.statistics_files import KnownStatistics
 from touche.trec.topics import Topic
 
@@ -123,7 +123,7 @@ def test_large_frequencies_are_compared_as_exactly_as_scores_tell(
     known = {"text": KnownStatistics(analysis="standard", tokens=900_000, terms={"a": (None, 231_233)})}
     own = Statistics(documents=3, tokens=900_000, df=np.array([1]), ttf=np.array([count]))
     caplog.set_level("INFO", "touche")
-    _compare("f.json", known, {"text": Vocabulary("standard", {"a": 0})}, {"text": own})
+    _log_differences("f.json", known, {"text": Vocabulary("standard", {"a": 0})}, {"text": own})
     assert ("are not those" not in caplog.text) == is_equal and caplog.text
 
 
@@ -140,7 +140,7 @@ FIT = """{"fields": {"title": null, "text": {"analysis": "standard",
 
 
 def vocabularies(*fields: str) -> dict[str, Vocabulary]:
-    return dict.fromkeys(fields, Vocabulary.of_terms("ab", "standard"))
+    return dict.fromkeys(fields, Vocabulary.from_terms("ab", "standard"))
 
 
 def counted(documents: int) -> Statistics:

@@ -24,7 +24,7 @@ from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
 from touche.io.processes import CannotStartError, Pool
 from touche.scan import reading
-from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined, whole_text
+from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, join_parts, whole_text
 from touche.trec.topics import Topic
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
@@ -53,7 +53,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pieces, and two processes, however many processors there are."""
     monkeypatch.setattr(pieces, "SIZE", 100)
     monkeypatch.setattr(reading, "processors", lambda: 2)
-    monkeypatch.setattr(reading, "_FEW", 4)
+    monkeypatch.setattr(reading, "_MIN_PIECES", 4)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_they_read_the_file_once_and_not_this_process(
         "d3",
         "d9",
     ]
-    parts = reading.read(collection, Vocabulary.of("a", "standard"), ONE_FIELD)
+    parts = reading.read(collection, Vocabulary.from_texts("a", "standard"), ONE_FIELD)
     assert parts.folded(0, lambda before, part: before + part.documents, add) == 40
 
 
@@ -170,14 +170,14 @@ def test_pages_that_are_still_to_be_parsed_are_parsed(write: Write, tmp_path: Pa
 
 @given(st.lists(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5), min_size=1, max_size=5))
 def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> None:
-    vocabulary = Vocabulary.of(["cats dogs a"], "english")
+    vocabulary = Vocabulary.from_texts(["cats dogs a"], "english")
 
     def part(part_texts: list[str], first: int) -> Part:
         documents = [Document(f"d{n}", text) for n, text in enumerate(part_texts, first)]
-        return Counting(vocabulary, ONE_FIELD, placed=True)(documents)
+        return Counting(vocabulary, ONE_FIELD, with_positions=True)(documents)
 
     begins = [sum(map(len, texts[:n])) for n in range(len(texts))]
-    whole = joined([part(part_texts, begin) for part_texts, begin in zip(texts, begins, strict=True)])
+    whole = join_parts([part(part_texts, begin) for part_texts, begin in zip(texts, begins, strict=True)])
     expected = part([text for part_texts in texts for text in part_texts], 0)
     assert (whole.documents, whole.ids) == (expected.documents, expected.ids)
     for ours, theirs in zip(
@@ -191,6 +191,6 @@ def test_large_parts_are_scored_one_after_the_other(
     collection: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = ranked(list(collection), depth=7)
-    monkeypatch.setattr(reading, "_MERGED", 3)
-    monkeypatch.setattr(reading, "_BATCH", 2)
+    monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", 3)
+    monkeypatch.setattr(reading, "_BATCH_DOCUMENTS", 2)
     assert ranked(list(collection), depth=7) == together

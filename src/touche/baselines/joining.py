@@ -11,8 +11,7 @@ from touche.errors import InputError, ToucheError, check_whole
 from touche.io.identifiers import name_of, path_or_id
 from touche.io.inputs import keeping_inputs
 from touche.io.opening import check_distinct, md5
-from touche.scan.statistics_files import count_parts, read_statistics, write_statistics
-from touche.scan.statistics_files import joined as joined_statistics
+from touche.scan.statistics_files import add_statistics, count_parts, read_statistics, write_statistics
 from touche.tira.outputs import METADATA_FILE, Hit, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, statistics_digest
 from touche.trec.framed import Record, WrittenFile
@@ -87,7 +86,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     if not paths:
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
-    sums = joined_statistics([(part, read_statistics(part)) for part in paths])
+    sums = add_statistics([(part, read_statistics(part)) for part in paths])
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
     documents = max(field.documents for field in sums.values())
     return JoinedStatistics(path=path, parts=len(paths), documents=documents)

@@ -15,9 +15,9 @@ from touche.errors import check_range
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
 from touche.trec.topics import Topic
 
-FEWEST = 100  # required pairs per topic, by the rules of the task
-ARGUMENTS = 100  # arguments per topic whose sentences are candidates
-_OPPOSITE = {"PRO", "CON"}
+MIN_PAIRS = 100  # per topic, by the rules of the task
+MAX_ARGUMENTS = 100  # per topic, whose sentences are candidates
+_OPPOSITE_STANCES = {"PRO", "CON"}
 _FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
 _log = logging.getLogger(__name__)
@@ -76,14 +76,15 @@ class Pair:
     @property
     def stance(self) -> str:
         """``PRO`` or ``CON`` if both arguments have this stance, else ``Q0``."""
-        agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE
+        agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE_STANCES
         return self.first.stance if agreed else "Q0"
 
     @property
     def contradicts_itself(self) -> bool:
         """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
         stances = {self.first.stance, self.second.stance}
-        return _OPPOSITE in (stances, {self.first.side, self.second.side})
+        sides = {self.first.side, self.second.side}
+        return stances == _OPPOSITE_STANCES or sides == _OPPOSITE_STANCES
 
     def scored(self, score: float) -> "Pair":
         """Returns the pair with another score.
@@ -110,14 +111,14 @@ def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, fl
         ranked: each topic with its pairs; all are yielded.
         depth: requested number of pairs per topic.
     """
-    wanted = min(FEWEST, depth)
-    few = []
+    required = min(MIN_PAIRS, depth)
+    short_topics = []
     for topic, pairs in ranked:
-        if 0 < len(pairs) < wanted:
-            few.append(f"{topic.number} ({len(pairs)})")
+        if 0 < len(pairs) < required:
+            short_topics.append(f"{topic.number} ({len(pairs)})")
         yield topic, [pair.hit for pair in pairs]
-    if few:
-        _log.warning("topics with fewer than %d possible pairs: %s", wanted, ", ".join(few))
+    if short_topics:
+        _log.warning("topics with fewer than %d possible pairs: %s", required, ", ".join(short_topics))
 
 
 def by_dirichletlm(
@@ -135,7 +136,7 @@ def by_dirichletlm(
         Each topic with its best pairs, best first.
     """
     arguments = Arguments.read(topics, documents, mu)
-    for topic, best in arguments.best(ARGUMENTS, sentences=1):
+    for topic, best in arguments.best(MAX_ARGUMENTS, min_sentences=1):
         yield topic, best_pairs(arguments.scored_sentences(topic, best), depth)
 
 
@@ -172,7 +173,7 @@ class Arguments:
         collection = scan.Collection.of(topics, documents, "standard", _FIELDS)
         return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
-    def best(self, depth: int, sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
+    def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
         """Returns the best arguments of each topic, split into sentences, with their scores, best first.
 
         The score is the higher one of premises and conclusion. Only the best of arguments with the same
@@ -180,20 +181,24 @@ class Arguments:
 
         Args:
             depth: maximum number of arguments per topic.
-            sentences: minimum number of distinct sentences of an argument.
+            min_sentences: minimum number of distinct sentences of an argument.
         """
         arguments: dict[str, Argument] = {}
         scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
-        deep = depth
+        search_depth = depth
         while True:
-            deep *= 2
-            rankings = [hits for _, hits in self.collection.rank(self.topics, scoring, deep)]
+            search_depth *= 2
+            rankings = [hits for _, hits in self.collection.rank(self.topics, scoring, search_depth)]
             missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
-            picked = scan.picked(self.documents, missing) if missing else []
-            arguments |= {one.id: one for one in arguments_in_sentences(picked)}
+            documents = scan.picked(self.documents, missing) if missing else []
+            arguments |= {argument.id: argument for argument in arguments_in_sentences(documents)}
             scored = ([(arguments[id], score) for id, score in hits] for hits in rankings)
-            best = [_distinct_arguments(ranked, sentences) for ranked in scored]
-            if all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True)):
+            best = [_distinct_arguments(ranked, min_sentences) for ranked in scored]
+            # A topic is complete if it has enough arguments, or if a deeper search finds no more.
+            if all(
+                len(distinct) >= depth or len(hits) < search_depth
+                for distinct, hits in zip(best, rankings, strict=True)
+            ):
                 return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
 
     def scored_sentences(
@@ -210,20 +215,20 @@ class Arguments:
         query = Counter(self.collection.terms(topic.title))
         statistics = reduce(scan.Statistics.__add__, self.collection.statistics)
         vocabulary = self.collection.vocabulary
-        smoothing = {term: self.mu * statistics.term(vocabulary.places[term]).probability for term in query}
+        smoothing = {term: self.mu * statistics.term(vocabulary.indexes[term]).probability for term in query}
         for argument, score in arguments:
-            for sentence in unscored(argument):
+            for sentence in unscored_sentences(argument):
                 terms = Counter(self.collection.terms(sentence.text))
-                shorter = log(self.mu / (terms.total() + self.mu))
+                length_norm = log(self.mu / (terms.total() + self.mu))
                 likelihood = sum(
-                    count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
+                    count * max(0.0, log(1 + terms[term] / smoothing[term]) + length_norm)
                     for term, count in query.items()
                     if term in terms
                 )
                 yield replace(sentence, score=score + likelihood)
 
 
-def unscored(argument: Argument) -> list[ScoredSentence]:
+def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
     """Returns the sentences of an argument, without scores."""
     return [
         ScoredSentence(
@@ -248,19 +253,19 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
         sentences: sentences of one topic, with their scores.
         depth: maximum number of pairs.
     """
-    same_text: dict[str, list[ScoredSentence]] = {}
+    by_text: dict[str, list[ScoredSentence]] = {}
     for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
-        same_text.setdefault(normalised(sentence.text), []).append(sentence)
-    same_text.pop("", None)
-    ranked = list(same_text.values())
-    pairs = [
-        pair_of(*_from_one_argument(ranked[i], ranked[j]), (ranked[i][0].score + ranked[j][0].score) / 2)
-        for i, j in _indexes_of_the_best(len(ranked), depth)
-    ]
+        by_text.setdefault(normalised(sentence.text), []).append(sentence)
+    by_text.pop("", None)
+    ranked = list(by_text.values())  # the first sentence of each text is its best
+    pairs = []
+    for i, j in _candidate_pairs(len(ranked), depth):
+        first, second = _from_one_argument(ranked[i], ranked[j])
+        pairs.append(ordered_pair(first, second, (ranked[i][0].score + ranked[j][0].score) / 2))
     return sorted(pairs, key=lambda pair: (-pair.score, pair.id))[:depth]
 
 
-def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
+def pair_in_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
     """Returns a pair of two sentences of an argument.
 
     Args:
@@ -269,11 +274,11 @@ def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
         other: index of the other sentence.
         score: score of the pair.
     """
-    sentences = unscored(argument)
-    return pair_of(sentences[one], sentences[other], score)
+    sentences = unscored_sentences(argument)
+    return ordered_pair(sentences[one], sentences[other], score)
 
 
-def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
+def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     """Returns two sentences in canonical order.
 
     Sentences of one argument have the order of the text, the conclusion first. Sentences of two arguments are
@@ -294,33 +299,39 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
 
 
 def _distinct_arguments(
-    arguments: Iterable[tuple[Argument, float]], sentences: int
+    arguments: Iterable[tuple[Argument, float]], min_sentences: int
 ) -> list[tuple[Argument, float]]:
     """Returns arguments with enough distinct sentences, without those that repeat an earlier argument."""
-    seen: dict[frozenset[str], tuple[Argument, float]] = {}
-    for one, score in arguments:
-        texts = frozenset(distinct_sentences(one))
-        if len(texts) >= sentences:
-            seen.setdefault(texts, (one, score))
-    return list(seen.values())
+    by_texts: dict[frozenset[str], tuple[Argument, float]] = {}
+    for argument, score in arguments:
+        texts = frozenset(distinct_sentences(argument))
+        if len(texts) >= min_sentences:
+            by_texts.setdefault(texts, (argument, score))
+    return list(by_texts.values())
 
 
-def _indexes_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
+def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
     """Yields indices i < j in a ranking whose pair can be among the best ``depth``.
 
     Including itself, (i + 1) j - i (i + 1) / 2 pairs are at least as good: one index is up to i, one up to j.
     """
     for i in range(size):
-        last = (depth + i * (i + 1) // 2) // (i + 1)
+        last = (depth + i * (i + 1) // 2) // (i + 1)  # the largest j with up to depth such pairs
         yield from ((i, j) for j in range(i + 1, min(size, last + 1)))
 
 
 def _from_one_argument(
-    ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]
+    first_text: Sequence[ScoredSentence], second_text: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
-    """Returns the best sentence of each, from the same argument if possible."""
-    best = {sentence.argument: sentence for sentence in reversed(others)}
-    for one in ones:
-        if one.argument in best:
-            return one, best[one.argument]
-    return ones[0], others[0]
+    """Returns the best sentence with each of two texts, from the same argument if possible.
+
+    Args:
+        first_text: all sentences with one text, best first.
+        second_text: all sentences with the other text, best first.
+    """
+    # Reversed, so that the best sentence of each argument remains.
+    second_by_argument = {sentence.argument: sentence for sentence in reversed(second_text)}
+    for first in first_text:
+        if first.argument in second_by_argument:
+            return first, second_by_argument[first.argument]
+    return first_text[0], second_text[0]

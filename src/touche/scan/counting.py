@@ -10,8 +10,8 @@ import numpy as np
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.identifiers import quoted
-from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, beginning_with
-from touche.scan.statistics import Statistics, added_up
+from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table
+from touche.scan.statistics import Statistics, sum_by_field
 from touche.scan.tokens import analysis_named, encoded
 
 Fields = Mapping[str, Callable[[Any], str]]
@@ -33,14 +33,14 @@ class Vocabulary:
 
     Attributes:
         analysis: the name of the analysis that makes terms from texts.
-        places: the index of each term.
+        indexes: the index of each term.
     """
 
     analysis: str
-    places: Mapping[str, int]
+    indexes: Mapping[str, int]
 
     @classmethod
-    def of(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
+    def from_texts(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
         """Returns the terms of texts.
 
         Args:
@@ -48,10 +48,10 @@ class Vocabulary:
             analysis: the name of the analysis.
         """
         split = analysis_named(analysis).terms
-        return cls.of_terms((term for text in texts for term in split(text)), analysis)
+        return cls.from_terms((term for text in texts for term in split(text)), analysis)
 
     @classmethod
-    def of_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
+    def from_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
         """Returns a vocabulary of these terms, without repetition.
 
         Args:
@@ -60,16 +60,16 @@ class Vocabulary:
         """
         return cls(analysis, {term: index for index, term in enumerate(dict.fromkeys(terms))})
 
-    def counter(self, *, placed: bool = False) -> Counter:
-        """Returns a counter of these terms; it stores positions if ``placed``.
+    def counter(self, *, with_positions: bool = False) -> Counter:
+        """Returns a counter of these terms.
 
         Args:
-            placed: whether the positions of terms are stored.
+            with_positions: whether the positions of terms are stored.
         """
         analysis = analysis_named(self.analysis)
-        beginnings = {start for term in self.places for start in analysis.beginnings(term)}
-        wanted = (*beginnings, *analysis.dropped)
-        prefixes = tuple(start.rstrip("\0") for start in wanted)
+        beginnings = {beginning for term in self.indexes for beginning in analysis.beginnings(term)}
+        beginnings.update(analysis.dropped)
+        prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
@@ -78,9 +78,9 @@ class Vocabulary:
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
-            return self.places.get(term, COUNTED) if term else removed
+            return self.indexes.get(term, COUNTED) if term else removed
 
-        return Counter(len(self.places), beginning_with(wanted), meaning, placed=placed)
+        return Counter(len(self.indexes), prefix_table(beginnings), meaning, with_positions=with_positions)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Counting:
         fields: Fields,
         candidates: frozenset[str] = frozenset(),
         *,
-        placed: bool = False,
+        with_positions: bool = False,
     ) -> None:
         """Counts these terms in these fields, and notes which candidates exist.
 
@@ -119,10 +119,10 @@ class Counting:
             vocabulary: the terms.
             fields: the fields by name.
             candidates: the ids of the documents to re-rank.
-            placed: whether to store positions.
+            with_positions: whether to store positions.
         """
         self._fields = fields
-        self._counter = vocabulary.counter(placed=placed)
+        self._counter = vocabulary.counter(with_positions=with_positions)
         self._candidates = candidates
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
@@ -130,9 +130,9 @@ class Counting:
         fields = self.counts(documents)
         has_any = np.zeros(len(documents), dtype=bool)
         for counts in fields:
-            has_any[counts.texts] = True
-        ids = [documents[n].id for n in np.flatnonzero(has_any).tolist()]
-        statistics = [Statistics.of(counts) for counts in fields]
+            has_any[counts.texts] = True  # these texts have a term
+        ids = [documents[index].id for index in np.flatnonzero(has_any).tolist()]
+        statistics = [Statistics.from_counts(counts) for counts in fields]
         present = self._candidates.intersection(document.id for document in documents)
         return Part(
             documents=len(documents),
@@ -148,11 +148,12 @@ class Counting:
         Args:
             documents: the documents to count.
         """
-        texts = (_texts(name, field, documents) for name, field in self._fields.items())
-        return [self._counter.read(texts_of_field) for texts_of_field in texts]
+        return [
+            self._counter.read(_checked_texts(name, field, documents)) for name, field in self._fields.items()
+        ]
 
 
-def _texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
+def _checked_texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
     """Returns a field of the documents in UTF-8.
 
     Raises:
@@ -166,9 +167,9 @@ def _texts(name: str, field: Callable[[Any], str], documents: Sequence[AnyDocume
     return [encoded(text) for text in texts]
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def join_parts(parts: Sequence[Part]) -> Part:
     """Joins at least one part."""
-    statistics = reduce(added_up, (part.statistics for part in parts))
+    statistics = reduce(sum_by_field, (part.statistics for part in parts))
     ids = [id for part in parts for id in part.ids]
     fields = [joined_counts(counts) for counts in zip(*(part.fields for part in parts), strict=True)]
     return Part(
@@ -186,18 +187,18 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
     Args:
         parts: the counts of each part, in the order of their documents.
     """
-    before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
-    terms = np.concatenate([part.terms for part in parts])
-    order = np.argsort(terms, kind="stable")
-    texts = np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])
+    first_texts = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
+    texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
-    positions = [part.places for part in parts if part.places is not None]
+    terms = np.concatenate([part.terms for part in parts])
+    order = np.argsort(terms, kind="stable")  # of postings: by term, then by text
+    positions = [part.positions for part in parts if part.positions is not None]
     return Counts(
         lengths=np.concatenate([part.lengths for part in parts]),
-        begins=np.sum([part.begins for part in parts], axis=0),
+        offsets=np.sum([part.offsets for part in parts], axis=0),
         texts=texts[order],
         tf=tf[order],
-        places=np.concatenate(positions)[np.argsort(np.repeat(terms, tf), kind="stable")]
+        positions=np.concatenate(positions)[np.argsort(np.repeat(terms, tf), kind="stable")]
         if positions
         else None,
     )

@@ -24,11 +24,11 @@ IGNORED = -3  # it counts for nothing
 _HERE = Path(__file__).parent
 _LIBRARY = _HERE / "words.so"
 _TABLE = _HERE / "words.npz"
-_CLASSES = 32  # the length of a row of steps, a power of two
-_BEHIND = bytes(8)  # the kernel reads eight bytes at once
-_LETTERS = 32  # a letter in five bits; a and A are 1
+_STEPS_ROW_LENGTH = 32  # numbers, a power of two
+_PADDING = bytes(8)  # behind a text, because the kernel reads eight bytes at once
+_LETTER_CODES = 32  # a letter in five bits; a and A are 1
 # Why reading stops before the last text.
-_UNKNOWN = 1
+_NEEDS_MEANING = 1
 _NO_MEMORY = 2
 
 
@@ -38,68 +38,72 @@ class Counts:
 
     Attributes:
         lengths: the length of each text in words, int32.
-        begins: the beginning of each term's postings, and the end of the last, int64.
+        offsets: the index of each term's first posting, and the number of all postings, int64.
         texts: for each term the indexes of its texts, ascending, int32.
         tf: the term's frequency in each of these texts, int32.
-        places: the term's positions in each of these texts, ascending, from 0, int32; dropped words
+        positions: the term's positions in each of these texts, ascending, from 0, int32; dropped words
             count, ignored ones do not. None if positions were not requested.
     """
 
     lengths: Array
-    begins: Array
+    offsets: Array
     texts: Array
     tf: Array
-    places: Array | None = None
+    positions: Array | None = None
 
     @property
     def terms(self) -> Array:
         """The term of each posting, as its index."""
-        return np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
 
-    def of(self, term: int) -> tuple[Array, Array]:
+    def postings(self, term: int) -> tuple[Array, Array]:
         """Returns the texts of a term, and its frequency in each.
 
         Args:
             term: the index of the term.
         """
-        begin, end = self.begins[term : term + 2]
-        return self.texts[begin:end], self.tf[begin:end]
+        postings = slice(self.offsets[term], self.offsets[term + 1])
+        return self.texts[postings], self.tf[postings]
 
     def only(self, chosen: Array) -> "Counts":
-        """Returns the counts of some of the texts.
+        """Returns the counts of some of the texts, which get new indexes.
 
         Args:
             chosen: a boolean for each text.
         """
-        postings = chosen[self.texts]
-        before = np.concatenate([[0], np.cumsum(postings, dtype=np.int64)])
+        is_chosen = chosen[self.texts]  # for each posting
+        chosen_before = np.concatenate([[0], np.cumsum(is_chosen, dtype=np.int64)])
         new_indexes = np.cumsum(chosen, dtype=np.int32) - 1
         return Counts(
             lengths=self.lengths[chosen],
-            begins=before[self.begins],
-            texts=new_indexes[self.texts[postings]],
-            tf=self.tf[postings],
-            places=None if self.places is None else self.places[np.repeat(postings, self.tf)],
+            offsets=chosen_before[self.offsets],
+            texts=new_indexes[self.texts[is_chosen]],
+            tf=self.tf[is_chosen],
+            positions=None if self.positions is None else self.positions[np.repeat(is_chosen, self.tf)],
         )
 
 
 def split(text: bytes) -> list[bytes]:
     """Splits a text in UTF-8 into words, as Lucene's StandardTokenizer."""
     bounds = np.empty((len(text), 2), dtype=np.int64)
-    count = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), bounds.ctypes.data)
+    count = _library().split(ctypes.byref(_automaton()), text + _PADDING, len(text), bounds.ctypes.data)
     return [text[begin:end] for begin, end in bounds[:count].tolist()]
 
 
-def beginning_with(beginnings: Iterable[str]) -> Array:
+def prefix_table(beginnings: Iterable[str]) -> Array:
     """Returns the kernel's table of beginnings of words; it ignores case.
 
     Args:
         beginnings: the beginnings in lower case; NUL is the end of the word.
+
+    Returns:
+        1 for each combination of up to three first letters that needs a meaning. A beginning shorter than
+        three letters selects all combinations that start with it.
     """
-    table = np.zeros((_LETTERS,) * 3, dtype=np.uint8)
+    table = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:
         if beginning.isascii():  # other words always need their meaning
-            table[tuple(ord(letter) % _LETTERS for letter in beginning[:3])] = 1
+            table[tuple(ord(letter) % _LETTER_CODES for letter in beginning[:3])] = 1
     return table
 
 
@@ -107,21 +111,21 @@ class Counter:
     """Counts terms in texts; create one for many texts, because it caches the meaning of words."""
 
     def __init__(
-        self, terms: int, beginnings: Array, meaning: Callable[[bytes], int], *, placed: bool = False
+        self, terms: int, beginnings: Array, meaning: Callable[[bytes], int], *, with_positions: bool = False
     ) -> None:
         """Creates a counter.
 
         Args:
             terms: the number of terms.
-            beginnings: the result of ``beginning_with`` for ASCII words that are terms or removed.
+            beginnings: the result of ``prefix_table`` for ASCII words that are terms or removed.
             meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
-            placed: whether to store positions.
+            with_positions: whether to store positions.
         """
         self._terms = terms
         self._meaning = meaning
-        self._placed = placed
+        self._placed = with_positions
         self._beginnings = beginnings  # has to live as long as the counter
-        seed = int.from_bytes(os.urandom(8))
+        seed = int.from_bytes(os.urandom(8))  # of a hash table, so that no input can make it slow
         automaton = ctypes.byref(_automaton())
         self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
         if not self._counter:
@@ -132,16 +136,16 @@ class Counter:
         """Counts the terms of texts in UTF-8."""
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in texts], out=bounds[1:])
-        raw = b"".join((*texts, _BEHIND))
+        raw = b"".join((*texts, _PADDING))
         lengths = np.empty(len(texts), dtype=np.int32)
         unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
         # Addresses as numbers, because computing them runs Python, which a signal could interrupt.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._placed)
-        while (ended := _library().read_on(self._counter, *arguments)) == _UNKNOWN:
+        while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:
             begin, end = unknown.tolist()
             word = raw[begin:end]
-            if not _library().tell(self._counter, word + _BEHIND, len(word), self._meaning(word)):
+            if not _library().tell(self._counter, word + _PADDING, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
             raise MemoryError
@@ -150,23 +154,23 @@ class Counter:
     def _counts(self, lengths: Array) -> Counts:
         """Returns the counts of the texts that were read, with their lengths."""
         library = _library()
-        begins = np.empty(self._terms + 1, dtype=np.int64)
+        offsets = np.empty(self._terms + 1, dtype=np.int64)
         texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
-        arrays = (begins.ctypes.data, texts.ctypes.data, tf.ctypes.data)
+        arrays = (offsets.ctypes.data, texts.ctypes.data, tf.ctypes.data)
         library.take_postings(self._counter, self._terms, *arrays)
         positions = None
         if self._placed:
             positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)
-            room = np.empty_like(begins)
-            library.take_places(self._counter, self._terms, room.ctypes.data, positions.ctypes.data)
-        return Counts(lengths=lengths, begins=begins, texts=texts, tf=tf, places=positions)
+            scratch = np.empty_like(offsets)
+            library.take_places(self._counter, self._terms, scratch.ctypes.data, positions.ctypes.data)
+        return Counts(lengths=lengths, offsets=offsets, texts=texts, tf=tf, positions=positions)
 
 
-_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
+_AUTOMATON_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
 
 
 class _Automaton(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_void_p) for name in _ARRAYS]
+    _fields_ = [(name, ctypes.c_void_p) for name in _AUTOMATON_ARRAYS]
 
 
 @cache
@@ -175,13 +179,14 @@ def table() -> dict[str, Array]:
     with np.load(_TABLE) as arrays:
         by_name = dict(arrays)
     steps = by_name["steps"]
-    by_name["steps"] = np.pad(steps, ((0, 0), (0, _CLASSES - steps.shape[1])))
+    missing_columns = _STEPS_ROW_LENGTH - steps.shape[1]
+    by_name["steps"] = np.pad(steps, ((0, 0), (0, missing_columns)))
     return by_name
 
 
 @cache
 def _automaton() -> _Automaton:
-    return _Automaton(**{name: table()[name].ctypes.data for name in _ARRAYS})
+    return _Automaton(**{name: table()[name].ctypes.data for name in _AUTOMATON_ARRAYS})
 
 
 @cache

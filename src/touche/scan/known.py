@@ -15,8 +15,8 @@ from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
 )
-_EXACT = 100_000  # from here on, a frequency that was fitted from float32 scores is uncertain
-_SHOWN = 5  # differences in a warning
+_FITTED_EXACTLY_BELOW = 100_000  # a larger frequency that was fitted from float32 scores is uncertain
+_SHOWN_DIFFERENCES = 5  # in a warning
 
 _log = logging.getLogger(__name__)
 
@@ -40,58 +40,78 @@ def known_or_counted(
         InputError: if a file cannot be read or written, or its fields, analyses, terms or documents do not
             fit.
     """
-    own = dict(zip(fields, counted, strict=True))
+    counted_by_field = dict(zip(fields, counted, strict=True))
     if not files:
         return counted
     files.report()
     if files.output:
-        by_term = {name: _by_term(statistics, fields[name]) for name, statistics in own.items()}
-        write_statistics(files.output, by_term)
+        entries = {name: _file_entry(counted_by_field[name], fields[name]) for name in fields}
+        write_statistics(files.output, entries)
     if not files.known:
         return counted
     known = read_known(files.known)
     if files.is_whole:
-        _compare(files.known.name, known, fields, own)
+        _log_differences(files.known.name, known, fields, counted_by_field)
         return counted
     return [
-        own[name]
+        counted_by_field[name]
         if name in known and known[name] is None
-        else _known(files.known, name, known.get(name), vocabulary, own[name])
+        else _whole_statistics(files.known, name, known.get(name), vocabulary, counted_by_field[name])
         for name, vocabulary in fields.items()
     ]
 
 
-def _known(
+def _whole_statistics(
     path: Path, name: str, known: KnownStatistics | None, vocabulary: Vocabulary, part: Statistics
 ) -> Statistics:
-    """Returns the whole collection's statistics of a field, if the counted ones can be a part of them."""
+    """Returns the known statistics of a field in the whole collection.
+
+    Args:
+        path: the file of the known statistics, for messages.
+        name: the name of the field.
+        known: the known statistics of the field; None if the file lacks the field.
+        vocabulary: the terms of the topics.
+        part: the statistics counted in the documents to rank.
+
+    Raises:
+        InputError: if the documents to rank cannot be a part of the collection.
+    """
     if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
         raise InputError(path, problem, _REMEDY)
-    missing = vocabulary.places.keys() - known.terms.keys()
+    missing = vocabulary.indexes.keys() - known.terms.keys()
     if missing:
         raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
     numbers = [
-        UNKNOWN if number is None else number for term in vocabulary.places for number in known.terms[term]
+        UNKNOWN if number is None else number for term in vocabulary.indexes for number in known.terms[term]
     ]
-    df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
+    df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T  # the numbers of a term are a row
     documents = UNKNOWN if known.documents is None else known.documents
-    larger = ((df >= 0) & (df < part.df) | (ttf >= 0) & (ttf < part.ttf)) & (not known.estimated)
-    terms = [f"of the term {term!r} " for term, index in vocabulary.places.items() if larger[index]]
-    if terms or 0 <= documents < part.documents or known.tokens < part.tokens:
-        subject = f"{terms[0] if terms else ''}in the field {name!r}"
+    is_exceeded = (df != UNKNOWN) & (df < part.df) | (ttf != UNKNOWN) & (ttf < part.ttf)
+    is_exceeded &= not known.estimated
+    exceeded = [f"of the term {term!r} " for term, index in vocabulary.indexes.items() if is_exceeded[index]]
+    has_fewer_documents = documents != UNKNOWN and documents < part.documents
+    if exceeded or has_fewer_documents or known.tokens < part.tokens:
+        subject = f"{exceeded[0] if exceeded else ''}in the field {name!r}"
         problem = f"statistics of another collection: these documents have more {subject}"
         raise InputError(path, problem, "use the statistics of the collection that contains these documents")
     return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
 
 
-def _compare(
+def _log_differences(
     source: str,
     known: Mapping[str, KnownStatistics | None],
     fields: Mapping[str, Vocabulary],
     counted: Mapping[str, Statistics],
 ) -> None:
-    """Compares known numbers with those counted in the whole collection, and logs the result."""
+    """Compares known numbers with those counted in the whole collection, and logs the result.
+
+    Args:
+        source: the name of the file with the known numbers.
+        known: the known statistics by field.
+        fields: the terms of the topics by field.
+        counted: the counted statistics by field.
+    """
     compared = 0
     differences: list[str] = []
     for name, vocabulary in fields.items():
@@ -100,28 +120,30 @@ def _compare(
             continue
         own = counted[name]
         pairs = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
-        for term in vocabulary.places.keys() & field.terms.keys():
+        for term in vocabulary.indexes.keys() & field.terms.keys():
             df, ttf = field.terms[term]
-            index = vocabulary.places[term]
+            index = vocabulary.indexes[term]
             pairs += [(term, df, int(own.df[index])), (term, ttf, int(own.ttf[index]))]
         for subject, number, count in pairs:
             if number is not None:
                 compared += 1
-                if abs(number - count) > (1 if number < _EXACT else number / 10_000):
+                tolerance = 1 if number < _FITTED_EXACTLY_BELOW else number / 10_000
+                if abs(number - count) > tolerance:
                     differences.append(f"{subject}: {count:,} instead of {number:,}")
     if differences:
-        listed = ", ".join(sorted(differences)[:_SHOWN])
+        listed = ", ".join(sorted(differences)[:_SHOWN_DIFFERENCES])
         problem = f"{len(differences)} of {compared} numbers in {source} are not those of this collection"
         _log.warning("%s (%s); check that corpus, fields and analysis are the official ones", problem, listed)
     elif compared:
         _log.info("all %d numbers in %s are those of this collection, within 1 or 0.01%%", compared, source)
 
 
-def _by_term(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
+def _file_entry(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
+    """Returns the statistics of a field in the form of a file."""
     numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
     return FieldStatistics(
         analysis=vocabulary.analysis,
         documents=statistics.documents,
         tokens=statistics.tokens,
-        terms=dict(zip(vocabulary.places, numbers, strict=True)),
+        terms=dict(zip(vocabulary.indexes, numbers, strict=True)),
     )

@@ -6,8 +6,8 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_EXACT_IN_A_BYTE = 24
-_LEADING_BITS = 4
+_EXACT_BELOW = 24
+_LEADING_BITS = 4  # of what is above
 
 
 def one_byte(lengths: Array) -> Array:
@@ -16,12 +16,10 @@ def one_byte(lengths: Array) -> Array:
     Args:
         lengths: the lengths in tokens.
     """
-    above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
-    _, bits = np.frexp(above)
-    unit = np.ldexp(1.0, np.maximum(bits - _LEADING_BITS, 0))
-    rounded: Array = np.where(
-        lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit
-    )
+    above = np.maximum(lengths - _EXACT_BELOW, 0)
+    _, bits = np.frexp(above)  # the number of bits of each integer
+    unit = np.ldexp(1.0, np.maximum(bits - _LEADING_BITS, 0))  # the value of the last bit that is stored
+    rounded: Array = np.where(lengths < _EXACT_BELOW, lengths, _EXACT_BELOW + np.floor(above / unit) * unit)
     return rounded
 
 

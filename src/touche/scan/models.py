@@ -23,7 +23,7 @@ arrays.
 """
 
 _LOG2_E = log2(e)
-_NEARLY_ALL = 0.99999  # Terrier's relative frequency if a document has only this term
+_NEARLY_ONE = 0.99999  # Terrier's relative frequency if a document has only this term; 1 - f is not 0
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,16 @@ class _BM25:
     b: np.float32
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
-        """The formula in float32, in Lucene's order of operations: idf - idf / (1 + tf / K)."""
-        rarity = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
-        idf = np.float32(term.weight) * np.float32(rarity)
-        longer = self.b * length.astype(np.float32) / np.float32(term.mean_length)
+        """The formula in float32, in Lucene's order of operations: idf - idf / (1 + tf / K).
+
+        K is k1 (1 - b + b length / mean length).
+        """
+        idf = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
+        weighted_idf = np.float32(term.weight) * np.float32(idf)
+        length_share = self.b * length.astype(np.float32) / np.float32(term.mean_length)
         with np.errstate(divide="ignore"):  # k1 = 0: all frequencies count the same
-            inverse = 1 / (self.k1 * ((1 - self.b) + longer))
-        score: Array = idf - idf / (1 + tf.astype(np.float32) * inverse)
+            inverse_k = 1 / (self.k1 * ((1 - self.b) + length_share))
+        score: Array = weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
         return score
 
 
@@ -99,10 +102,10 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
         length: the exact lengths of these documents in tokens.
         term: the statistics of the term.
     """
-    f = _relative(tf, length)
-    found: Array = tf * _log_of_odds(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
-    found *= np.square(1 - f) / (tf + 1)
-    return found
+    f = _relative_frequency(tf, length)
+    score: Array = tf * _log2_odds(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
+    score *= np.square(1 - f) / (tf + 1)
+    return score
 
 
 def dlh(tf: Array, length: Array, term: Term) -> Array:
@@ -116,10 +119,10 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
         length: the exact lengths of these documents in tokens.
         term: the statistics of the term.
     """
-    f = _relative(tf, length)
-    odds = tf * _log_of_odds(tf, length, term) + (length - tf) * np.log2(1 - f)
-    found: Array = (odds + 0.5 * np.log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
-    return found
+    f = _relative_frequency(tf, length)
+    divergence = tf * _log2_odds(tf, length, term) + (length - tf) * np.log2(1 - f)
+    score: Array = (divergence + 0.5 * np.log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
+    return score
 
 
 def pl2(c: float = 1.0) -> Formula:
@@ -151,11 +154,11 @@ class _PL2:
         return score
 
 
-def _relative(tf: Array, length: Array) -> Array:
-    found: Array = np.where(tf < length, tf / length, _NEARLY_ALL)
-    return found
+def _relative_frequency(tf: Array, length: Array) -> Array:
+    relative: Array = np.where(tf < length, tf / length, _NEARLY_ONE)
+    return relative
 
 
-def _log_of_odds(tf: Array, length: Array, term: Term) -> Array:
-    found: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
-    return found
+def _log2_odds(tf: Array, length: Array, term: Term) -> Array:
+    log_odds: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
+    return log_odds

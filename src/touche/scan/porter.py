@@ -27,77 +27,82 @@ def stem(word: str) -> str:
     """
     if len(word) <= 2:
         return word
-    word = _endings(_plural(word))
-    if word.endswith("y") and "v" in _shape(word[:-1]):
+    word = _remove_past_ending(_remove_plural(word))
+    if word.endswith("y") and "v" in _vowel_pattern(word[:-1]):
         word = word[:-1] + "i"
     for rules in (_STEP_2, _STEP_3):
-        word = _replaced(word, rules)
-    return _last_letters(_suffix_cut(word))
+        word = _replace_suffix(word, rules)
+    return _tidy_last_letters(_remove_suffix(word))
 
 
-def _plural(word: str) -> str:
+def _remove_plural(word: str) -> str:
+    """Step 1a."""
     if word.endswith(("sses", "ies")):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _endings(word: str) -> str:
+def _remove_past_ending(word: str) -> str:
     """Step 1b: eed, ed and ing."""
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    rest = next((word.removesuffix(suffix) for suffix in ("ed", "ing") if word.endswith(suffix)), "")
-    if "v" not in _shape(rest):
+    rest = word.removesuffix("ed") if word.endswith("ed") else word.removesuffix("ing")
+    if rest == word or "v" not in _vowel_pattern(rest):
         return word
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
-    if _double(rest):
+    if _ends_with_double_consonant(rest):
         return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if _measure(rest) == 1 and _short(rest) else rest
+    return rest + "e" if _measure(rest) == 1 and _ends_with_short_syllable(rest) else rest
 
 
-def _replaced(word: str, rules: tuple[tuple[str, str], ...]) -> str:
-    for suffix, other in rules:
+def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+    """Steps 2 and 3: only the first suffix that fits is tried."""
+    for suffix, replacement in rules:
         if word.endswith(suffix):
             rest = word.removesuffix(suffix)
-            return rest + other if _measure(rest) > 0 else word
+            return rest + replacement if _measure(rest) > 0 else word
     return word
 
 
-def _suffix_cut(word: str) -> str:
+def _remove_suffix(word: str) -> str:
+    """Step 4: only the first suffix that fits is tried."""
     for suffix in _STEP_4:
         if word.endswith(suffix):
-            end = len(word) - len(suffix) + suffix.endswith("ion")  # the first letter of sion and tion stays
-            return word[:end] if _measure(word[:end]) > 1 else word
+            # The first letter of sion and tion stays.
+            removed = "ion" if suffix in ("sion", "tion") else suffix
+            rest = word.removesuffix(removed)
+            return rest if _measure(rest) > 1 else word
     return word
 
 
-def _last_letters(word: str) -> str:
+def _tidy_last_letters(word: str) -> str:
     """Step 5: final e, and double l."""
     if word.endswith("e"):
         measure = _measure(word)
-        if measure > 1 or (measure == 1 and not _short(word[:-1])):
+        if measure > 1 or (measure == 1 and not _ends_with_short_syllable(word[:-1])):
             word = word[:-1]
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
 
 
-def _shape(word: str) -> str:
+def _vowel_pattern(word: str) -> str:
     """Returns v for each vowel and c for each consonant; y is a vowel after a consonant."""
-    shape = "c"
+    pattern = ""
     for letter in word:
-        vowel = letter in "aeiou" or (letter == "y" and shape[-1] == "c" and len(shape) > 1)
-        shape += "v" if vowel else "c"
-    return shape[1:]
+        is_vowel = letter in "aeiou" or (letter == "y" and pattern.endswith("c"))
+        pattern += "v" if is_vowel else "c"
+    return pattern
 
 
 def _measure(word: str) -> int:
-    """Returns how often a consonant follows a vowel."""
-    return _shape(word).count("vc")
+    """Returns how often a consonant follows a vowel: Porter's m."""
+    return _vowel_pattern(word).count("vc")
 
 
-def _double(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _shape(word)[-1] == "c"
+def _ends_with_double_consonant(word: str) -> bool:
+    return len(word) > 1 and word[-1] == word[-2] and _vowel_pattern(word)[-1] == "c"
 
 
-def _short(word: str) -> bool:
+def _ends_with_short_syllable(word: str) -> bool:
     """Returns whether a word ends with consonant, vowel, consonant, and not with w, x or y."""
-    return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
+    return _vowel_pattern(word)[-3:] == "cvc" and word[-1] not in "wxy"

@@ -20,7 +20,7 @@ from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
 from touche.scan.reading import read
-from touche.scan.statistics import Statistics, Term, added_up
+from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
 from touche.trec.runs import with_unmatched
 from touche.trec.topics import Topic
@@ -29,7 +29,7 @@ Hits = list[tuple[str, float]]
 Queries = Mapping[str, Mapping[str, float]]
 """For each topic's number the terms to search for, from ``terms``, with their weights."""
 
-_Scores = list[tuple[float, str]]  # scores and ids of documents
+_ScoredIds = list[tuple[float, str]]  # the score first, so that sorting compares it before the id
 
 
 def rank(
@@ -142,15 +142,17 @@ class Collection:
         topics = tuple(topics)
         titles = {topic.number: Counter(split(topic.title)) for topic in topics}
         all_queries = {number: (queries or {}).get(number, title) for number, title in titles.items()}
-        vocabulary = Vocabulary.of_terms(chain.from_iterable(all_queries.values()), analysis)
+        vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
         candidates = frozenset[str]().union(*(topic.candidates or () for topic in topics))
         parts = read(collection, vocabulary, fields, candidates)
-        zeros = np.zeros(len(vocabulary.places), dtype=np.int64)
-        nothing = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
-        counted = parts.folded(nothing, lambda sums, part: added_up(sums, part.statistics), added_up)
-        by_field = dict.fromkeys(fields, vocabulary)
-        statistics = known_or_counted(collection.statistics, by_field, counted)
+        zeros = np.zeros(len(vocabulary.indexes), dtype=np.int64)
+        no_counts = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
+        counted = parts.folded(
+            no_counts, lambda sums, part: sum_by_field(sums, part.statistics), sum_by_field
+        )
+        vocabularies = dict.fromkeys(fields, vocabulary)
+        statistics = known_or_counted(collection.statistics, vocabularies, counted)
         return cls(vocabulary=vocabulary, parts=parts, statistics=statistics, queries=all_queries)
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
@@ -161,15 +163,19 @@ class Collection:
             scoring: the formula of a score.
             depth: the largest number of documents for each topic.
         """
-        indexes = self.vocabulary.places
-        queries = [self.queries[topic.number] for topic in topics]
-        terms = [{indexes[term]: weight for term, weight in query.items()} for query in queries]
-        wanted = [(query, topic.candidates) for query, topic in zip(terms, topics, strict=True)]
-        best = _Best(wanted=wanted, statistics=self.statistics, scoring=scoring, depth=depth)
-        nothing: Sequence[_Scores] = [[] for _ in topics]
-        scores_of_topics = self.parts.folded(nothing, best.with_part, best.added)
-        for topic, scores in zip(topics, scores_of_topics, strict=True):
-            yield topic, [(id, score) for score, id in scores]
+        indexes = self.vocabulary.indexes
+        searches = [
+            _Search(
+                terms={indexes[term]: weight for term, weight in self.queries[topic.number].items()},
+                among=topic.candidates,
+            )
+            for topic in topics
+        ]
+        best = _BestOfParts(searches=searches, statistics=self.statistics, scoring=scoring, depth=depth)
+        no_hits: Sequence[_ScoredIds] = [[] for _ in topics]
+        best_of_topics = self.parts.folded(no_hits, best.add_part, best.merge)
+        for topic, scored_ids in zip(topics, best_of_topics, strict=True):
+            yield topic, [(id, score) for score, id in scored_ids]
 
     def with_all_candidates(
         self, rankings: Iterable[tuple[Topic, Hits]], depth: int
@@ -184,8 +190,8 @@ class Collection:
         """
         present = self.parts.folded(frozenset[str](), _with_candidates, frozenset.union)
         for topic, hits in rankings:
-            others = present.intersection(topic.candidates or ()).difference(id for id, _ in hits)
-            yield topic, with_unmatched(hits, others, depth)
+            unmatched = present.intersection(topic.candidates or ()).difference(id for id, _ in hits)
+            yield topic, with_unmatched(hits, unmatched, depth)
 
     def terms(self, text: str) -> list[str]:
         """Returns the terms of a text in order, by the collection's analysis.
@@ -201,106 +207,131 @@ def _with_candidates(before: frozenset[str], part: Part) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class _Best:
+class _Search:
+    """What to search for: a topic.
+
+    Attributes:
+        terms: the weight of each term, by its index.
+        among: ids of the only documents to rank, or None.
+    """
+
+    terms: Mapping[int, float]
+    among: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class _BestOfParts:
     """Finds the best documents of parts; it is sent to the workers that have the parts.
 
     Attributes:
-        wanted: for each topic its terms with their weights, and the only documents to rank, or None.
+        searches: the terms and candidates of each topic.
         statistics: the statistics of each field.
         scoring: the formula of a score.
         depth: the largest number of documents for each topic.
     """
 
-    wanted: Sequence[tuple[Mapping[int, float], frozenset[str] | None]]
+    searches: Sequence[_Search]
     statistics: Sequence[Statistics]
     scoring: Scoring
     depth: int
 
-    def with_part(self, before: Sequence[_Scores], part: Part) -> Sequence[_Scores]:
-        """Returns the best documents of each topic, from those before and one more part."""
-        scored = _Scored(part, self.statistics, self.scoring)
-        more: list[_Scores] = []
-        for scores, (terms, among) in zip(before, self.wanted, strict=True):
-            least = scores[-1][0] if len(scores) == self.depth > 0 else -np.inf
-            more.append(scored.best(terms, among, self.depth, least) if terms else [])
-        return self.added(before, more)
+    def add_part(self, best: Sequence[_ScoredIds], part: Part) -> Sequence[_ScoredIds]:
+        """Returns the best documents of each topic, from those of earlier parts and from one more part."""
+        scored = _ScoredPart(part, self.statistics, self.scoring)
+        best_of_part: list[_ScoredIds] = []
+        for earlier, search in zip(best, self.searches, strict=True):
+            is_full = len(earlier) == self.depth > 0
+            lowest = earlier[-1][0] if is_full else -np.inf
+            best_of_part.append(scored.best(search, self.depth, lowest) if search.terms else [])
+        return self.merge(best, best_of_part)
 
-    def added(self, some: Sequence[_Scores], others: Sequence[_Scores]) -> Sequence[_Scores]:
-        """Returns the best documents of each topic, from both."""
-        both = zip(some, others, strict=True)
-        return [sorted(one + other, reverse=True)[: self.depth] for one, other in both]
+    def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
+        """Merges the best documents of each topic, and cuts them at the depth."""
+        pairs = zip(best, others, strict=True)
+        return [sorted(hits + other_hits, reverse=True)[: self.depth] for hits, other_hits in pairs]
 
 
 @dataclass(frozen=True)
-class _Scored:
+class _ScoredPart:
     """A part of a collection, scored for one topic after the other."""
 
     part: Part
     statistics: Sequence[Statistics]
     scoring: Scoring
-    _added: dict[tuple[int, int, float], Array] = field(default_factory=dict)  # topics share terms
+    # By field, term and weight, because topics share terms.
+    _cached_contributions: dict[tuple[int, int, float], Array] = field(default_factory=dict)
 
-    def best(
-        self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int, least: float
-    ) -> _Scores:
+    def best(self, search: _Search, depth: int, lowest: float) -> _ScoredIds:
         """Returns the documents with the highest scores in any order, with all ties of the last one.
 
         Args:
-            terms: the terms of the topic with their weights.
-            among: ids of the only documents to rank, or None.
+            search: the terms and candidates of the topic; at least one term.
             depth: the largest number of documents without ties.
-            least: the lowest score that can be among the best, from earlier parts.
+            lowest: the lowest score that can be among the best, from earlier parts.
         """
         matches = np.zeros(len(self.part.ids), dtype=bool)
-        scores: list[Array] = []
-        fields = [self._added_by(number, terms, boost) for number, boost in enumerate(self.scoring.boosts)]
-        for summed in [[one] for one in fields] if self.scoring.best_field else [fields]:
-            texts, values = (np.concatenate(arrays) for arrays in zip(*chain(*summed), strict=True))
+        scores: list[Array] = []  # one array for each sum: of each field, or of all fields
+        by_field = [
+            self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
+        ]
+        for summed in by_field if self.scoring.best_field else [chain(*by_field)]:
+            texts, values = (np.concatenate(arrays) for arrays in zip(*summed, strict=True))
             has_any = np.zeros_like(matches)
             has_any[texts] = True
             matches |= has_any
             # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
             sums = np.bincount(texts, values, len(matches))
             scores.append(np.where(has_any, sums, -np.inf))  # 0 would be better than negative scores
-        for number, needed in self.scoring.required.items():
-            matches &= self._terms_in(number, terms) >= (len(terms) if needed == "all" else 1)
-        if among is not None:
-            matches &= np.fromiter((id in among for id in self.part.ids), bool, len(matches))
+        for field_index, needed in self.scoring.required.items():
+            needed_terms = len(search.terms) if needed == "all" else 1
+            matches &= self._count_terms(field_index, search.terms) >= needed_terms
+        if search.among is not None:
+            matches &= np.fromiter((id in search.among for id in self.part.ids), bool, len(matches))
         highest = np.max(scores, axis=0).astype(np.float32)  # as in Lucene's results
-        return self._highest(highest, np.flatnonzero(matches & (highest >= least)), depth)
+        return self._first(highest, np.flatnonzero(matches & (highest >= lowest)), depth)
 
-    def _terms_in(self, number: int, terms: Mapping[int, float]) -> Array:
+    def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""
-        texts = np.concatenate([self.part.fields[number].of(term)[0] for term in terms])
+        texts = np.concatenate([self.part.fields[field_index].postings(term)[0] for term in terms])
         return np.bincount(texts, minlength=len(self.part.ids))
 
-    def _highest(self, scores: Array, documents: Array, depth: int) -> _Scores:
-        if depth < len(documents):
-            least = np.partition(scores[documents], -depth)[-depth] if depth else np.inf
-            documents = documents[scores[documents] >= least]
-        ids = map(self.part.ids.__getitem__, documents.tolist())
-        return list(zip(scores[documents].tolist(), ids, strict=True))
+    def _first(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
+        """Returns the first of the matching documents, with all ties of the last one.
 
-    def _added_by(
-        self, number: int, terms: Mapping[int, float], boost: float
+        Args:
+            scores: the score of each document of the part.
+            matching: the indexes of the documents that match.
+            depth: the number of documents without ties.
+        """
+        if depth < len(matching):
+            lowest = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
+            matching = matching[scores[matching] >= lowest]
+        ids = [self.part.ids[index] for index in matching.tolist()]
+        return list(zip(scores[matching].tolist(), ids, strict=True))
+
+    def _contributions(
+        self, field_index: int, terms: Mapping[int, float], boost: float
     ) -> Iterator[tuple[Array, Array]]:
         """Yields for each term the documents with it in a field, and its contributions to their scores."""
-        for term, times in terms.items():
-            texts, tf = self.part.fields[number].of(term)
-            weight = float(np.float32(boost * times))
-            key = (number, term, weight)
-            if key not in self._added:
-                statistics = self.statistics[number].term(term, weight)
-                self._added[key] = self._computed(number, texts, tf, statistics)
-            yield texts, self._added[key]
+        for term, term_weight in terms.items():
+            texts, tf = self.part.fields[field_index].postings(term)
+            weight = float(np.float32(boost * term_weight))
+            key = (field_index, term, weight)
+            if key not in self._cached_contributions:
+                statistics = self.statistics[field_index].term(term, weight)
+                self._cached_contributions[key] = self._apply_model(field_index, texts, tf, statistics)
+            yield texts, self._cached_contributions[key]
 
-    def _computed(self, number: int, texts: Array, tf: Array, term: Term) -> Array:
-        lengths = self._lengths[number][texts]
+    def _apply_model(self, field_index: int, texts: Array, tf: Array, term: Term) -> Array:
+        """Returns the weighted contributions of a term in a field, as float32 values."""
+        lengths = self._lengths[field_index][texts]
         if not len(texts):
             return lengths  # an empty array
         model = self.scoring.model
-        added = _numbers(model(tf.astype(np.float64), lengths, term), texts)
-        return (added if isinstance(model, Weighted) else term.weight * added).astype(np.float32)
+        contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), texts)
+        if not isinstance(model, Weighted):
+            contributions = term.weight * contributions
+        return contributions.astype(np.float32)
 
     @cached_property
     def _lengths(self) -> list[Array]:
@@ -309,15 +340,15 @@ class _Scored:
         return [stored(counts.lengths.astype(np.float64)) for counts in self.part.fields]
 
 
-def _numbers(added: Any, texts: Array) -> Array:
+def _checked_numbers(result: Any, texts: Array) -> Array:
     """Returns the result of a model, which may be the baseline's own.
 
     Raises:
         ToucheError: if it is not a finite number for each document.
     """
-    numbers = np.asarray(added)
+    numbers = np.asarray(result)
     if numbers.shape != texts.shape or numbers.dtype.kind not in "fiu":
-        problem = f"the formula returned {quoted(added)} for {len(texts)} documents"
+        problem = f"the formula returned {quoted(result)} for {len(texts)} documents"
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)][0]

@@ -20,17 +20,17 @@ from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
 from touche.io.background import processors_in_use
 from touche.io.progress import processors
-from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
+from touche.scan.counting import Counting, Fields, Part, Vocabulary, join_parts
 
 _T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
-_BATCH = 1000  # documents that one process reads at a time
-_FEW = 16  # pieces; with fewer, one process is done before others have started
-_MOST = 16  # processes; one process cannot cut pieces for more
-_MANY = 4  # processes; if there are as many, one processor more or less makes no difference
-_MERGED = 1 << 16  # documents that are scored together; their counts fit into the processor's cache
+_BATCH_DOCUMENTS = 1000  # that one process reads at a time
+_MIN_PIECES = 16  # with fewer, one process is done before others have started
+_MAX_PROCESSES = 16  # one process cannot cut pieces for more
+_ENOUGH_PROCESSES = 4  # with as many, one processor more or less makes no difference
+_MERGED_DOCUMENTS = 1 << 16  # that are scored together; their counts fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ def read(
     """
     reading = Reading(
         begin=partial(Counting, vocabulary, fields, candidates),
-        merge=joined,
+        merge=join_parts,
         summary=partial(_summary, fields),
     )
     return read_parts(documents, reading)
 
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
-    documents = sum(part.documents for part in parts)
-    counts = [sum(part.statistics[n].tokens for part in parts) for n in range(len(fields))]
-    terms = [f"{count} terms in {name}" for count, name in zip(counts, fields, strict=True)]
-    return ", ".join([f"{documents} documents", *terms])
+    summary = f"{sum(part.documents for part in parts)} documents"
+    for index, name in enumerate(fields):
+        summary += f", {sum(part.statistics[index].tokens for part in parts)} terms in {name}"
+    return summary
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -92,11 +92,11 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
     """
     reading = Reading(
         begin=partial(_Picking, ids),
-        merge=_chained,
+        merge=_chain_lists,
         summary=lambda parts: f"{sum(map(len, parts))} picked",
         among=ids,
     )
-    return _chained(_local_parts(Documents.of(documents), reading))
+    return _chain_lists(_local_parts(Documents.of(documents), reading))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class _Picking:
         return [document for document in documents if document.id in self.ids]
 
 
-def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
+def _chain_lists(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
     return list(chain.from_iterable(parts))
 
 
@@ -127,7 +127,7 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
 
 
 def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
-    """Returns bytes that equal readings share; None if a reading refers to functions without a name."""
+    """Returns bytes that equal readings share; None if a reading has a lambda or inner function."""
     try:
         return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
     except (PicklingError, AttributeError, TypeError):
@@ -135,16 +135,17 @@ def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
 
 
 def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
-    on_workers = collection.read_by_workers(partial(parts_in_process, reading))
-    return on_workers or LocalParts(_local_parts(collection, reading))
+    parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
+    return parts_on_cluster or LocalParts(_local_parts(collection, reading))
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     """Returns the parts that the processes of this machine make."""
     began = time.monotonic()
-    processes = min(processors(), _MOST)
-    several = processes > 1 and not _is_small(collection.paths)
-    parts = parts_in_parallel(reading, collection, processes) if several else None
+    processes = min(processors(), _MAX_PROCESSES)
+    parts = None
+    if processes > 1 and not _is_small(collection.paths):
+        parts = parts_in_parallel(reading, collection, processes)
     if parts is None:
         processes = 1
         parts = list(parts_in_process(reading, collection))
@@ -155,11 +156,14 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def _is_small(paths: Sequence[Path]) -> bool:
-    """Returns whether the sizes of files show that they have fewer than ``_FEW`` pieces."""
+    """Returns whether the sizes of files show that they have fewer than ``_MIN_PIECES`` pieces.
+
+    The last piece of each file may be small, so that only the others have ``cutting.SIZE``.
+    """
     if not paths or any(path.suffix == ".gz" for path in paths):
         return False
     with suppress(OSError):
-        return sum(path.stat().st_size for path in paths) < (_FEW - len(paths)) * cutting.SIZE
+        return sum(path.stat().st_size for path in paths) < (_MIN_PIECES - len(paths)) * cutting.SIZE
     return False
 
 
@@ -167,22 +171,23 @@ def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> 
     """Yields the parts made by this process."""
     make_part = reading.begin()
     remaining = iter(documents)
-    batches = iter(lambda: list(islice(remaining, _BATCH)), [])
-    return _merged(reading.merge, ((len(batch), make_part(batch)) for batch in batches))
+    # Reads batches until an empty one.
+    batches = iter(lambda: list(islice(remaining, _BATCH_DOCUMENTS)), [])
+    return _merge_small(reading.merge, ((len(batch), make_part(batch)) for batch in batches))
 
 
-def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
-    """Joins small parts to larger ones; each part comes with its number of documents."""
+def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _T]]) -> Iterator[_T]:
+    """Joins small parts to larger ones; each part comes after its number of documents."""
     waiting: list[_T] = []
-    size = 0
-    for documents, part in batches:
+    waiting_documents = 0
+    for documents, part in parts:
         waiting.append(part)
-        size += documents
-        if size >= _MERGED:
+        waiting_documents += documents
+        if waiting_documents >= _MERGED_DOCUMENTS:
             yield merge(waiting)
             waiting = []
-            size = 0
-    if size:
+            waiting_documents = 0
+    if waiting_documents:
         yield merge(waiting)
 
 
@@ -197,10 +202,10 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     try:
         dumps(reading.begin)  # other processes cannot import lambdas or inner functions
         pieces = collection.pieces() or iter(())
-        first = list(islice(pieces, _FEW))
+        first_pieces = list(islice(pieces, _MIN_PIECES))
     except (InputError, PicklingError, AttributeError, TypeError):
         return None
-    if len(first) < _FEW:
+    if len(first_pieces) < _MIN_PIECES:
         return None
     # Here, because only large collections need these 10 ms.
     from concurrent.futures.process import BrokenProcessPool
@@ -208,8 +213,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     from touche.io.processes import CannotStartError
 
     try:
-        batches = _batches_of_pieces(reading, chain(first, pieces), processes)
-        parts = list(_merged(reading.merge, batches))
+        counted_parts = _parts_of_pieces(reading, chain(first_pieces, pieces), processes)
+        parts = list(_merge_small(reading.merge, counted_parts))
+        # Without a document, one process repeats the reading and reports the error; few ids may match none.
         return parts if parts or reading.among is not None else None
     except (_OneProcessError, InputError):
         return None
@@ -219,7 +225,7 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
         return None
 
 
-def _batches_of_pieces(
+def _parts_of_pieces(
     reading: Reading[_T], pieces: Iterable[Piece], processes: int
 ) -> Iterator[tuple[int, _T]]:
     """Yields the number of documents and the part of each piece, in order.
@@ -231,11 +237,12 @@ def _batches_of_pieces(
 
     seen: set[str] = set()
     # Few processors are used best if the md5 of the files waits for the ranking, which uses only one.
-    in_use = processors_in_use() if processes < _MANY else nullcontext()
-    with in_use, Pool(processes, _begin_work, reading.begin, reading.among) as pool:
+    in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
+    with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        sent = (piece.place or piece for piece in pieces)
-        for _, future in in_order(sent, partial(pool.submit, _part_of_piece), processes):
+        # A place in a file is sent without the bytes, which the worker then reads itself.
+        pieces_or_places = (piece.place or piece for piece in pieces)
+        for _, future in in_order(pieces_or_places, partial(pool.submit, _part_of_piece), processes):
             ids, count, part = future.result()
             if part is None or not seen.isdisjoint(ids):
                 raise _OneProcessError
@@ -243,18 +250,19 @@ def _batches_of_pieces(
             yield count, part
 
 
-_work: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []  # of a worker
+# In a worker: one item, the function that makes parts, and the ids of the only documents to read.
+_worker_state: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []
 
 
-def _begin_work(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
-    _work.append((begin(), among))
+def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
+    _worker_state.append((begin(), among))
 
 
-def _part_of_piece(sent: Piece | Place) -> tuple[Sequence[str], int, Any]:
+def _part_of_piece(piece_or_place: Piece | Place) -> tuple[Sequence[str], int, Any]:
     """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
     try:
-        piece = sent.piece() if isinstance(sent, Place) else sent
-        make_part, among = _work[0]
+        piece = piece_or_place.piece() if isinstance(piece_or_place, Place) else piece_or_place
+        make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(among=among):
             if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere

@@ -59,18 +59,18 @@ class Statistics:
     ttf: Integers
 
     @classmethod
-    def of(cls, counts: Counts) -> "Statistics":
+    def from_counts(cls, counts: Counts) -> "Statistics":
         """Returns the statistics of some documents.
 
         Args:
             counts: their counts.
         """
-        before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
+        tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])  # in earlier postings
         return cls(
             documents=int(np.count_nonzero(counts.lengths)),
             tokens=int(counts.lengths.sum(dtype=np.int64)),
-            df=np.diff(counts.begins),
-            ttf=np.diff(before[counts.begins]),
+            df=np.diff(counts.offsets),
+            ttf=np.diff(tf_before[counts.offsets]),
         )
 
     def __add__(self, other: "Statistics") -> "Statistics":
@@ -82,18 +82,28 @@ class Statistics:
             ttf=self.ttf + other.ttf,
         )
 
-    def term(self, place: int, weight: float = 1.0) -> Term:
+    def term(self, index: int, weight: float = 1.0) -> Term:
         """Returns the statistics of one term.
 
         Args:
-            place: its index in the vocabulary.
+            index: its index in the vocabulary.
             weight: its weight for formulas.
         """
-        numbers = (int(self.df[place]), int(self.ttf[place]), self.documents)
-        df, ttf, documents = (nan if number == UNKNOWN else number for number in numbers)
-        return Term(df=df, ttf=ttf, documents=documents, tokens=self.tokens, weight=weight)
+        return Term(
+            df=_nan_if_unknown(int(self.df[index])),
+            ttf=_nan_if_unknown(int(self.ttf[index])),
+            documents=_nan_if_unknown(self.documents),
+            tokens=self.tokens,
+            weight=weight,
+        )
 
 
-def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> list[Statistics]:
-    """Adds up the statistics of each field."""
-    return [one + other for one, other in zip(some, others, strict=True)]
+def _nan_if_unknown(number: int) -> float:
+    return nan if number == UNKNOWN else number
+
+
+def sum_by_field(
+    statistics: Sequence[Statistics], other_statistics: Sequence[Statistics]
+) -> list[Statistics]:
+    """Adds up the statistics of two groups of documents, field by field."""
+    return [field + other for field, other in zip(statistics, other_statistics, strict=True)]

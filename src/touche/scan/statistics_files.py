@@ -11,7 +11,7 @@ from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
-_LARGEST = 1 << 26  # bytes; fifty topics need about 20,000
+_MAX_BYTES = 1 << 26  # bytes; fifty topics need about 20,000
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
@@ -63,12 +63,15 @@ class KnownStatistics:
 
 
 def _check(field: FieldStatistics | KnownStatistics) -> None:
-    """Raises ValueError if numbers contradict each other; unknown ones contradict none."""
+    """Raises ValueError if numbers contradict each other.
+
+    An unknown number gets its most permissive value, so that it contradicts none.
+    """
     documents = field.tokens if field.documents is None else field.documents
-    for df, ttf in field.terms.values():
-        most = field.tokens if ttf is None else ttf
-        least = min(most, 1) if df is None else df
-        if not (least <= min(most, documents) and most <= field.tokens and (least or not most)):
+    for known_df, known_ttf in field.terms.values():
+        ttf = field.tokens if known_ttf is None else known_ttf
+        df = min(ttf, 1) if known_df is None else known_df
+        if df > min(ttf, documents) or ttf > field.tokens or (df == 0 and ttf > 0):
             raise ValueError("a term in more documents than it occurs, or than the collection has")
     if documents > field.tokens:
         raise ValueError("fewer tokens than documents")
@@ -127,7 +130,7 @@ class _Known(msgspec.Struct):
 
 def _read(path: Path, kind: type[_File]) -> _File:
     with open_binary(path) as file:
-        raw = file.read(_LARGEST)
+        raw = file.read(_MAX_BYTES)
     try:
         return msgspec.json.decode(raw, type=kind)
     except (ValueError, RecursionError) as error:  # of msgspec, and for bytes that are not UTF-8
@@ -135,7 +138,7 @@ def _read(path: Path, kind: type[_File]) -> _File:
         raise InputError(path, "the file has no statistics of a collection", remedy) from error
 
 
-def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
+def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
     """Adds up the statistics of parts that share no document.
 
     Args:
@@ -148,21 +151,24 @@ def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[
     total = dict(first)
     for path, fields in others:
         for name in total.keys() | fields.keys():
-            one = total.get(name)
+            field = total.get(name)
             other = fields.get(name)
             if not (
-                one and other and one.analysis == other.analysis and one.terms.keys() == other.terms.keys()
+                field
+                and other
+                and field.analysis == other.analysis
+                and field.terms.keys() == other.terms.keys()
             ):
                 remedy = "join files of one baseline with the same options and topics"
                 raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
             terms = {
                 term: (df + other.terms[term][0], ttf + other.terms[term][1])
-                for term, (df, ttf) in one.terms.items()
+                for term, (df, ttf) in field.terms.items()
             }
             total[name] = FieldStatistics(
-                analysis=one.analysis,
-                documents=one.documents + other.documents,
-                tokens=one.tokens + other.tokens,
+                analysis=field.analysis,
+                documents=field.documents + other.documents,
+                tokens=field.tokens + other.tokens,
                 terms=terms,
             )
     return total

@@ -17,17 +17,20 @@ _STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
     "they this to was will with".split()
 )
-_END = "\0"  # the end of a word
+_WORD_END = "\0"  # the end of a word
 
 
 @dataclass(frozen=True)
 class Analysis:
     """Makes terms from words.
 
+    Only ASCII words with certain beginnings become one of the topics' terms, or are removed. All others only
+    count for lengths, so that the scan need not analyze them.
+
     Attributes:
         term: returns the term of a word; empty if the word is removed.
         beginnings: returns the beginnings of the ASCII words that become a term, in lower case; NUL is the
-            end.
+            end of a word.
         dropped: the beginnings of the ASCII words that are removed.
         closes_gaps: whether the words around a removed word become neighbours.
     """
@@ -85,13 +88,14 @@ def analysis_named(name: str) -> Analysis:
 
 def _lower(word: str) -> str:
     """LowerCaseFilter: lower case by code points, as in Java."""
-    return word.lower() if word.isascii() else word.translate(_lower_case())
+    return word.lower() if word.isascii() else word.translate(_lower_case_table())
 
 
 @cache
-def _lower_case() -> Mapping[int, int]:
-    ascii_too = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-    return ascii_too | dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))
+def _lower_case_table() -> Mapping[int, int]:
+    ascii_letters = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+    others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))  # all but ASCII
+    return ascii_letters | others
 
 
 def _english(word: str) -> str:
@@ -108,14 +112,14 @@ def _stopped(word: str) -> str:
 
 
 def _plural(word: str) -> str:
-    return _in_java_units(_singular, _lower(word)).translate(_folded())
+    return _in_java_units(_singular, _lower(word)).translate(_accents_table())
 
 
 def _unstemmed(word: str) -> str:
-    return _lower(word).translate(_folded())
+    return _lower(word).translate(_accents_table())
 
 
-def _alnum(term: str) -> str:
+def _only_if_alnum(term: str) -> str:
     """Returns a term with a letter or digit, or an empty string."""
     return term if any(letter.isalnum() for letter in term) else ""
 
@@ -130,40 +134,51 @@ def _singular(word: str) -> str:
 
 
 @cache
-def _folded() -> Mapping[int, str]:
+def _accents_table() -> Mapping[int, str]:
     return dict(zip(table()["accented"].tolist(), table()["folded"].tolist(), strict=True))
 
 
-def _in_java_units(change: Callable[[str], str], word: str) -> str:
+def _in_java_units(stemmer: Callable[[str], str], word: str) -> str:
     """Applies a stemmer to UTF-16 units, because Java counts a character beyond U+FFFF as two."""
     if word.isascii() or max(word) <= "\uffff":
-        return change(word)
-    units = word.encode("utf-16-le")
-    halves = "".join(chr(int.from_bytes(units[at : at + 2], "little")) for at in range(0, len(units), 2))
-    return change(halves).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        return stemmer(word)
+    encoded_word = word.encode("utf-16-le")
+    units = (int.from_bytes(encoded_word[at : at + 2], "little") for at in range(0, len(encoded_word), 2))
+    stemmed = stemmer("".join(map(chr, units)))  # a character for each unit, also for half a pair
+    return stemmed.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _shortened(*changed: str) -> Callable[[str], tuple[str]]:
-    """Returns a function for stems: a word may have another last letter than a term with these endings."""
-    return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
+def _stem_prefixes(*endings: str) -> Callable[[str], tuple[str]]:
+    """Returns a function from a stem to the beginning of its words.
+
+    Args:
+        endings: endings of stems whose last letter can be another one in the words.
+    """
+    return lambda stem: (stem[:-1] if len(stem) > 1 and stem.endswith(endings) else stem,)
 
 
-def _whole(term: str) -> tuple[str]:
-    """Returns the beginning of words that are the whole term."""
-    return (term + _END,)
+def _whole_word_prefix(term: str) -> tuple[str]:
+    """Returns the beginning of the only word that becomes the term: the word itself, with its end."""
+    return (term + _WORD_END,)
 
 
 _ANALYSES: Mapping[str, Analysis] = {
-    "standard": Analysis(_lower, _whole),
-    "stopped": Analysis(_stopped, _whole, tuple(word + _END for word in _STOP_WORDS)),
+    "standard": Analysis(_lower, _whole_word_prefix),
+    "stopped": Analysis(
+        _stopped, _whole_word_prefix, dropped=tuple(word + _WORD_END for word in _STOP_WORDS)
+    ),
     # Stems cut or change endings: skies and sky have the stem ski, hoping has hope, stabilities has stabl.
     "english": Analysis(
         _english,
-        _shortened("i", "e", "bl"),
-        tuple(word + end for word in _STOP_WORDS for end in (_END, "'")),
+        _stem_prefixes("i", "e", "bl"),
+        dropped=tuple(word + end for word in _STOP_WORDS for end in (_WORD_END, "'")),
     ),
-    "plural": Analysis(_plural, _shortened("y")),
-    "unstemmed": Analysis(_unstemmed, _whole),
-    "plural-alnum": Analysis(lambda word: _alnum(_plural(word)), _shortened("y"), closes_gaps=True),
-    "unstemmed-alnum": Analysis(lambda word: _alnum(_unstemmed(word)), _whole, closes_gaps=True),
+    "plural": Analysis(_plural, _stem_prefixes("y")),
+    "unstemmed": Analysis(_unstemmed, _whole_word_prefix),
+    "plural-alnum": Analysis(
+        lambda word: _only_if_alnum(_plural(word)), _stem_prefixes("y"), closes_gaps=True
+    ),
+    "unstemmed-alnum": Analysis(
+        lambda word: _only_if_alnum(_unstemmed(word)), _whole_word_prefix, closes_gaps=True
+    ),
 }
