@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reading import read_documents_jsonl
-from touche.cluster.failing import caught, failure_reason
-from touche.cluster.worker import ReadTask, cut
+from touche.cluster.failing import failure_reason, result_or_failure
+from touche.cluster.worker import ReadTask, cut_files
 from touche.documents.jsonl import pieces_of_documents
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
@@ -18,9 +18,11 @@ from touche.io.json_lines import read_jsonl
 @pytest.mark.parametrize(
     "work",
     [
-        lambda paths: list(cut(pieces_of_documents, paths)),
-        lambda paths: list(ReadTask(reader=read_documents_jsonl, parser=None, find=list, fields=None)(paths)),  # type: ignore[arg-type]
-        lambda paths: caught(list, read_jsonl(paths[0])),
+        lambda paths: list(cut_files(pieces_of_documents, paths)),
+        lambda paths: list(
+            ReadTask(reader=read_documents_jsonl, parser=None, make_parts=list, fields=None)(paths)
+        ),  # type: ignore[arg-type]
+        lambda paths: result_or_failure(list, read_jsonl(paths[0])),
     ],
     ids=["cutting", "reading", "folding"],
 )

@@ -377,8 +377,10 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
             prepared = partial(_prepared, settings=settings)
             collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, prepared)
         parts = settings.output / "parts" if settings.resume else None
-        saved = cluster.saved(collection, parts, baseline.folder) if parts else nullcontext(collection)
-        with saved as resumed:
+        resumable = (
+            cluster.resumable(collection, parts, baseline.folder) if parts else nullcontext(collection)
+        )
+        with resumable as resumed:
             yield resumed
 
 

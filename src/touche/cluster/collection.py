@@ -9,10 +9,10 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from touche.cluster.failing import Failed, add_results, caught, spark_errors
+from touche.cluster.failing import Failed, add_results, result_or_failure, spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
-from touche.cluster.worker import Find, ReadTask, WorkerReport, cut
+from touche.cluster.worker import MakeParts, ReadTask, WorkerReport, cut_files
 from touche.documents.collection import Documents
 from touche.documents.files import Files
 from touche.documents.parts import Parts
@@ -22,9 +22,8 @@ from touche.errors import InputError, ToucheError
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-_SHARE = 1 << 27  # approximate bytes for a task, as in Spark
-
-_WHOLE = "_SUCCESS"  # Spark writes this file last
+_TASK_BYTES = 1 << 27  # approximately, as in Spark
+_SUCCESS_FILE = "_SUCCESS"  # Spark writes this file last
 
 _log = logging.getLogger(__name__)
 
@@ -42,15 +41,20 @@ class Saved:
     version: bytes
 
     def parts(self, items: Any, *keys: bytes) -> Any:
-        """Returns an RDD with the workers' results, or with those of an earlier identical run."""
+        """Returns an RDD with the workers' results, or with those of an earlier identical run.
+
+        Args:
+            items: an RDD that computes the results.
+            keys: what identifies a run, besides the version of the baseline.
+        """
         digest = hashlib.md5(b"\0".join([self.version, *keys]))
-        where = self.folder.absolute() / digest.hexdigest()
-        if (where / _WHOLE).exists():
-            _log.info("resuming with the parts in %s", where)
+        results = self.folder.absolute() / digest.hexdigest()
+        if (results / _SUCCESS_FILE).exists():
+            _log.info("resuming with the parts in %s", results)
         else:
-            shutil.rmtree(where, ignore_errors=True)
-            items.saveAsPickleFile(where.as_uri())
-        return items.context.pickleFile(where.as_uri())
+            shutil.rmtree(results, ignore_errors=True)  # an unfinished run's
+            items.saveAsPickleFile(results.as_uri())
+        return items.context.pickleFile(results.as_uri())
 
     def remove(self) -> None:
         """Removes the folder."""
@@ -66,7 +70,7 @@ class SparkDocuments(Documents):
         size: the size of the files in bytes.
         stamp: identifies the files: their names, sizes and times of change.
         sources: returns an RDD with the files, in a number of partitions.
-        parallelism: the smallest number of tasks, if the files can be cut.
+        parallelism: the smallest number of tasks, if the files can be cut_files.
         ship: prepares functions for the workers.
         fields: the folder for parsed web pages, or None.
         saved: the folder for results of a run that can resume, or None.
@@ -91,7 +95,7 @@ class SparkDocuments(Documents):
             f"{problem}; omit --runner spark, which needs a baseline that ranks with touche.scan"
         )
 
-    def read_by_workers(self, read: Find[_T]) -> Parts[_T]:
+    def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
         """Reads the documents; each task passes some of them to a function, and stores its parts.
 
         Parts are stored on the disks of workers, or in the folder of a run that can resume. If a worker is
@@ -103,7 +107,9 @@ class SparkDocuments(Documents):
         Raises:
             ToucheError: if a file is broken, there are no documents, or workers fail.
         """
-        task = ReadTask(reader=self.files.format.reader, parser=self.parser, find=read, fields=self.fields)
+        task = ReadTask(
+            reader=self.files.format.reader, parser=self.parser, make_parts=read, fields=self.fields
+        )
         with spark_errors():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
@@ -117,22 +123,23 @@ class SparkDocuments(Documents):
 
         if self.saved is None:
             return items.persist(StorageLevel.DISK_ONLY)
-        stamp = self.stamp.encode(errors="backslashreplace")
+        stamp = self.stamp.encode(errors="backslashreplace")  # names of files may not be UTF-8
         return self.saved.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
         """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
-        tasks = max(self.parallelism, self.size // _SHARE)
-        files = len(self.paths)
+        tasks = max(self.parallelism, self.size // _TASK_BYTES)
+        file_count = len(self.paths)
         splitter = self.files.format.splitter
-        if splitter is None or files >= self.parallelism:
-            return self.sources(min(files, tasks))
-        return self.sources(files).mapPartitions(partial(cut, splitter)).repartition(tasks)
+        if splitter is None or file_count >= self.parallelism:
+            return self.sources(min(file_count, tasks))
+        return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
 
     def _check(self, report: WorkerReport) -> None:
+        """Logs the warnings of all tasks, and raises their first error."""
         for warning in report.warnings:
             _log.warning("%s", warning)
-        report.left.warn()
+        report.skipped.warn()
         if report.errors:
             if self.saved:
                 self.saved.remove()
@@ -157,7 +164,7 @@ class WorkerParts(Generic[_T]):
         """Folds the parts of each partition in a task, then adds up the results."""
 
         def fold_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
-            yield caught(reduce, fold, _parts_in(items), zero)
+            yield result_or_failure(reduce, fold, _parts_in(items), zero)
 
         with spark_errors():
             results = self.parts.mapPartitions(self.ship(fold_partition))

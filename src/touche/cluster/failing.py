@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from touche.baselines.neighbours import without_packages
-from touche.cluster.shipping import FOLDER
+from touche.cluster.shipping import FOLDER_PREFIX
 from touche.errors import InputError, ToucheError, one_line
 
 _R = TypeVar("_R")
 
-_PASSING = (OSError, MemoryError)  # errors of one worker, such as a full disk or a lost file system
-_LONGEST = 200  # characters of a machine's message
+_TRANSIENT_ERRORS = (OSError, MemoryError)  # errors of one worker, such as a full disk or a lost file system
+_MAX_MESSAGE_LENGTH = 200  # characters
 
 
 class SparkError(ToucheError):
@@ -36,38 +36,40 @@ class Failed:
     reason: str
 
     @classmethod
-    def by(cls, error: Exception) -> "Failed":
+    def from_error(cls, error: Exception) -> "Failed":
         """Returns the message of an error, or the baseline's line that raised it.
 
         Raises:
             Exception: the error itself if Spark should retry.
         """
-        if _is_passing(error):
+        if _is_transient(error):
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
         return cls(f"the baseline failed on a worker ({failure_reason(traceback.format_exc())}); correct it")
 
 
-def _is_passing(error: Exception) -> bool:
+def _is_transient(error: Exception) -> bool:
     """Returns whether a retry may succeed; a broken file stays broken."""
     cause = error.__cause__ if isinstance(error, InputError) else error
-    return isinstance(cause, _PASSING) and not isinstance(cause, gzip.BadGzipFile)
+    return isinstance(cause, _TRANSIENT_ERRORS) and not isinstance(cause, gzip.BadGzipFile)
 
 
-def caught(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":
+def result_or_failure(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":
     """Returns the result of a function, or its error if every worker would have it."""
     try:
         return work(*arguments)
     except Exception as error:
-        return Failed.by(error)
+        return Failed.from_error(error)
 
 
 def add_results(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed") -> "_R | Failed":
     """Returns the sum of two results, or the first error among them."""
-    if isinstance(one, Failed) or isinstance(other, Failed):
-        return one if isinstance(one, Failed) else other
-    return caught(add, one, other)
+    if isinstance(one, Failed):
+        return one
+    if isinstance(other, Failed):
+        return other
+    return result_or_failure(add, one, other)
 
 
 @contextmanager
@@ -96,17 +98,20 @@ def _error_text(error: object) -> str:
 
 
 def failure_reason(message: str) -> str:
-    """Returns the last line of a worker's traceback with the baseline's line, or Java's message."""
+    """Returns the error of a worker's traceback with the baseline's line, or Java's message."""
     message = without_packages(message)
     _, _, trace = message.rpartition("Traceback (most recent call last):")
-    own = re.findall(rf'{FOLDER}\w+/([^"]*)", line (\d+)', trace)
+    baseline_lines = re.findall(rf'{FOLDER_PREFIX}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
-    line = f"{':'.join(own[-1])}: " if own else ""
-    lines = [line.strip() for line in errors or message.splitlines() if line.strip()]
-    reason = re.sub(r"^touche\.errors\.\w+: ", "", (lines or ["no reason stated"])[0])
-    return shortened(line + reason)
+    line = ""
+    if baseline_lines:
+        file, number = baseline_lines[-1]
+        line = f"{file}:{number}: "
+    reasons = [reason.strip() for reason in errors or message.splitlines() if reason.strip()]
+    reason = reasons[0] if reasons else "no reason stated"
+    return shortened(line + re.sub(r"^touche\.errors\.\w+: ", "", reason))
 
 
 def shortened(message: str) -> str:
     """Returns a machine's message on one line of limited length."""
-    return one_line(message)[:_LONGEST]
+    return one_line(message)[:_MAX_MESSAGE_LENGTH]

@@ -38,7 +38,7 @@ class FieldsFolder:
         Raises:
             InputError: if it cannot be created, or contains pages.
         """
-        with self._reached() as (files, folder):
+        with self._file_system() as (files, folder):
             from pyarrow.fs import FileSelector  # optional
 
             infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
@@ -54,7 +54,7 @@ class FieldsFolder:
         Raises:
             InputError: if the file cannot be written.
         """
-        with self._reached() as (files, folder):
+        with self._file_system() as (files, folder):
             part = f"{folder}/{_UNFINISHED}/{name}.{uuid4().hex}"
             files.create_dir(f"{folder}/{_UNFINISHED}")
             try:
@@ -67,11 +67,11 @@ class FieldsFolder:
 
     def end(self) -> None:
         """Removes what killed tasks have left."""
-        with self._reached() as (files, folder), suppress(OSError):
+        with self._file_system() as (files, folder), suppress(OSError):
             files.delete_dir(f"{folder}/{_UNFINISHED}")
 
     @contextmanager
-    def _reached(self) -> Iterator[tuple[Any, str]]:
+    def _file_system(self) -> Iterator[tuple[Any, str]]:
         """Yields the file system, and the path of the folder in it.
 
         Raises:

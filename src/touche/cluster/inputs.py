@@ -18,8 +18,8 @@ from touche.errors import InputError, ToucheError
 from touche.io.opening import Held
 from touche.trec.topics import read_topics, topics_named
 
-_LOCAL = "file:"
-_MOST = (1 << 31) - 1  # largest file in bytes that Spark passes on
+_LOCAL_SCHEME = "file:"
+_MAX_FILE_BYTES = (1 << 31) - 1  # of a file that Spark passes on
 
 
 def find(context: Any, ship: Ship, local: Input) -> Input:
@@ -72,7 +72,7 @@ def _on_spark(
 
 
 @contextmanager
-def saved(input: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
+def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
     """Yields the same input, whose results are stored until the block ends.
 
     Args:
@@ -81,9 +81,9 @@ def saved(input: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
         baseline: the baseline's folder, or None.
     """
     version = digest_of(fingerprints(baseline)) if baseline else ""
-    where = Saved(folder, version.encode())
-    yield replace(input, documents=replace(input.documents, saved=where))  # type: ignore[call-arg]
-    where.remove()
+    results = Saved(folder, version.encode())
+    yield replace(input, documents=replace(input.documents, saved=results))  # type: ignore[call-arg]
+    results.remove()  # not after an error, so that the next run can resume
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,13 @@ class _Folder:
     @property
     def is_local(self) -> bool:
         """Whether all machines see the folder under the same path."""
-        return self.uri.lower().startswith(_LOCAL)
+        return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:
         """Returns the path by which a file is opened or named."""
-        return Path(name[len(_LOCAL) :]) if self.is_local else Path(name)  # Spark does not escape names
+        return (
+            Path(name[len(_LOCAL_SCHEME) :]) if self.is_local else Path(name)
+        )  # Spark does not escape names
 
     def entries(self) -> dict[str, _Entry]:
         """Returns all files at any depth by name, except hidden ones."""
@@ -114,7 +116,7 @@ class _Folder:
             rows = files.select("path", "length", "modificationTime").collect()
             return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
 
-    def opened(self, entry: _Entry) -> Path:
+    def readable_file(self, entry: _Entry) -> Path:
         """Returns a file that this process can read.
 
         Raises:
@@ -126,13 +128,16 @@ class _Folder:
         with spark_errors():
             return Held.of(entry.name, bytes(self._read().load(entry.name).select("content").head()[0]))
 
-    def held(self, paths: Iterable[str], tasks: int) -> Any:
-        """Returns an RDD with the contents of files; Spark distributes them to tasks."""
-        wanted = frozenset(paths)
-        names = {f"*{Path(path).suffix}" for path in wanted}
-        options = {"recursiveFileLookup": "true", "pathGlobFilter": f"{{{','.join(sorted(names))}}}"}
+    def contents(self, paths: Iterable[str], tasks: int) -> Any:
+        """Returns an RDD with the contents of files; Spark distributes them to tasks, however many.
+
+        Spark reads all files with the same suffixes, so that the others are removed.
+        """
+        selected = frozenset(paths)
+        patterns = {f"*{Path(path).suffix}" for path in selected}
+        options = {"recursiveFileLookup": "true", "pathGlobFilter": f"{{{','.join(sorted(patterns))}}}"}
         rows = self._read().options(**options).load(self.uri).select("path", "content").rdd
-        return rows.mapPartitions(partial(_held, wanted))
+        return rows.mapPartitions(partial(_selected_contents, selected))
 
     def _read(self) -> Any:
         from pyspark.sql import SparkSession  # optional
@@ -164,28 +169,30 @@ def find_remote(
     folder = _Folder(context, uri.rstrip("/"))
     entries = {folder.path(name): entry for name, entry in folder.entries().items()}
     directly_in = [path for path in entries if path.parent == folder.path(folder.uri)]
-    opened = tuple(folder.opened(entries[path]) for path in side_files(directly_in))
-    files = with_options(replace(files_named(entries, uri), side_files=opened))
-    used = [entries[path] for path in files.paths]
+    readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(directly_in))
+    files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))
+    collection_entries = [entries[path] for path in files.paths]
     path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
         input = Input.of(read_topics(path), path, files)
     else:
-        _check_sizes(used)
-        sources = partial(folder.held, [entry.name for entry in used])
-        held = topics or folder.opened(entries[path])
-        input = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
-    return replace(input, documents=_on_spark(context, ship, files, used, sources))
+        _check_sizes(collection_entries)
+        sources = partial(folder.contents, [entry.name for entry in collection_entries])
+        topics_file = topics or folder.readable_file(entries[path])
+        # Only files of this machine can be read again, for their md5.
+        input = replace(Input.of(read_topics(topics_file), path, files), files=(topics,) if topics else ())
+    return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:
     """Raises InputError for a file that is too large for Spark."""
     for entry in entries:
-        if entry.size > _MOST:
+        if entry.size > _MAX_FILE_BYTES:
             remedy = "split it, or mount its file system on all machines and pass its folder as file:///..."
             raise InputError(entry.name, "2 GB or more, too large for Spark", remedy)
 
 
-def _held(wanted: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
-    return (Held.of(row.path, row.content) for row in rows if row.path in wanted)
+def _selected_contents(selected: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
+    """Yields the selected files among Spark's rows, with their contents."""
+    return (Held.of(row.path, row.content) for row in rows if row.path in selected)

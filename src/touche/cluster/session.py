@@ -14,7 +14,7 @@ from touche.cluster.failing import SparkError, shortened, spark_errors
 from touche.errors import ToucheError
 from touche.io.optional import installing
 
-_REASON = re.compile(
+_JAVA_ERROR = re.compile(
     r"^(?:Exception in thread \S+ |Caused by: )?[\w.]+(?:Exception|Error): (.+)", re.MULTILINE
 )
 _NO_JAVA = re.compile(r"\S*/bin/java: .*|JAVA_HOME is not set")
@@ -48,7 +48,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                     yield context
             finally:
                 context.stop()
-                _end(context._gateway)
+                _end_java(context._gateway)
         except SparkError as error:
             problem = f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"
             raise ToucheError(problem) from error
@@ -82,13 +82,13 @@ def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
     except Exception as error:  # Java is missing, has died, or refuses a setting
         output.seek(0)
         text = output.read()
-        reason = shortened((_REASON.findall(text) or _NO_JAVA.findall(text) or [str(error)])[0])
+        reason = shortened((_JAVA_ERROR.findall(text) or _NO_JAVA.findall(text) or [str(error)])[0])
         remedy = "check --master and Spark's settings; JAVA_HOME or the PATH needs Java 17 or newer"
         raise ToucheError(f"Spark cannot be started ({reason}); {remedy}") from error
 
 
-def _end(gateway: Any) -> None:
-    """Ends Java, so that a later run in this process starts its own."""
+def _end_java(gateway: Any) -> None:
+    """Ends Java, so that a later run in this process starts its own with other settings."""
     from pyspark import SparkContext  # optional
 
     gateway.shutdown()

@@ -15,7 +15,7 @@ from touche.baselines.neighbours import copies
 from touche.errors import InputError, ToucheError
 from touche.io.temporary import temporary_folder
 
-FOLDER = "touche-baseline-"  # the beginning of the folder's name on the workers
+FOLDER_PREFIX = "touche-baseline-"  # the beginning of the folder's name on the workers
 
 Ship = Callable[[Callable[..., Any]], "Shipped"]
 
@@ -44,13 +44,13 @@ class Shipped:
         """Returns the function's bytes, which a worker reads after it has the folder."""
         from pyspark import cloudpickle  # optional
 
-        return _receive, (_code(), self.folder, self.copy, cloudpickle.dumps(self.function))
+        return _receive, (_code_digest(), self.folder, self.copy, cloudpickle.dumps(self.function))
 
 
 def _receive(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
     from pyspark import SparkFiles  # optional
 
-    if code != _code():
+    if code != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
     if folder:
@@ -59,7 +59,7 @@ def _receive(code: str, folder: Path | None, copy: str, function: bytes) -> Ship
 
 
 @cache
-def _code() -> str:
+def _code_digest() -> str:
     """Returns a digest of this library's code on this machine."""
     sources = sorted(Path(__file__).parents[1].rglob("*.py"))
     return hashlib.md5(b"".join(path.read_bytes() for path in sources)).hexdigest()
@@ -79,7 +79,7 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
     Raises:
         InputError: if the folder contains links to folders.
     """
-    with temporary_folder(FOLDER) as temporary:
+    with temporary_folder(FOLDER_PREFIX) as temporary:
         copy = temporary.name  # unique, because Spark sends a name only once
         if folder:
             archive = temporary / f"{copy}.zip"

@@ -19,7 +19,7 @@ from touche.errors import ToucheError
 
 _T = TypeVar("_T")
 
-Find = Callable[[Iterable[AnyDocument]], Iterator[_T]]
+MakeParts = Callable[[Iterable[AnyDocument]], Iterator[_T]]
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class WorkerReport:
 
     Attributes:
         records: the number of documents and pages.
-        left: the skipped pages.
+        skipped: the skipped pages.
         warnings: the warnings that a single machine would print.
         errors: the errors that would end a single machine's run.
     """
 
     records: int = 0
-    left: LeftOut = field(default_factory=LeftOut)
+    skipped: LeftOut = field(default_factory=LeftOut)
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
@@ -42,7 +42,7 @@ class WorkerReport:
         """Joins two reports; ``other`` is the later one."""
         return WorkerReport(
             records=self.records + other.records,
-            left=self.left + other.left,
+            skipped=self.skipped + other.skipped,
             warnings=self.warnings + other.warnings,
             errors=self.errors + other.errors,
         )
@@ -60,32 +60,34 @@ class ReadTask(Generic[_T]):
     Attributes:
         reader: the reader of a file.
         parser: makes fields from web pages, or None.
-        find: makes parts from documents.
+        make_parts: makes parts from documents.
         fields: the folder for parsed web pages, or None.
     """
 
     reader: Reader
     parser: Parser | None
-    find: Find[_T]
+    make_parts: MakeParts[_T]
     fields: FieldsFolder | None
 
     def __call__(self, sources: Iterable[Source]) -> Iterator["_T | WorkerReport"]:
         """Reads the sources."""
         reports: list[WorkerReport] = []
-        with _warnings_noted(reports):
+        with _collecting_warnings(reports):
             try:
-                yield from self.find(self._documents(sources, reports))
+                yield from self.make_parts(self._documents(sources, reports))
             except Exception as error:
-                reports.append(WorkerReport(errors=(Failed.by(error).reason,)))
+                reports.append(WorkerReport(errors=(Failed.from_error(error).reason,)))
         yield sum(reports, WorkerReport())
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
-        def note(left: LeftOut) -> None:
-            reports.append(WorkerReport(left=left))
+        def note(skipped: LeftOut) -> None:
+            reports.append(WorkerReport(skipped=skipped))
 
         # One process for the parser, which may crash, because Spark runs one task per processor.
         documents = parsed(self._records(sources, reports), self.parser, 1, note)
-        yield from saving_pages(documents, self.fields.opened(_part())) if self.fields else documents
+        if self.fields:
+            documents = saving_pages(documents, self.fields.opened(_pages_file_name()))
+        yield from documents
 
     def _records(
         self, sources: Iterable[Source], reports: list[WorkerReport]
@@ -101,27 +103,28 @@ class ReadTask(Generic[_T]):
                 for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
                     yield record
             finally:
-                reports.append(WorkerReport(count))
+                reports.append(WorkerReport(records=count))
 
 
-def _part() -> str:
-    """Returns the task's file for pages, the same in a retry, so that no page is saved twice."""
+def _pages_file_name() -> str:
+    """Returns the name of the task's file for pages, the same in a retry, so that no page is saved twice."""
     from pyspark import TaskContext  # optional
 
     return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
-def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | WorkerReport]:
+def cut_files(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | WorkerReport]:
     """Cuts files into pieces, and reports files that cannot be read."""
     for path in paths:
         try:
             yield from splitter(path)
         except ToucheError as error:
-            yield WorkerReport(errors=(Failed.by(error).reason,))
+            yield WorkerReport(errors=(Failed.from_error(error).reason,))
 
 
 @contextmanager
-def _warnings_noted(reports: list[WorkerReport]) -> Iterator[None]:
+def _collecting_warnings(reports: list[WorkerReport]) -> Iterator[None]:
+    """Adds a report for each warning that the library logs in this block."""
     logger = logging.getLogger("touche")
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: reports.append(WorkerReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]

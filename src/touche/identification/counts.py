@@ -316,5 +316,5 @@ def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
 def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:
     from touche.lucene.analysis import Chain, tokens  # optional: Lucene
 
-    analyzer = Chain(tuple(filters), tokenizer="whitespace").built()
+    analyzer = Chain(tuple(filters), tokenizer="whitespace").build()
     return [tokens(analyzer, text) for text in texts]

