@@ -19,12 +19,10 @@ def argsrank(
     depth: number of pairs per topic, one for each argument.
     """
     check_range("damping", damping, 0, 1)
-    ranked = pairs.Arguments.read(topics, documents, mu).best(depth, sentences=2)
+    ranked = pairs.Arguments.read(topics, documents, mu).best(depth, min_sentences=2)
     central = most_central((argument for _, best in ranked for argument, _ in best), damping)
-    yield from pairs.hits(
-        [
-            (topic, [pairs.of_argument(argument, *central[argument.id], score) for argument, score in best])
-            for topic, best in ranked
-        ],
-        depth,
-    )
+    ranked_pairs = [
+        (topic, [pairs.pair_in_argument(argument, *central[argument.id], score) for argument, score in best])
+        for topic, best in ranked
+    ]
+    yield from pairs.hits(ranked_pairs, depth)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from touche import Argument, pairs
 
 Vector = npt.NDArray[np.float64]
-_DIGITS = 6  # of a centrality; the next digits depend on the processor
+_DECIMALS = 6  # of a centrality; further digits depend on the processor
 
 
 def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tuple[int, int]]:
@@ -37,8 +37,8 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     best = {}
     for id, sentences in by_argument.items():
         indexes = list(sentences)
-        in_argument = np.stack([vectors[text] for text in sentences.values()])
-        central = centrality(list(sentences.values()), in_argument, damping)
+        sentence_vectors = np.stack([vectors[text] for text in sentences.values()])
+        central = centrality(list(sentences.values()), sentence_vectors, damping)
         first, second = sorted(np.argsort(-central, kind="stable")[:2])
         best[id] = (indexes[first], indexes[second])
     return best
@@ -56,7 +56,7 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
         A probability for each sentence, rounded to six digits.
     """
     moves = (1 - damping) * similarity(vectors) + damping * teleport(texts)
-    return np.round(stationary(moves), _DIGITS)
+    return np.round(stationary(moves), _DECIMALS)
 
 
 def similarity(vectors: npt.NDArray[np.float32]) -> Vector:
@@ -66,7 +66,10 @@ def similarity(vectors: npt.NDArray[np.float32]) -> Vector:
 
 
 def teleport(texts: Sequence[str]) -> Vector:
-    """Returns the jump probabilities: 1 + number of discourse markers + 1 for a claim word, normalised."""
+    """Returns the jump probabilities: 1 + number of discourse markers + 1 for a claim word, normalised.
+
+    All rows are equal, because a jump does not depend on the sentence that it leaves.
+    """
     weights = np.array([1 + discourse_markers(text) + has_claim_word(text) for text in texts], np.float64)
     return np.tile(weights / weights.sum(), (len(texts), 1))
 

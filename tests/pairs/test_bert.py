@@ -17,7 +17,7 @@ from tiny_bert import CONFIG, weights
 from touche.errors import InputError, ParameterError, ToucheError
 from touche.pairs import bert, embeddings
 from touche.pairs.bert import Bert
-from touche.pairs.coherence import of_next_sentences
+from touche.pairs.coherence import next_sentence_probabilities
 from touche.pairs.ranking import Pair, ScoredSentence
 
 
@@ -75,7 +75,7 @@ def test_the_next_sentence_is_told_by_the_first_token_of_both(tiny: Path) -> Non
     pooled = np.tanh(w["pooler.dense.weight"] @ first + w["pooler.dense.bias"])
     is_next, is_not = w["cls.seq_relationship.weight"] @ pooled + w["cls.seq_relationship.bias"]
     expected = pytest.approx(np.exp(is_next) / (np.exp(is_next) + np.exp(is_not)), abs=1e-4)
-    assert of_next_sentences([[pair], [], [pair]], tiny) == [[expected], [], [expected]]
+    assert next_sentence_probabilities([[pair], [], [pair]], tiny) == [[expected], [], [expected]]
 
 
 def test_the_names_of_older_models_are_known(tiny: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_broken_model_is_one_line(tiny: Path, case: str) -> None:
     if content is not None:
         (tiny / name).write_bytes(content)
     with pytest.raises(ToucheError, match=words) as caught:
-        of_next_sentences([], tiny)
+        next_sentence_probabilities([], tiny)
     assert "\n" not in str(caught.value) and isinstance(caught.value, InputError | ParameterError)
 
 

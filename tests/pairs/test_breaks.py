@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from touche.pairs import breaks
-from touche.pairs.breaks import pieces
+from touche.pairs.breaks import split_with_blanks
 
 SCRIPT = runpy.run_path(str(ROOT / "tests" / "pairs" / "breaks.py"))
 EXAMPLES: dict[str, str] = SCRIPT["EXAMPLES"]
@@ -40,7 +40,7 @@ def of_java(text: str) -> list[str]:
 @example(".\u0300$")
 @settings(max_examples=2000, deadline=None)
 def test_sentences_are_those_of_java(text: str) -> None:
-    sentences = list(pieces(text))
+    sentences = list(split_with_blanks(text))
     assert sentences == of_java(text) and "".join(sentences) == text
 
 
@@ -58,4 +58,4 @@ def test_the_table_is_what_the_script_makes() -> None:
 
 @pytest.mark.parametrize("lone", ["\ud800", "\udfff"])
 def test_half_a_pair_of_surrogates_becomes_a_question_mark(lone: str) -> None:
-    assert list(pieces(f"a{lone} b")) == ["a? ", "b"]
+    assert list(split_with_blanks(f"a{lone} b")) == ["a? ", "b"]

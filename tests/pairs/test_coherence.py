@@ -17,13 +17,13 @@ def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSente
 
 def test_lexical_coherence_is_a_cosine_of_stems() -> None:
     """Two sentences share one stem, whose df is two; the other stems have a df of one."""
-    ((score,),) = coherence.of_stems([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
+    ((score,),) = coherence.stem_cosines([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
     shared = log(1 + 2 / 2)
     own = log(1 + 2 / 1)
     assert score == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
 
 
-@pytest.mark.parametrize("measure", [coherence.of_stems, coherence.of_embeddings])
+@pytest.mark.parametrize("measure", [coherence.stem_cosines, coherence.embedding_cosines])
 def test_what_only_repeats_does_not_read_on(measure: object) -> None:
     same = Pair(sentence("Cats sleep all day."), sentence("Cats sleep all day!"), 0)
     related = Pair(sentence("Cats sleep all day."), sentence("A cat sleeps for sixteen hours."), 0)
@@ -39,7 +39,7 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}
     ((_, hits),) = baseline(topics, source.documents, **options)
     ((_, candidates),) = by_dirichletlm(topics, source.documents, 2000.0, 200)
-    (coherences,) = coherence.of_stems([candidates])
+    (coherences,) = coherence.stem_cosines([candidates])
     best = max(pair.score for pair in candidates)
     expected = {
         pair.id: 0.7 * pair.score / best + 0.3 * value - 0.2 * pair.contradicts_itself

@@ -11,7 +11,7 @@ from oracles.formulas import Collection
 from touche import baselines, pairs
 from touche.data import datasets
 from touche.documents.records import Argument, Sentence
-from touche.pairs.ranking import ScoredSentence, best_pairs, pair_of
+from touche.pairs.ranking import ScoredSentence, best_pairs, ordered_pair
 from touche.trec.topics import Topic
 
 
@@ -24,9 +24,9 @@ def sentence(argument: str, number: int, score: float, text: str = "", stance: s
 def test_within_an_argument_the_text_orders_a_pair_and_otherwise_the_score() -> None:
     conclusion = sentence("a", 0, 1.0)
     second = sentence("a", 2, 9.0)
-    assert pair_of(second, conclusion, 0).id == "a__CONC__1,a__PREMISE__2"
-    assert pair_of(sentence("a", 1, 1.0), sentence("b", 3, 2.0), 0).id == "b__PREMISE__3,a__PREMISE__1"
-    assert pair_of(sentence("b", 1, 2.0), sentence("a", 1, 2.0), 0).id == "a__PREMISE__1,b__PREMISE__1"
+    assert ordered_pair(second, conclusion, 0).id == "a__CONC__1,a__PREMISE__2"
+    assert ordered_pair(sentence("a", 1, 1.0), sentence("b", 3, 2.0), 0).id == "b__PREMISE__3,a__PREMISE__1"
+    assert ordered_pair(sentence("b", 1, 2.0), sentence("a", 1, 2.0), 0).id == "a__PREMISE__1,b__PREMISE__1"
 
 
 def test_a_stance_is_that_of_both_arguments_or_none() -> None:
@@ -34,17 +34,23 @@ def test_a_stance_is_that_of_both_arguments_or_none() -> None:
         sentence(id, 1, 1, stance=stance) for id, stance in zip("abc", ("PRO", "CON", "none"), strict=True)
     )
     both = ((pro, pro), (con, con), (pro, con), (none, none), (pro, none))
-    assert [pair_of(*both_sentences, 0).stance for both_sentences in both] == ["PRO", "CON", "Q0", "Q0", "Q0"]
+    assert [ordered_pair(*both_sentences, 0).stance for both_sentences in both] == [
+        "PRO",
+        "CON",
+        "Q0",
+        "Q0",
+        "Q0",
+    ]
 
 
 def test_opposite_stances_contradict_and_so_does_a_conclusion_its_counter_premise() -> None:
     conclusion = sentence("a", 0, 1, stance="CON")
     against = sentence("a", 1, 1, stance="CON")
-    assert pair_of(conclusion, against, 0).contradicts_itself
-    assert not pair_of(against, sentence("b", 1, 1, stance="CON"), 0).contradicts_itself
-    assert not pair_of(sentence("b", 0, 1), sentence("c", 1, 1), 0).contradicts_itself
-    assert pair_of(conclusion, sentence("b", 1, 1), 0).contradicts_itself
-    assert not pair_of(against, sentence("b", 1, 1, stance=""), 0).contradicts_itself
+    assert ordered_pair(conclusion, against, 0).contradicts_itself
+    assert not ordered_pair(against, sentence("b", 1, 1, stance="CON"), 0).contradicts_itself
+    assert not ordered_pair(sentence("b", 0, 1), sentence("c", 1, 1), 0).contradicts_itself
+    assert ordered_pair(conclusion, sentence("b", 1, 1), 0).contradicts_itself
+    assert not ordered_pair(against, sentence("b", 1, 1, stance=""), 0).contradicts_itself
 
 
 def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() -> None:
@@ -139,7 +145,7 @@ def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
     ]
     read = pairs.Arguments.read(TOPICS, documents, 10.0)
     for least, expected in ((2, ["s49", "d", "b"]), (1, ["c", "s49", "d"])):
-        ((_, ranked),) = read.best(3, sentences=least)
+        ((_, ranked),) = read.best(3, min_sentences=least)
         assert [one.id for one, _ in ranked] == expected
         assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
 
@@ -147,7 +153,7 @@ def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
 def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:
     sentences = (Sentence("a__PREMISE__1", "x"), Sentence("a__CONC__1", "y"))
     one = Argument(id="a", conclusion="y", premises=("x",), stance="PRO", sentences=sentences)
-    assert pairs.of_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
+    assert pairs.pair_in_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
 def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(

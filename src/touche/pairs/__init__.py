@@ -13,6 +13,6 @@ from touche.pairs.ranking import ScoredSentence as ScoredSentence
 from touche.pairs.ranking import best_pairs as best_pairs
 from touche.pairs.ranking import by_dirichletlm as by_dirichletlm
 from touche.pairs.ranking import hits as hits
-from touche.pairs.ranking import of_argument as of_argument
-from touche.pairs.ranking import pair_of as pair_of
+from touche.pairs.ranking import ordered_pair as ordered_pair
+from touche.pairs.ranking import pair_in_argument as pair_in_argument
 from touche.pairs.sentences import distinct_sentences as distinct_sentences

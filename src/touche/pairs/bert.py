@@ -28,9 +28,9 @@ Array = npt.NDArray[np.float32]
 _Input = npt.NDArray[np.int32]  # ids, attention mask and types of a text's tokens, 3 x tokens
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
-_BATCH = 8  # inputs of similar length; fixed, because the last bits of a result depend on it
-_CHUNK = 256  # texts tokenized at a time
-_MISSING = "the libraries of the language models are missing"
+_BATCH_INPUTS = 8  # of similar length; fixed, because the last bits of a result depend on it
+_CHUNK_TEXTS = 256  # that are tokenized at a time
+_MISSING_LIBRARIES = "the libraries of the language models are missing"
 
 _GRAPH = """
 <ir_version: 10, opset_import: ["" : 20, "touche" : 1]>
@@ -99,15 +99,24 @@ Layer (x, bias, wq, bq, wk, bk, wv, bv, wo, bo, scale1, shift1, wi, bi, wf, bf, 
     y = LayerNormalization <axis = -1, epsilon = {epsilon}> (xf, scale2, shift2)
 }}
 """
-_LARGE = 10_000.0  # as in the original; subtracted from padding, which then gets no attention
-_EMBEDDINGS = (
-    *(f"embeddings.{kind}_embeddings.weight" for kind in ("word", "token_type", "position")),
-    *("embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"),
+_PADDING_PENALTY = 10_000.0  # as in the original; subtracted from padding, which then gets no attention
+# Names of weights, in the order of the parameters of Embeddings and Layer in the graph.
+_EMBEDDING_WEIGHTS = (
+    "embeddings.word_embeddings.weight",
+    "embeddings.token_type_embeddings.weight",
+    "embeddings.position_embeddings.weight",
+    "embeddings.LayerNorm.weight",
+    "embeddings.LayerNorm.bias",
 )
-_LAYER = (
-    *(f"attention.self.{part}" for part in ("query", "key", "value")),
-    *("attention.output.dense", "attention.output.LayerNorm"),
-    *("intermediate.dense", "output.dense", "output.LayerNorm"),
+_LAYER_PARTS = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
 )
 
 
@@ -138,17 +147,19 @@ class Bert:
 
             config, self.weights = read_model(folder)
             self.width = int(config["hidden_size"])
-            self.session = session(network(config, self.weights))
+            self.session = inference_session(onnx_model(config, self.weights))
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(min(length, config["max_position_embeddings"]))
-            self._run(self._encoded(["a", "b c"]))  # files that do not fit together fail here
+            self._run(self._tokenize(["a", "b c"]))  # files that do not fit together fail here
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
                 raise ValueError("the tokenizer has more words than the network")
         except ToucheError:
             raise
         except ImportError as error:
-            raise NotInstalledError(f"{_MISSING}; install them with: {installing('models')}") from error
+            raise NotInstalledError(
+                f"{_MISSING_LIBRARIES}; install them with: {installing('models')}"
+            ) from error
         except Exception as error:  # onnxruntime, tokenizers and safetensors raise errors as general as this
             reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
             problem = f"the model is broken, or not a BERT model ({reason})"
@@ -167,32 +178,35 @@ class Bert:
             The index of a text, and its states: tokens x hidden size.
         """
         began = time.monotonic()
-        encoded = self._encoded(texts)
+        encoded = self._tokenize(texts)
         order = sorted(range(len(encoded)), key=lambda index: (encoded[index].shape[1], texts[index]))
-        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        batches = [order[start : start + _BATCH_INPUTS] for start in range(0, len(order), _BATCH_INPUTS)]
         with ThreadPoolExecutor(processors()) as pool:
             computed = pool.map(lambda batch: self._run([encoded[index] for index in batch]), batches)
             for batch, states in zip(batches, computed, strict=True):
                 for index, state in zip(batch, states, strict=True):
-                    yield index, state[: encoded[index].shape[1]]
+                    length = encoded[index].shape[1]
+                    yield index, state[:length]  # without padding
         _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
-    def _encoded(self, texts: Texts) -> list[_Input]:
+    def _tokenize(self, texts: Texts) -> list[_Input]:
         encoded: list[_Input] = []
-        with bar("tokenizing", "texts", len(texts)) as shown:
-            for start in range(0, len(texts), _CHUNK):
+        with bar("tokenizing", "texts", len(texts)) as progress:
+            for start in range(0, len(texts), _CHUNK_TEXTS):
                 # As arrays, because encodings also contain truncated tokens and all offsets.
-                for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK])):
+                for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK_TEXTS])):
                     encoded.append(np.array((tokens.ids, tokens.attention_mask, tokens.type_ids), np.int32))
-                shown.update(_CHUNK)
+                progress.update(_CHUNK_TEXTS)
         return encoded
 
-    def _run(self, encoded: Sequence[_Input]) -> Array:
-        longest = max(tokens.shape[1] for tokens in encoded)
-        inputs = np.zeros((3, len(encoded), longest), np.int64)
-        for row, tokens in enumerate(encoded):
+    def _run(self, batch: Sequence[_Input]) -> Array:
+        """Returns the last hidden states of a batch: inputs x tokens of the longest input x hidden size."""
+        longest = max(tokens.shape[1] for tokens in batch)
+        inputs = np.zeros((3, len(batch), longest), np.int64)
+        for row, tokens in enumerate(batch):
             inputs[:, row, : tokens.shape[1]] = tokens
-        (states,) = self.session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
+        ids, mask, types = inputs
+        (states,) = self.session.run(None, {"ids": ids, "mask": mask, "types": types})
         return np.asarray(states, np.float32)
 
 
@@ -209,10 +223,11 @@ def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
 
 def _current_name(name: str) -> str:
     """Returns today's name of a weight; the first models, such as bert-base-uncased, have older names."""
-    return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
+    name = re.sub(r"\.beta$", ".bias", name.removeprefix("bert."))
+    return re.sub(r"\.gamma$", ".weight", name)
 
 
-def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
+def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     """Writes a BERT as an ONNX model.
 
     Args:
@@ -224,22 +239,24 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     """
     import onnx  # optional
 
-    names = list(_EMBEDDINGS)
+    names = list(_EMBEDDING_WEIGHTS)
     calls = []
     for layer in range(config["num_hidden_layers"]):
-        in_layer = [f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER for kind in ("weight", "bias")]
-        calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(in_layer)})")
-        names += in_layer
-    size = config["hidden_size"] // config["num_attention_heads"]
+        layer_names = [
+            f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER_PARTS for kind in ("weight", "bias")
+        ]
+        calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(layer_names)})")
+        names += layer_names
+    head_size = config["hidden_size"] // config["num_attention_heads"]
     graph = _GRAPH.format(
         hidden=config["hidden_size"],
         depth=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
-        size=size,
-        root=float(size) ** 0.5,
-        large=_LARGE,
+        size=head_size,
+        root=float(head_size) ** 0.5,
+        large=_PADDING_PENALTY,
         epsilon=config["layer_norm_eps"],
-        embeddings=_quoted(_EMBEDDINGS),
+        embeddings=_quoted(_EMBEDDING_WEIGHTS),
         layers="\n    ".join(calls),
     )
     model = onnx.parser.parse_model(graph)
@@ -248,7 +265,7 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     return model
 
 
-def session(model: Any) -> Any:
+def inference_session(model: Any) -> Any:
     """Creates an onnxruntime session that runs an ONNX model on one processor."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise the import starts Microsoft's telemetry
     import onnxruntime  # optional
@@ -260,7 +277,7 @@ def session(model: Any) -> Any:
 
 
 def _transposed(name: str, weight: Array) -> Array:
-    """Transposes weights, which are published as outputs x inputs."""
+    """Returns a matrix as inputs x outputs; it is published as outputs x inputs. Others stay unchanged."""
     return np.ascontiguousarray(weight.T) if weight.ndim == 2 and "embeddings" not in name else weight
 
 

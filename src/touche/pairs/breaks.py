@@ -21,9 +21,10 @@ import numpy as np
 from touche.scan.kernel import Array
 
 _TABLE = Path(__file__).with_name("breaks.npz")
-_OUT_OF_TEXT = re.compile(r"[P!.|N]")
+_OUT_OF_TEXT = re.compile(r"[P!.|N]")  # signs that end the state "text"
 
-# The next state by sign. The sign ^ keeps the state; other signs that are not listed end the sentence.
+# The next state for each of some signs. The sign ^ keeps the state; other signs that are not listed end the
+# sentence. In the states "begun" and "odd", the next sentence may already have begun.
 _ROWS = {
     "text": {'") 1aAo': "text", ".": "stop", "!": "end", "|": "danda", "P": "over"},
     "over": {},
@@ -37,12 +38,15 @@ _ROWS = {
     "begun": {".": "stop", '"|o': "begun", " )1": "text", "!": "end", "P": "over"},
     "odd": {'"|o': "begun"},
 }
-_STEPS = {state: {sign: to for signs, to in row.items() for sign in signs} for state, row in _ROWS.items()}
+_STEPS = {
+    state: {sign: next_state for signs, next_state in row.items() for sign in signs}
+    for state, row in _ROWS.items()
+}
 _MAY_BEGIN = {"begun", "odd"}  # signs that may begin the next sentence are not part of this one
 _UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}  # if a letter follows, another sentence began
 
 
-def pieces(text: str) -> Iterator[str]:
+def split_with_blanks(text: str) -> Iterator[str]:
     """Yields the sentences with the blanks after them; together they are the text.
 
     A lone surrogate, as from a broken JSON escape, becomes a question mark.
@@ -51,31 +55,36 @@ def pieces(text: str) -> Iterator[str]:
     signs = _signs()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
     begin = 0
     while begin < len(signs):
-        end = _end(signs, begin)
+        end = _end_of_sentence(signs, begin)
         yield raw[4 * begin : 4 * end].decode("utf-32-le")
         begin = end
 
 
-def _end(signs: str, begin: int) -> int:
-    """Returns the end of the sentence that begins here."""
-    sure = possible = begin + 1  # ends if no other sentence has begun, and if one has
+def _end_of_sentence(signs: str, begin: int) -> int:
+    """Returns the end of the sentence that begins here.
+
+    Whether another sentence has begun may depend on a later letter. ``end_before_letter`` is the end if a
+    letter follows, and ``sure_end`` is the end if something else follows.
+    """
+    sure_end = begin + 1
+    end_before_letter = begin + 1
     state = "text"
     at = begin
     while at < len(signs):
         sign = signs[at]
         if sign != "^":
             if sign not in _STEPS[state]:
-                return possible if sign in "aA" else sure
+                return end_before_letter if sign in "aA" else sure_end
             state = _STEPS[state][sign]
         at += 1
-        if state == "text":
+        if state == "text":  # skips signs that keep this state
             out = _OUT_OF_TEXT.search(signs, at)
             at = out.start() if out else len(signs)
         if state not in _MAY_BEGIN:
-            possible = at
+            end_before_letter = at
         if state not in _UNSURE:
-            sure = at
-    return sure if state in _MAY_BEGIN else at
+            sure_end = at
+    return sure_end if state in _MAY_BEGIN else at
 
 
 @cache

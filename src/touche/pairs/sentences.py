@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import ToucheError
-from touche.pairs.breaks import pieces
+from touche.pairs.breaks import split_with_blanks
 
-_SHORTEST_CONCLUSION = 2  # words; the corpus omits shorter conclusions, which often take no stance
+_MIN_CONCLUSION_WORDS = 2  # the corpus omits shorter conclusions, which often take no stance
 
 
 def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argument]:
@@ -26,14 +26,13 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
 def split_argument(argument: Argument) -> Argument:
     """Returns an argument with its sentences: a conclusion of two or more words, and all premises."""
     conclusion = argument.conclusion.strip()
-    claims = [conclusion] if len(conclusion.split()) >= _SHORTEST_CONCLUSION else []
+    sentences = []
+    if len(conclusion.split()) >= _MIN_CONCLUSION_WORDS:
+        sentences.append(Sentence(f"{argument.id}__CONC__1", conclusion))
     premises = [sentence for premise in argument.premises for sentence in split_text(premise)]
-    numbered = [
-        Sentence(f"{argument.id}__{part}__{number}", text)
-        for part, texts in (("CONC", claims), ("PREMISE", premises))
-        for number, text in enumerate(texts, 1)
-    ]
-    return replace(argument, sentences=tuple(numbered))
+    for number, text in enumerate(premises, 1):
+        sentences.append(Sentence(f"{argument.id}__PREMISE__{number}", text))
+    return replace(argument, sentences=tuple(sentences))
 
 
 def distinct_sentences(argument: Argument) -> dict[str, int]:
@@ -58,4 +57,5 @@ def normalised(text: str) -> str:
 
 def split_text(text: str) -> list[str]:
     """Returns the sentences of an English text, as by Java's BreakIterator, without surrounding blanks."""
-    return list(filter(None, map(str.strip, pieces(text))))
+    sentences = [sentence.strip() for sentence in split_with_blanks(text)]
+    return [sentence for sentence in sentences if sentence]

@@ -5,8 +5,8 @@ from statistics import mean
 
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.pairs.coherence import of_embeddings
-from touche.pairs.ranking import Pair, ScoredSentence, unscored
+from touche.pairs.coherence import embedding_cosines
+from touche.pairs.ranking import Pair, ScoredSentence, unscored_sentences
 from touche.pairs.sentences import arguments_in_sentences
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
@@ -34,7 +34,7 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
     topics = by_topic(in_order_of_score(run))
     first_five = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST]]
     sentences = _read({id for ids in first_five for id in ids}, documents)
-    (coherences,) = of_embeddings(
+    (coherences,) = embedding_cosines(
         [[Pair(sentences[one], sentences[other], 0.0) for one, other in first_five]]
     )
     return mean(coherences)
@@ -61,7 +61,7 @@ def _argument(sentence: str) -> str:
 def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
     arguments = {_argument(id) for id in ids}
     split = arguments_in_sentences(document for document in documents if document.id in arguments)
-    sentences = {sentence.id: sentence for argument in split for sentence in unscored(argument)}
+    sentences = {sentence.id: sentence for argument in split for sentence in unscored_sentences(argument)}
     missing = ids - sentences.keys()
     if missing:
         raise ToucheError(f"sentence {min(missing)} is not in the corpus")
