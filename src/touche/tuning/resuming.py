@@ -29,7 +29,7 @@ from touche.trec.runs import RUN_FILE
 
 COMPLETE_FILE = "complete.json"
 """File in a run's folder once the run is complete."""
-_loaded: dict[str, str] = {}  # versions of modules, as Python loaded them
+_known_versions: dict[str, str] = {}  # of loaded modules, at their first sight
 
 
 class Resumption:
@@ -44,7 +44,7 @@ class Resumption:
         """
         self._runs = runs
         self._output = os.path.realpath(output)
-        self._sources: dict[Path, str] = {}
+        self._origins: dict[Path, str] = {}
 
     def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
         """Returns whether a folder has a complete run with these options.
@@ -53,13 +53,13 @@ class Resumption:
             folder: folder of the run.
             options: values of all options of the baseline.
         """
-        self._sources[folder] = self._source(options, self._code)
+        self._origins[folder] = self._describe_origin(options, self._code_digest)
         if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
             return False
         # The worst effect of a broken file is a repeated run.
         with suppress(OSError, ValueError, LookupError, TypeError):
             record = orjson.loads((folder / COMPLETE_FILE).read_bytes())
-            return bool(record == self._record(folder, record["modules"]))
+            return bool(record == self._completion_record(folder, record["modules"]))
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
@@ -74,32 +74,40 @@ class Resumption:
             return
         loaded = self._digest(ranker.folder, ranker.files)
         code = self._digest(ranker.folder, fingerprints(ranker.folder))
-        if code == loaded and self._source(options, code) == self._sources[folder]:
-            write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder, _modules()), indent=2) + "\n")
+        if code == loaded and self._describe_origin(options, code) == self._origins[folder]:
+            write_whole(
+                folder / COMPLETE_FILE,
+                json.dumps(self._completion_record(folder, _modules()), indent=2) + "\n",
+            )
 
-    def _record(self, folder: Path, modules: Iterable[str]) -> dict[str, Any]:
-        """Returns hashes of a run and of its origin, and the versions of modules."""
-        source = self._sources[folder].encode(errors="backslashreplace")
+    def _completion_record(self, folder: Path, modules: Iterable[str]) -> dict[str, Any]:
+        """Returns the content of ``COMPLETE_FILE``: hashes of a run and its origin, versions of modules."""
+        origin = self._origins[folder].encode(errors="backslashreplace")  # names may not be UTF-8
         return {
             RUN_FILE: md5(folder / RUN_FILE),
-            "made of": hashlib.md5(source).hexdigest(),
+            "made of": hashlib.md5(origin).hexdigest(),
             "modules": _versions(modules),
         }
 
     @cached_property
-    def _code(self) -> str:
-        """Digest of the baseline's files; the code that a plain function calls is unknown."""
+    def _code_digest(self) -> str:
+        """Digest of the baseline's files; random for a plain function, whose code is unknown."""
         folder = self._runs.ranker.folder
         return self._digest(folder, fingerprints(folder)) if folder else token_hex()
 
-    def _source(self, options: Mapping[str, Any], code: str) -> str:
-        """Returns what a run depends on."""
+    def _describe_origin(self, options: Mapping[str, Any], code: str) -> str:
+        """Returns a text with all that a run depends on, except modules.
+
+        Args:
+            options: values of all options of the baseline.
+            code: digest of the baseline's files.
+        """
         # Options that only store values change no ranking, but the run changes their folders.
         values = [value for name, value in options.items() if not name.startswith("keep_")]
-        data = [self._data(Path(text)) for value in values for text in texts_in(value) if text]
-        return repr([sorted(options.items()), data, code, self._input])
+        data = [self._fingerprint(Path(text)) for value in values for text in texts_in(value) if text]
+        return repr([sorted(options.items()), data, code, self._described_input])
 
-    def _data(self, path: Path) -> str:
+    def _fingerprint(self, path: Path) -> str:
         """Returns a fingerprint of the file or folder that an option names, or an empty text."""
         with suppress(OSError, ValueError):  # the option is another text, which no path can be
             if path.is_dir():
@@ -110,14 +118,17 @@ class Resumption:
 
     def _digest(self, folder: Path, files: Mapping[Path, str]) -> str:
         """Returns the digest of the files in a folder, without those of the sweep."""
-        targets = {path: Path(os.path.realpath(folder / path)) for path in files}
         return digest_of(
-            {path: files[path] for path in files if not targets[path].is_relative_to(self._output)}
+            {
+                path: fingerprint
+                for path, fingerprint in files.items()
+                if not Path(os.path.realpath(folder / path)).is_relative_to(self._output)
+            }
         )
 
     @cached_property
-    def _input(self) -> str:
-        """Input, and the version of Python."""
+    def _described_input(self) -> str:
+        """Text with the input, the name of the baseline, and the version of Python."""
         source = self._runs.source
         return repr(
             [
@@ -134,12 +145,13 @@ class Resumption:
         """Returns fingerprints of input files whose content is not in the run's metadata."""
         documents = self._runs.source.documents
         entries = self._runs.data()["test collection"]["files"].values()
-        is_listed = any("md5" not in entry for entry in entries)
-        listed = [self._data(path) for path in self._runs.source.files] if is_listed else []
+        unread = []
+        if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
+            unread += [self._fingerprint(path) for path in self._runs.source.files]
         if isinstance(documents, Files) and not documents.format.alone:
             folder = documents.paths[0].parent
-            listed.append(self._digest(folder, fingerprints(folder)))
-        return listed
+            unread.append(self._digest(folder, fingerprints(folder)))
+        return unread
 
 
 def _modules() -> list[str]:
@@ -150,11 +162,11 @@ def _modules() -> list[str]:
 
 def _versions(modules: Iterable[str]) -> dict[str, str]:
     """Returns the versions of modules, at first sight if they are loaded, because Python loads none anew."""
-    new = {*modules} - _loaded.keys()
-    packages = _packages(_times(sys.path)) if new else {}
-    versions = {module: _version(module, packages.get(module, ())) for module in new}
-    _loaded.update({module: versions[module] for module in new if module in sys.modules})
-    return {module: (_loaded | versions)[module] for module in modules}
+    unknown = {*modules} - _known_versions.keys()
+    packages = _packages(_times(sys.path)) if unknown else {}
+    versions = {module: _version_text(module, packages.get(module, ())) for module in unknown}
+    _known_versions.update({module: versions[module] for module in unknown if module in sys.modules})
+    return {module: (_known_versions | versions)[module] for module in modules}
 
 
 @cache
@@ -168,7 +180,7 @@ def _times(folders: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple((folder, Path(folder).stat().st_mtime_ns) for folder in folders if Path(folder).is_dir())
 
 
-def _version(module: str, packages: Iterable[str]) -> str:
+def _version_text(module: str, packages: Iterable[str]) -> str:
     """Returns the packages of a module, and the digest of its code if it may change without its package."""
     texts = [f"{package}=={version(package)}" for package in sorted({*packages})]
     spec = None
@@ -176,9 +188,10 @@ def _version(module: str, packages: Iterable[str]) -> str:
         spec = find_spec(module) if module.isidentifier() else None
     if spec:
         paths = map(Path, spec.submodule_search_locations or [spec.origin or ""])
-        own = [path for path in paths if not (texts and path.parent.name in INSTALLED)]
-        texts += map(_digest_of_code, own)
-        files = [file for path in own for file in path.rglob("*.py")]
+        # The code of an installed package changes only with the package's version.
+        changeable = [path for path in paths if not (texts and path.parent.name in INSTALLED)]
+        texts += map(_digest_of_code, changeable)
+        files = [file for path in changeable for file in path.rglob("*.py")]
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
         if module in sys.modules and any(map(_is_newer_than_process, files)):
@@ -205,6 +218,8 @@ def _start_of_process() -> float:
     Raises:
         OSError: if the system has no /proc.
     """
+    # After the name in parentheses, which may contain blanks; see proc(5) for the order of the fields.
     fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-    start = (int(fields[19]) + 2) / os.sysconf("SC_CLK_TCK")  # since the boot
-    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + start
+    start_ticks = int(fields[19]) + 2
+    seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot

@@ -161,22 +161,22 @@ def run_settings(
         ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
             remain.
     """
-    runs = _runs(ranker, output, settings)
+    runs = _settings_with_folders(ranker, output, settings)
     shared = replace(source, documents=replace(source.documents, readings=Readings()))
     make_folder(output)
     waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
     with locked(output / "sweep", waiting):
-        new_runs, without_hits = _complete(Runs(ranker, shared), runs, output)
-        rows, doubtful = _scores(runs, scored, evaluator)
-    nothing = [
-        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
+        new_runs, without_hits = _run_incomplete(Runs(ranker, shared), runs, output)
+        rows, doubtful = _score_runs(runs, scored, evaluator)
+    empty_topics = [
+        f"{ranker.name}: empty_topics found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
     result = Sweep(
         baseline=ranker.name,
         scores=Table(SettingScore, tuple(rows)),
         cross_validations={},
         new_runs=new_runs,
-        warnings=[*nothing, *doubtful],
+        warnings=[*empty_topics, *doubtful],
     )
     if cross_validation is None:
         return result
@@ -184,13 +184,13 @@ def run_settings(
     problems = list[str]()
     for dimension, settings_scores in result.by_dimension.items():
         try:
-            validations[dimension] = _validated(settings_scores, cross_validation)
+            validations[dimension] = _cross_validate(settings_scores, cross_validation)
         except ToucheError as error:
             problems.append(f"{dimension}: {error}")
     return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
 
 
-def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
+def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
     """Returns each setting with its folder."""
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
@@ -198,44 +198,46 @@ def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[S
     tag, number = tags.most_common(1)[0]
     if number > 1:
         raise ToucheError(f"two settings have the tag {tag}; rename one of the files in their options")
-    names = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
+    swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
         Setting(
             options=options,
-            swept={name: options[name] for name in names},
+            swept={name: options[name] for name in swept},
             folder=output / quote(tag, safe="=,"),
         )
         for options, tag in zip(settings, tags, strict=True)
     ]
 
 
-def _complete(runs: Runs, settings: Sequence[Setting], output: Path) -> tuple[int, list[Topic]]:
-    """Completes the runs; returns the number of new runs, and topics without hits in one of them."""
+def _run_incomplete(runs: Runs, settings: Sequence[Setting], output: Path) -> tuple[int, list[Topic]]:
+    """Runs the incomplete settings; returns their number, and topics without hits in one of them."""
     resumption = Resumption(runs, output)
     without_hits = dict[str, Topic]()
-    waiting = [setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)]
-    for setting, topics in watched(_in_passes(runs, waiting), "sweeping", "settings", len(waiting)):
+    incomplete = [
+        setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)
+    ]
+    for setting, topics in watched(_in_passes(runs, incomplete), "sweeping", "settings", len(incomplete)):
         resumption.complete(setting.folder, setting.options)
         without_hits |= {topic.number: topic for topic in topics}
-    return len(waiting), [*without_hits.values()]
+    return len(incomplete), [*without_hits.values()]
 
 
-def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting, list[Topic]]]:
+def _in_passes(runs: Runs, settings: Sequence[Setting]) -> Iterator[tuple[Setting, list[Topic]]]:
     """Runs the settings, grouped by shared passes; yields each with its topics without hits."""
     readings = runs.source.documents.readings or Readings()
-    while waiting:
+    while settings:
         postponed = []
         readings.begin_pass()
-        for setting in waiting:
+        for setting in settings:
             try:
                 yield setting, runs.write(setting.folder, dict(setting.options))
-            except PostponedError:
+            except PostponedError:  # it needs another pass over the collection
                 postponed.append(setting)
             readings.begin_ranking()
-        waiting = postponed
+        settings = postponed
 
 
-def _scores(
+def _score_runs(
     settings: Sequence[Setting], scored: Sequence[Task], evaluator: str
 ) -> tuple[list[SettingScore], list[str]]:
     """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
@@ -273,10 +275,11 @@ def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
     )
 
 
-def _validated(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
+def _cross_validate(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
     """Cross-validates the choice of the best setting in one dimension."""
     topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    validation = cross_validated({number: row.values for number, row in enumerate(rows)}, topics, method)
+    # By index, because a setting cannot be the key of a dictionary.
+    validation = cross_validated({index: row.values for index, row in enumerate(rows)}, topics, method)
     return CrossValidation(
         method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]
     )

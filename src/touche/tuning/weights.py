@@ -88,11 +88,11 @@ def tuned(
         weights: _values(shares, method, weights, depth, qrels, measure)
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
-    topics = sorted({*map(topic_in, qrels)}, key=in_order)
+    topics = sorted({topic_in(name) for name in qrels}, key=in_order)
     folds = cross_validated(values, topics, validation)
     choices = {topic: fold.choice for fold in folds.folds for topic in fold.values}
-    others = best(values, set(topics))
-    weights = {topic: choices.get(topic, others) for topic in map(topic_in, shares)}
+    best_on_all = best(values, set(topics))
+    weights = {topic: choices.get(topic, best_on_all) for topic in map(topic_in, shares)}
     return TunedFusion(
         dimension=dimension,
         measure=str(measure),
@@ -110,11 +110,13 @@ def simplex(runs: int, steps: int) -> Iterator[Weights]:
         runs: the number of weights.
         steps: the number of steps from 0 to 1.
     """
-    cells = []
-    for bars in combinations(range(steps + runs - 1), runs - 1):  # stars and bars
-        ends = (-1, *bars, steps + runs - 1)
-        cells.append(tuple((end - begin - 1) / steps for begin, end in pairwise(ends)))
-    yield from sorted(cells, key=lambda cell: max(cell) - min(cell))
+    grid = []
+    # Stars and bars: a row of places has runs - 1 bars; the places between two bars are the steps of a run.
+    places = steps + runs - 1
+    for bars in combinations(range(places), runs - 1):
+        bounds = (-1, *bars, places)
+        grid.append(tuple((end - begin - 1) / steps for begin, end in pairwise(bounds)))
+    yield from sorted(grid, key=lambda weights: max(weights) - min(weights))
 
 
 def _values(
@@ -126,11 +128,11 @@ def _values(
     measure: Measure,
 ) -> Values:
     """Returns the value of each judged topic, fused with some weights; that of trec_eval, if it has one."""
-    judged = {topic: of_topic for topic, of_topic in shares.items() if topic in qrels}
-    run = _fused(judged, method, dict.fromkeys(map(topic_in, judged), weights), depth, "fused")
-    evaluator, *_ = evaluators_of(measure)
+    judged = {name: topic_shares for name, topic_shares in shares.items() if name in qrels}
+    run = _fused(judged, method, {topic_in(name): weights for name in judged}, depth, "fused")
+    evaluator = evaluators_of(measure)[0]
     values = means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic) if run else {}
-    return dict.fromkeys(map(topic_in, qrels), 0.0) | values
+    return {topic_in(name): 0.0 for name in qrels} | values  # topics that all runs lack score 0
 
 
 def _fused(
@@ -138,7 +140,7 @@ def _fused(
 ) -> Run:
     """Returns the run in which the rankings of each topic are fused with its own weights."""
     rankings = {
-        name: weighted(of_ranking, method, weights[topic_in(name)]).best(depth)
-        for name, of_ranking in shares.items()
+        name: weighted(ranking_shares, method, weights[topic_in(name)]).best(depth)
+        for name, ranking_shares in shares.items()
     }
     return run_of_topics(rankings, tag)
