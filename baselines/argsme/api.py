@@ -36,20 +36,24 @@ class ArgsMe:
         Raises:
             ToucheError: if args.me refuses, is unreachable, or sends no results.
         """
-        words = {"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS}
-        request = {"method": "GET", "params": words}
+        parameters = {"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS}
+        request = {"method": "GET", "params": parameters}
         return first_of_each(self._engine.results(query, request, partial(_read, depth)), among)
 
 
-def _read(depth: int, sent: bytes) -> tuple[list[tuple[str, float]], int]:
-    """Parses an answer, which must have the total number of results; without it, it may be incomplete."""
-    answer = orjson.loads(sent)
+def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
+    """Parses an answer; without the total number of results, it may be incomplete.
+
+    Returns:
+        The ids and scores of the results, and the number of missing results.
+    """
+    answer = orjson.loads(content)
     total = int(answer["totalSize"])
     ids = [argument["id"] for argument in answer["arguments"]]
     scores = [_score(argument.get("explanation")) for argument in answer["arguments"]]
     if None in ids or total < 0:
         raise ValueError("a result without an id, or a negative total")
-    if None in scores:
+    if None in scores:  # then scores only express the order
         scores = [float(len(ids) - rank) for rank in range(len(ids))]
     return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)
 

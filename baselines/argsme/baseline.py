@@ -26,9 +26,9 @@ from touche import (
 
 K1 = np.float32(1.2)
 B = np.float32(0.75)
-LONGER = 5  # the original's premises are longer by so many tokens; their content is unknown
-WEIGHTS = (1.0, 1.5, 1.0)
-PREMISES, CONCLUSION, PAGE = range(3)
+ADDED_TOKENS = 5  # the original's premises are longer by so many tokens, whose content is unknown
+WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
+PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields
 
 _log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
@@ -84,8 +84,8 @@ def argsme(
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     """BM25 in float32, as in Lucene 6, with the factor k1 + 1 that newer versions omit."""
-    rarity = np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
-    weight = rarity * np.float32(term.weight) * (K1 + 1)
+    idf = np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
+    weight = idf * np.float32(term.weight) * (K1 + 1)
     norm = K1 * ((1 - B) + B * length.astype(np.float32) / np.float32(term.mean_length))
     frequency = tf.astype(np.float32)
     score: scan.Array = weight * frequency / (frequency + norm)
@@ -94,7 +94,7 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
 
 def lengthened_premises(filler: str, document: AnyDocument) -> str:
     """Returns the premises, lengthened to their length in the index of args.me."""
-    return premises_of(document) + LONGER * f" {filler}"
+    return premises_of(document) + ADDED_TOKENS * f" {filler}"
 
 
 def word_in_no_title(topics: Topics) -> str:

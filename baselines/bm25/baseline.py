@@ -37,7 +37,7 @@ def bm25(
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
     fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
-    of_images = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
+    image_stances = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
     if engine == "lucene":
         rankings = scan.rank(
             topics, documents, scan.bm25(k1, b), analysis="english", fields=fields, depth=depth
@@ -49,12 +49,15 @@ def bm25(
             terrier.bm25(k1, b),
             analysis="standard",  # because the fields consist of terms
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
-            fields={name: partial(terrier.terms_of, field) for name, field in fields.items()},
+            fields={name: partial(terrier.terms_of_field, field) for name, field in fields.items()},
             depth=depth,
             kept_of_lengths=scan.exact,
         )
     for topic, hits in rankings:
-        for name in of_images or ([stance] if topic.objects else []):
-            yield topic, [(*hit, name) for hit in hits]
-        if not (of_images or topic.objects):
+        if image_stances:
+            for image_stance in image_stances:
+                yield topic, [(document, score, image_stance) for document, score in hits]
+        elif topic.objects:
+            yield topic, [(document, score, stance) for document, score in hits]
+        else:
             yield topic, hits

@@ -26,11 +26,11 @@ def bm25(k1: float, b: float) -> scan.Formula:
 
 def terms(text: str) -> list[str]:
     """Returns the terms of a text in order; a word consists of ASCII letters and digits."""
-    words = text.encode("ascii", "replace").translate(_blanks()).decode("ascii").split()
+    words = text.encode("ascii", "replace").translate(_lower_or_blank()).decode("ascii").split()
     return [term for term in map(_term, words) if term]
 
 
-def terms_of(field: Callable[[Any], str], document: Any) -> str:
+def terms_of_field(field: Callable[[Any], str], document: Any) -> str:
     """Returns the terms of a document's field, separated by blanks."""
     return " ".join(terms(field(document)))
 
@@ -48,6 +48,6 @@ def _stop_words() -> frozenset[str]:
 
 
 @cache
-def _blanks() -> bytes:
-    """Returns a table that lowers letters, and makes other characters blanks."""
-    return bytes(ord(chr(code).lower()) if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+def _lower_or_blank() -> bytes:
+    """Returns a table for ``bytes.translate``: lower case of letters, digits, and blanks for all else."""
+    return bytes(ord(chr(code).lower() if code < 128 and chr(code).isalnum() else " ") for code in range(256))

@@ -41,7 +41,7 @@ class ChatNoir:
         )
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
-        self._models = _models()
+        self._request_model, self._response_model = _models()
         query = "30% of the tokens match in the second query, whose weight is 0.99"
         warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
         _log.warning(warning, self._engine.address, query)
@@ -63,13 +63,22 @@ class ChatNoir:
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
         """Returns the request for a page of results; the key is not cached."""
-        words = {"apikey": self._key, "query": query, "index": {self._index}, "start": start, "size": size}
-        request = self._models[0](**words, explain=False, minimal=False, search_method="default")
+        request = self._request_model(
+            apikey=self._key,
+            query=query,
+            index={self._index},
+            start=start,
+            size=size,
+            explain=False,
+            minimal=False,
+            search_method="default",
+        )
         headers = {"Content-Type": "application/json"}
         return {"method": "POST", "data": request.model_dump_json().encode(), "headers": headers}
 
-    def _read(self, sent: bytes) -> tuple[Results, int]:
-        results = self._models[1].model_validate_json(sent).results
+    def _read(self, content: bytes) -> tuple[Results, int]:
+        """Returns the results in an answer, and 0 as the number of missing ones."""
+        results = self._response_model.model_validate_json(content).results
         return [(result.trec_id, result.score) for result in results], 0
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from api import ChatNoir
 from fields import FILTERS, FOREIGN, NUMBERS, SHORT
 from match import NO_LANGUAGE, PAGES, Collecting, Search
-from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, wanted
+from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, without_operators
 from rescore import Collection, Hit, grouped, scored
 
 from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, parse_as_in_2020, scan
@@ -58,7 +58,8 @@ def chatnoir_bm25f(
     depth: number of pages per topic.
     """
     if api:
-        if documents.statistics or (year, model, match, any(explain)) != ("2020", "fields", "all", False):
+        has_defaults = year == "2020" and model == "fields" and match == "all" and not any(explain)
+        if documents.statistics or not has_defaults:
             problem = "omit --year, --model, --match, --explain and files of statistics"
             raise ParameterError(f"--api lets ChatNoir rank; {problem}")
         chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
@@ -109,24 +110,28 @@ class Method:
     @property
     def analyses(self) -> dict[str, str]:
         """The analysis of each field; all fields of BM25F share one."""
-        summed = NUMBERS["bm25f"] if self.model == "bm25f" else {}
-        others = {name: known for name, known in self.numbers["analyzers"].items() if name not in summed}
-        return dict.fromkeys(self.numbers["boosts"], self.numbers["analyzer"]) | others
+        summed_fields = NUMBERS["bm25f"] if self.model == "bm25f" else {}
+        default = self.numbers["analyzer"]
+        own = self.numbers["analyzers"]
+        return {
+            field: default if field in summed_fields else own.get(field, default)
+            for field in self.numbers["boosts"]
+        }
 
     def first(self, topic: Topic) -> Query:
         """Returns the query that requires a share of the tokens, each in any field, with equal weights."""
         bonuses = self._bonuses("match_bonuses")
-        return all_of([self._anywhere(topic, self.share)], extra=bonuses.values())
+        return all_of([self._in_any_field(topic, self.share)], extra=bonuses.values())
 
     def second(self, topic: Topic) -> Query:
         """Returns the query that sums up the parts of the score, and requires its own share of the tokens."""
         share = self.numbers["rescore_share"]
-        filters = [self._anywhere(topic, share)] if share else []
+        filters = [self._in_any_field(topic, share)] if share else []
         return all_of([any_of(self.parts(topic).values())], filters)
 
     def parts(self, topic: Topic) -> dict[str, Query]:
         """Returns the parts of the sum by name: BM25 of each field, phrases and bonuses, or BM25F."""
-        title = wanted(topic.title)
+        title = without_operators(topic.title)
         if self.model == "bm25f":
             return self._bm25f(title)
         parts: dict[str, Query] = {}
@@ -144,12 +149,16 @@ class Method:
         Touché's overviews call ChatNoir's method BM25F, but ChatNoir sums up the scores of its fields.
         """
         weights = NUMBERS["bm25f"]
-        tokens = Counter(self._terms(next(iter(weights)), title))
-        return {term: boosted(Combined(term, tuple(weights.items())), n) for term, n in tokens.items()}
+        first_field = next(iter(weights))  # all have the same analysis
+        counts = Counter(self._terms(first_field, title))
+        return {
+            term: boosted(Combined(term, tuple(weights.items())), count) for term, count in counts.items()
+        }
 
-    def _anywhere(self, topic: Topic, share: float) -> Query:
+    def _in_any_field(self, topic: Topic, share: float) -> Query:
         """Returns a query that requires a share of the title's tokens."""
-        return Syntax(dict.fromkeys(self.numbers["boosts"], FACTOR), self._terms).query(topic.title, share)
+        equal_boosts = dict.fromkeys(self.numbers["boosts"], FACTOR)
+        return Syntax(equal_boosts, self._terms).query(topic.title, share)
 
     def _bonuses(self, kind: str) -> dict[str, Query]:
         return {name: boosted(Label(name), points) for name, points in self.numbers[kind].items()}
@@ -178,14 +187,16 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
     all_pages = f"{tallies[PAGES]} pages"
     matching = f"{len(ids)} pages that match a title"
-    unranked = (len(ids) - len(ranks), matching) if has_ranks else (tallies[PAGES], all_pages)
     reports = [
         ("removed", tallies[FOREIGN], all_pages, FOREIGN),
         ("removed", tallies[SHORT], all_pages, SHORT),
         ("removed", len(spam), matching, "bad spam rank"),
         ("kept", tallies[NO_LANGUAGE], all_pages, NO_LANGUAGE),
-        ("kept", *unranked, "no spam rank"),
     ]
+    if has_ranks:
+        reports.append(("kept", len(ids) - len(ranks), matching, "no spam rank"))
+    else:
+        reports.append(("kept", tallies[PAGES], all_pages, "no spam rank"))
     for verb, count, pages, reason in reports:
         if count:
             _log.warning("the filters %s %d of %s: %s", verb, count, pages, reason)
@@ -203,16 +214,20 @@ def explanation(
     def score(query: Query) -> float:
         return float(sum(page.scored(query)[1]))
 
-    first = {hit.id: hit.first for hit in hits}
-    stopped = page.matching.pages.rows[0].stopped
-    state = f"is {stopped}" if stopped else "does not match"
-    if id in first:
+    first_scores = {hit.id: hit.first for hit in hits}
+    removed_by = page.matching.pages.rows[0].removed_by
+    if id in first_scores:
         state = "matches"
-    spam, rank = (side_score(documents, name, id) for name in (SPAM_RANKS, PAGE_RANKS))
+    elif removed_by:
+        state = f"is {removed_by}"
+    else:
+        state = "does not match"
+    spam_rank = side_score(documents, SPAM_RANKS, id)
+    page_rank = side_score(documents, PAGE_RANKS, id)
     weight = method.numbers["rescore_weight"] if score(method.second(topic)) else 0.0
     lines = [
-        f"{id}: {state} (spam rank {spam}, page rank {rank})",
-        f"{'first query':20} {first.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",
+        f"{id}: {state} (spam rank {spam_rank}, page rank {page_rank})",
+        f"{'first query':20} {first_scores.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",
     ]
     for name, part in method.parts(topic).items():
         lines.append(f"{name:20} {score(part):10.4f} x {weight}")

@@ -62,14 +62,14 @@ class Row(NamedTuple):
         id: the id.
         host: the host; empty if unknown.
         labels: its names in ``LABELS``.
-        stopped: the filter that removes it, or empty.
+        removed_by: the filter that removes it, or empty.
         matches: whether it matches any topic.
     """
 
     id: str
     host: str
     labels: Sequence[str]
-    stopped: str
+    removed_by: str
     matches: bool = False
 
     @classmethod
@@ -97,7 +97,7 @@ class Pages:
         return Pages([*compress(self.rows, wanted.tolist())], fields)
 
     @classmethod
-    def joined(cls, parts: "Sequence[Pages]") -> "Pages":
+    def join(cls, parts: "Sequence[Pages]") -> "Pages":
         """Joins at least one part."""
         fields = {name: scan.joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
         return cls([*chain.from_iterable(part.rows for part in parts)], fields)

@@ -42,7 +42,7 @@ class Matching:
         """Returns the pages with a term or a phrase, ascending, and its frequency in each."""
         if leaf not in self._postings:
             if isinstance(leaf, Phrase):
-                self._postings[leaf] = self._phrase(leaf)
+                self._postings[leaf] = self._phrase_postings(leaf)
             else:
                 self._postings[leaf] = self.pages.fields[leaf.field].postings(self.index(leaf))
         return self._postings[leaf]
@@ -58,30 +58,31 @@ class Matching:
             case Label():
                 return np.array([query.name in row.labels for row in self.pages.rows], dtype=bool)
             case Combined():
-                return self._some(query.terms, 1)
+                return self._match_at_least(query.terms, 1)
             case Term() | Phrase():
                 mask = np.zeros(len(self.pages.rows), dtype=bool)
                 mask[self.postings(query)[0]] = True
                 return mask
         required = (*query.must, *query.filters)
-        mask = self._some(required or query.should, len(required) or query.least)
-        return mask & ~self._some(query.without, 1)
+        mask = self._match_at_least(required or query.should, len(required) or query.minimum)
+        return mask & ~self._match_at_least(query.without, 1)
 
-    def _some(self, queries: Sequence[Query], least: int) -> scan.Array:
+    def _match_at_least(self, queries: Sequence[Query], minimum: int) -> scan.Array:
         """Returns for each page whether it matches at least so many of the queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
-        mask: scan.Array = counts >= least
+        mask: scan.Array = counts >= minimum
         return mask
 
-    def _phrase(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
+    def _phrase_postings(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
         terms = [Term(phrase.field, term) for term in phrase.terms]
-        texts = np.flatnonzero(self._some([*dict.fromkeys(terms)], len({*terms})))
-        positions = {term: self._positions(term, texts) for term in terms}
-        numbers = [self.index(term) for term in terms]
-        in_texts = ([positions[term][n] for term in terms] for n in range(len(texts)))
-        tf = np.array([frequency(words, numbers, phrase.slop) for words in in_texts], dtype=np.float32)
+        distinct = list(dict.fromkeys(terms))
+        texts = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
+        positions = {term: self._positions(term, texts) for term in distinct}
+        indexes = [self.index(term) for term in terms]
+        by_text = ([positions[term][n] for term in terms] for n in range(len(texts)))
+        tf = np.array([frequency(words, indexes, phrase.slop) for words in by_text], dtype=np.float32)
         return texts[tf > 0], tf[tf > 0]
 
     def _positions(self, term: Term, texts: Texts) -> list[list[int]]:
@@ -91,6 +92,7 @@ class Matching:
         assert counts.positions is not None
         postings = int(counts.offsets[index]) + np.searchsorted(counts.postings(index)[0], texts)
         sizes = counts.tf[postings].tolist()
+        # The positions of all postings are in one array, one posting after the other.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
@@ -107,10 +109,12 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
         The sum, a float32 value.
     """
     if not slop:
-        return float(len(set.intersection(*({at - n for at in word} for n, word in enumerate(positions)))))
+        # Where the phrase would begin if its n-th word is at one of its positions.
+        starts = [{position - n for position in word} for n, word in enumerate(positions)]
+        return float(len(set.intersection(*starts)))
     count = np.float32(0)
-    for apart in _Sloppy(positions, terms).matches(slop):
-        count += np.float32(1) / np.float32(1 + apart)
+    for distance in _SloppyPhraseMatcher(positions, terms).matches(slop):
+        count += np.float32(1) / np.float32(1 + distance)
     return float(count)
 
 
@@ -121,20 +125,20 @@ class _Word:
     Attributes:
         offset: its index in the phrase.
         number: its index among equal words of the phrase.
-        ahead: its later positions in the text, the next one last.
-        here: the beginning of an exact phrase with this position.
+        later: its later positions in the text, the next one last.
+        start: the beginning of an exact phrase with this position.
     """
 
     offset: int
     number: int
-    ahead: list[int]
-    here: int = 0
+    later: list[int]
+    start: int = 0
 
     def __lt__(self, other: "_Word") -> bool:
-        return (self.here, self.offset) < (other.here, other.offset)
+        return (self.start, self.offset) < (other.start, other.offset)
 
 
-class _Sloppy:
+class _SloppyPhraseMatcher:
     """Lucene's SloppyPhraseMatcher: the last word advances until all words are close together.
 
     Equal words never have the same position: if they meet, the lesser word advances. Words also advance while
@@ -143,32 +147,32 @@ class _Sloppy:
 
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
         self._equal: dict[int, list[_Word]] = defaultdict(list)  # by term
-        self._end = 0
-        self._queue: list[_Word] = []
+        self._end = 0  # the greatest start of the words
+        self._queue: list[_Word] = []  # a binary heap
         self._terms = terms
         words = []
         for offset, (term, in_text) in enumerate(zip(terms, positions, strict=True)):
             words.append(_Word(offset, len(self._equal[term]), [*reversed(in_text)]))
             self._equal[term].append(words[-1])
-        # The second of equal words begins at their second position, and so on.
-        self._positioned = all(self._advance(word) for word in words for _ in range(1 + word.number))
-        self._end = max(word.here for word in words)
+        # The second of equal words begins at their second position, and so on. False if positions run out.
+        self._can_match = all(self._advance(word) for word in words for _ in range(1 + word.number))
+        self._end = max(word.start for word in words)
         for word in words:
-            self._add(word)
+            self._push(word)
 
     def matches(self, slop: int) -> Iterator[int]:
         """Yields the distance of the words in each match."""
-        while self._positioned:
+        while self._can_match:
             word = self._pop()
-            apart = self._end - word.here
-            second = self._queue[0].here
-            self._positioned = self._advance_past_equals(word)
-            while self._positioned and word.here <= second:
-                apart = min(apart, self._end - word.here)
-                self._positioned = self._advance_past_equals(word)
-            if apart <= slop:
-                yield apart
-            self._add(word)
+            distance = self._end - word.start
+            second = self._queue[0].start
+            self._can_match = self._advance_past_equals(word)
+            while self._can_match and word.start <= second:
+                distance = min(distance, self._end - word.start)
+                self._can_match = self._advance_past_equals(word)
+            if distance <= slop:
+                yield distance
+            self._push(word)
 
     def _advance_past_equals(self, word: _Word) -> bool:
         """Moves a word to its next position, also equal words that it meets; returns False at the end."""
@@ -176,7 +180,7 @@ class _Sloppy:
         moved: set[int] = set()
         if not self._advance(word):
             return False
-        while met := self._met(word):
+        while met := self._equal_word_here(word):
             word = min(word, met)
             if not self._advance(word):
                 return False
@@ -186,30 +190,30 @@ class _Sloppy:
         return True
 
     def _advance(self, word: _Word) -> bool:
-        if not word.ahead:
+        if not word.later:
             return False
-        word.here = word.ahead.pop() - word.offset
-        self._end = max(self._end, word.here)
+        word.start = word.later.pop() - word.offset
+        self._end = max(self._end, word.start)
         return True
 
-    def _met(self, word: _Word) -> _Word | None:
+    def _equal_word_here(self, word: _Word) -> _Word | None:
         """Returns an equal word at the same position, or None."""
-        position = word.here + word.offset
+        position = word.start + word.offset
         others = (other for other in self._equal[self._terms[word.offset]] if other is not word)
-        return next((other for other in others if other.here + other.offset == position), None)
+        return next((other for other in others if other.start + other.offset == position), None)
 
     def _queue_again(self, moved: set[int]) -> None:
         """Queues words that have moved, by number; other words with such a number count as moved."""
-        out = []
+        popped = []
         while moved:
             word = self._pop()
-            out.append(word)
+            popped.append(word)
             if len(self._equal[self._terms[word.offset]]) > 1:
                 moved.discard(word.number)
-        for word in reversed(out):
-            self._add(word)
+        for word in reversed(popped):
+            self._push(word)
 
-    def _add(self, word: _Word) -> None:
+    def _push(self, word: _Word) -> None:
         heap = self._queue
         at = len(heap)
         heap.append(word)
@@ -223,12 +227,12 @@ class _Sloppy:
         heap[0], heap[-1] = heap[-1], heap[0]
         word = heap.pop()
         at = 0
-        while below := [n for n in (2 * at + 1, 2 * at + 2) if n < len(heap)]:
-            least = min(below, key=heap.__getitem__)
-            if not heap[least] < heap[at]:
+        while children := [child for child in (2 * at + 1, 2 * at + 2) if child < len(heap)]:
+            smallest = min(children, key=lambda child: heap[child])
+            if not heap[smallest] < heap[at]:
                 break
-            heap[at], heap[least] = heap[least], heap[at]
-            at = least
+            heap[at], heap[smallest] = heap[smallest], heap[at]
+            at = smallest
         return word
 
 
@@ -296,17 +300,17 @@ class Collecting:
     @property
     def reading(self) -> scan.Reading[Part]:
         """The way to read the collection."""
-        return scan.Reading(partial(_Collector, self), joined, _summary)
+        return scan.Reading(partial(_Collector, self), join_parts, _summary)
 
     @property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
         """The terms of each field; fields with the same analysis share them."""
-        terms = defaultdict[str, dict[str, None]](dict)
+        terms = defaultdict[str, list[str]](list)  # by analysis
         for search in self.searches:
             for term in (*terms_in(search.first), *terms_in(search.second)):
-                terms[self.analyses[term.field]][term.term] = None
-        known = {name: scan.Vocabulary.from_terms(terms[name], name) for name in self.analyses.values()}
-        return {field: known[analysis] for field, analysis in self.analyses.items()}
+                terms[self.analyses[term.field]].append(term.term)
+        by_analysis = {name: scan.Vocabulary.from_terms(terms[name], name) for name in self.analyses.values()}
+        return {field: by_analysis[analysis] for field, analysis in self.analyses.items()}
 
 
 def terms_in(query: Query) -> Iterator[Term]:
@@ -339,7 +343,7 @@ class _Collector:
         pages = Pages([Row.from_page(page) for page in read], counts)
         statistics = {name: scan.Statistics.from_counts(counts) for name, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
-        tallies.update(row.stopped for row in pages.rows)
+        tallies.update(row.removed_by for row in pages.rows)
         return Part(Totals(statistics, tallies), self._matching(pages))
 
     def _matching(self, pages: Pages) -> Pages:
@@ -348,16 +352,16 @@ class _Collector:
         mask = np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
             mask |= matching.matches(search.first)
-        mask &= np.array([not row.stopped for row in pages.rows], dtype=bool)
+        mask &= np.array([not row.removed_by for row in pages.rows], dtype=bool)
         rows = [row._replace(matches=value) for row, value in zip(pages.rows, mask.tolist(), strict=True)]
         explained = [row.id == self._collecting.explained for row in rows]
         return replace(pages, rows=rows).only(mask | np.array(explained, dtype=bool))
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def join_parts(parts: Sequence[Part]) -> Part:
     """Joins at least one part."""
     totals = reduce(Totals.__add__, (part.totals for part in parts))
-    return Part(totals, Pages.joined([part.pages for part in parts]))
+    return Part(totals, Pages.join([part.pages for part in parts]))
 
 
 def _summary(parts: Sequence[Part]) -> str:

@@ -70,14 +70,14 @@ class Bool:
         should: queries that increase the score; without must and filters, at least one has to match.
         filters: queries that all have to match, and do not score.
         without: queries that may not match.
-        least: how many queries of should have to match.
+        minimum: how many queries of should have to match.
     """
 
     must: "tuple[Query, ...]" = ()
     should: "tuple[Query, ...]" = ()
     filters: "tuple[Query, ...]" = ()
     without: "tuple[Query, ...]" = ()
-    least: int = 1
+    minimum: int = 1
 
     @property
     def is_sum(self) -> bool:
@@ -103,21 +103,25 @@ EVERYTHING = Label(ANY)
 
 def boosted(query: Query, boost: float) -> Query:
     """Returns a query with a multiplied score."""
-    alone, before = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
-    product = float(np.float32(boost) * np.float32(before))
-    return alone if product == 1 or alone == NOTHING else Boosted(alone, product)
+    inner, inner_boost = _without_boost(query)
+    product = float(np.float32(boost) * np.float32(inner_boost))
+    return inner if product == 1 or inner == NOTHING else Boosted(inner, product)
 
 
-def any_of(queries: Iterable[Query], least: int = 1) -> Query:
+def _without_boost(query: Query) -> tuple[Query, float]:
+    """Returns a query without its boost, and the boost."""
+    return (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
+
+
+def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
     """Returns a query for pages that match at least so many queries; without queries, it matches nothing."""
-    some = tuple(query for query in queries if query != NOTHING)
-    if least > 1:
-        return Bool(should=some, least=least) if least <= len(some) else NOTHING
-    summed = _merged(
-        part
-        for query in some
-        for part in (query.should if isinstance(query, Bool) and query.is_sum else (query,))
-    )
+    should = tuple(query for query in queries if query != NOTHING)
+    if minimum > 1:
+        return Bool(should=should, minimum=minimum) if minimum <= len(should) else NOTHING
+    flat: list[Query] = []  # sums in a sum are merged
+    for query in should:
+        flat += query.should if isinstance(query, Bool) and query.is_sum else (query,)
+    summed = _merge_equal(flat)
     return summed[0] if len(summed) == 1 else Bool(should=summed)
 
 
@@ -135,18 +139,19 @@ def all_of(
     filters = tuple(filters)
     if NOTHING in (*must, *filters):
         return NOTHING
-    without, extra = (tuple(query for query in some if query != NOTHING) for some in (without, extra))
-    merged = _merged(must)
-    alone = len(merged) == 1 and not (filters or without or extra)
-    return merged[0] if alone else Bool(must=merged, should=extra, filters=filters, without=without)
+    without = tuple(query for query in without if query != NOTHING)
+    extra = tuple(query for query in extra if query != NOTHING)
+    merged = _merge_equal(must)
+    is_single = len(merged) == 1 and not (filters or without or extra)
+    return merged[0] if is_single else Bool(must=merged, should=extra, filters=filters, without=without)
 
 
-def _merged(queries: Iterable[Query]) -> tuple[Query, ...]:
+def _merge_equal(queries: Iterable[Query]) -> tuple[Query, ...]:
     """Returns each query once, with the sum of its boosts."""
     boosts: dict[Query, float] = {}
     for query in queries:
-        alone, boost = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
-        boosts[alone] = boosts.get(alone, 0.0) + boost
+        inner, boost = _without_boost(query)
+        boosts[inner] = boosts.get(inner, 0.0) + boost
     return tuple(boosted(query, boost) for query, boost in boosts.items())
 
 
@@ -192,30 +197,32 @@ class Syntax:
         """
         if share == 1.0:
             return self._parsed(text, all_of)
-        parts = [self._parsed(part, all_of) for part in _PART.findall(wanted(text))]
+        parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
         known = [part for part in parts if part != NOTHING]
-        unwanted = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
-        return all_of([any_of(known, max(1, int(share * len(known))))], without=[unwanted])
+        excluded = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
+        return all_of([any_of(known, max(1, int(share * len(known))))], without=[excluded])
 
-    def _parsed(self, text: str, usual: Operator) -> Query:
+    def _parsed(self, text: str, default: Operator) -> Query:
         """Parses a text as Lucene; operators bind to the left, and have the same precedence."""
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
-        top = NOTHING
-        operands: tuple[Query, ...] = ()
-        previous = usual
-        for operator, query in self._operands(_with_operators(text, _OPERATORS), usual):
+        top = NOTHING  # the query of all operands before
+        operands: tuple[Query, ...] = ()  # those of the last operator, which the next equal one extends
+        previous = default
+        for operator, query in self._operands(_with_operators(text, _OPERATORS), default):
             if top == NOTHING:
                 top = query
                 operands = (query,)
             else:
-                operands = (*(operands if operator is previous else (top,)), query)
+                if operator is not previous:
+                    operands = (top,)
+                operands = (*operands, query)
                 top = operator(operands)
                 previous = operator
         return top
 
-    def _operands(self, text: str, usual: Operator) -> Iterator[tuple[Operator, Query]]:
-        """Yields words and phrases, each with the first operator before it, or the usual one."""
+    def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:
+        """Yields words and phrases, each with the first operator before it, or the default one."""
         operator = None
         negated = False
         for token in _TOKEN.finditer(text):
@@ -224,33 +231,34 @@ class Syntax:
             elif token["phrase"] == "":
                 operator = None
             else:
-                query = self._anywhere(token, usual)
+                query = self._in_any_field(token, default)
                 if query != NOTHING:
-                    yield operator or usual, all_of([EVERYTHING], without=[query]) if negated else query
+                    yield operator or default, all_of([EVERYTHING], without=[query]) if negated else query
                     operator = None
             negated = bool(token["minus"]) and not negated
 
-    def _anywhere(self, token: re.Match[str], usual: Operator) -> Query:
+    def _in_any_field(self, token: re.Match[str], default: Operator) -> Query:
         """Returns a query for a word or a phrase in any field; NOTHING if it has no term."""
         return any_of(
-            boosted(self._in_field(field, token, usual), boost) for field, boost in self.boosts.items()
+            boosted(self._in_field(field, token, default), boost) for field, boost in self.boosts.items()
         )
 
-    def _in_field(self, field: str, token: re.Match[str], usual: Operator) -> Query:
+    def _in_field(self, field: str, token: re.Match[str], default: Operator) -> Query:
         terms = tuple(self.terms_of(field, token["phrase"] or token["word"] or ""))
         if len(terms) > 1 and token["phrase"]:
             return Phrase(field, terms, 0)
-        return usual(Term(field, term) for term in terms)
+        return default(Term(field, term) for term in terms)
 
 
-def wanted(text: str) -> str:
-    """Returns a text without its operators and its excluded words."""
+def without_operators(text: str) -> str:
+    """Returns a text without the operators AND and OR, and without excluded words."""
     return _with_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
 
 
 def _with_operators(text: str, operators: Mapping[str, str]) -> str:
     """Returns a text whose upper-case words AND and OR are replaced, except in quotes."""
     parts = _QUOTED.split(text)
-    for word, operator in operators.items():
-        parts[::2] = [re.sub(word, operator, part) for part in parts[::2]]
+    for index in range(0, len(parts), 2):  # between two parts outside of quotes is a quoted one
+        for word, operator in operators.items():
+            parts[index] = re.sub(word, operator, parts[index])
     return "".join(parts)

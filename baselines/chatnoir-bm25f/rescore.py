@@ -53,14 +53,14 @@ class Collection:
     def read(cls, documents: Documents, collecting: Collecting) -> "Collection":
         """Reads the pages once."""
         parts = scan.read_parts(documents, collecting.reading)
-        fields = collecting.vocabularies
-        nothing = collecting.reading.begin()([]).totals
-        totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
-        known = scan.known_or_counted(
-            documents.statistics, fields, [totals.statistics[name] for name in fields]
+        vocabularies = collecting.vocabularies
+        no_totals = collecting.reading.begin()([]).totals  # those of no documents
+        totals = parts.folded(no_totals, lambda sums, part: sums + part.totals, Totals.__add__)
+        statistics = scan.known_or_counted(
+            documents.statistics, vocabularies, [totals.statistics[field] for field in vocabularies]
         )
-        totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
-        return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=fields)
+        totals = replace(totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
+        return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=vocabularies)
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
@@ -73,11 +73,11 @@ class Collection:
     def page(self, id: str) -> Scoring | None:
         """Returns the scoring of a stored page, or None."""
 
-        def with_part(before: Pages | None, part: Part) -> Pages | None:
+        def add_part(before: Pages | None, part: Part) -> Pages | None:
             mask = np.array([row.id == id for row in part.pages.rows], dtype=bool)
             return part.pages.only(mask) if mask.any() else before
 
-        pages = self.parts.folded(None, with_part, lambda one, other: one or other)
+        pages = self.parts.folded(None, add_part, lambda one, other: one or other)
         if pages is None:
             return None
         matching = Matching(pages, self.vocabularies)
@@ -97,7 +97,7 @@ class Collection:
             statistics=self.totals.statistics,
             vocabularies=self.vocabularies,
         )
-        return self.parts.folded([() for _ in self.collecting.searches], best.with_part, best.added)
+        return self.parts.folded([() for _ in self.collecting.searches], best.add_part, best.merge)
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,18 @@ class _Best:
     statistics: Mapping[str, scan.Statistics]
     vocabularies: Mapping[str, scan.Vocabulary]
 
-    def with_part(self, before: Hits, part: Part) -> Hits:
+    def add_part(self, before: Hits, part: Part) -> Hits:
         """Returns the best pages of each topic, from those before and one more part."""
         scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.collecting.lengths)
         rows = part.pages.rows
         passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
         topics = zip(self.collecting.searches, before, strict=True)
-        return self.added(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
+        return self.merge(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
 
-    def added(self, some: Hits, others: Hits) -> Hits:
+    def merge(self, some: Hits, others: Hits) -> Hits:
         """Returns the best pages of each topic, from both."""
-        both = zip(some, others, strict=True)
-        return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
+        pairs = zip(some, others, strict=True)
+        return [sorted((*hits, *other_hits), reverse=True)[: self.window] for hits, other_hits in pairs]
 
     def _hits(
         self, scoring: Scoring, search: Search, passes: scan.Array, before: Sequence[Hit]
@@ -134,29 +134,30 @@ class _Best:
         passing = passes[texts]
         texts = texts[passing]
         first = first[passing]
-        chosen = first >= self._least(first, before)
-        again, scores = scoring.scored(search.second)
-        second = np.zeros(len(rows))
-        second[again] = scores
+        chosen = first >= self._lowest_useful_score(first, before)
+        second_texts, second_scores = scoring.scored(search.second)
+        second = np.zeros(len(rows))  # of each page of the part, 0 if it does not match
+        second[second_texts] = second_scores
         hits = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
         return [
-            Hit(first=score, id=rows[n].id, second=float(second[n]), host=rows[n].host) for score, n in hits
+            Hit(first=score, id=rows[index].id, second=float(second[index]), host=rows[index].host)
+            for score, index in hits
         ]
 
-    def _least(self, scores: scan.Array, before: Sequence[Hit]) -> float:
+    def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
         """Returns the lowest score that can be among the best."""
-        least = before[-1].first if len(before) == self.window else -np.inf
+        lowest = before[-1].first if len(before) == self.window else -np.inf
         if self.window < len(scores):
-            least = max(least, float(np.partition(scores, -self.window)[-self.window]))
-        return least
+            lowest = max(lowest, float(np.partition(scores, -self.window)[-self.window]))
+        return lowest
 
 
 def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
     """Returns pages with the weighted sums of their two scores, best first."""
-    first = numbers["match_weight"]
-    second = numbers["rescore_weight"]
-    scores = [(hit, first * hit.first + second * hit.second) for hit in hits]
-    return sorted(scores, key=lambda scored: (scored[1], scored[0].id), reverse=True)
+    first_weight = numbers["match_weight"]
+    second_weight = numbers["rescore_weight"]
+    scores = [(hit, first_weight * hit.first + second_weight * hit.second) for hit in hits]
+    return sorted(scores, key=lambda pair: (pair[1], pair[0].id), reverse=True)
 
 
 def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:

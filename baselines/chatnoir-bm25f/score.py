@@ -57,9 +57,9 @@ class Scoring:
     def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, scan.Array]:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         texts, tf = self.matching.postings(query)
-        terms = self._terms(query)
+        terms = self._statistics_of_terms(query)
         lengths = self._lengths(query.field, texts)
-        return texts, _saturated(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
+        return texts, _saturate(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
         """Yields a line for each term or phrase of the first page, as in Elasticsearch's explanation."""
@@ -72,7 +72,7 @@ class Scoring:
                 for part in (*query.must, *query.should):
                     yield from self.explained(part, boost)
             case Term() | Phrase():
-                terms = self._terms(query)
+                terms = self._statistics_of_terms(query)
                 yield (
                     f"{' '.join(term.term for term in terms_in(query))}: "
                     f"{self._bm25(query, boost)[1][0]:.4f} "
@@ -87,12 +87,12 @@ class Scoring:
         texts = np.flatnonzero(self.matching.matches(query))
         tf, lengths = np.zeros((2, len(self.matching.pages.rows)), dtype=np.float32)
         for field, weight in query.weights:
-            having, times = self.matching.postings(Term(field, query.term))
-            tf[having] += np.float32(weight) * times.astype(np.float32)
+            field_texts, field_tf = self.matching.postings(Term(field, query.term))
+            tf[field_texts] += np.float32(weight) * field_tf.astype(np.float32)
             lengths += np.float32(weight) * self._lengths(field, slice(None))
-        numbers = self._combined(query)
+        term = self._combined_statistics(query)
         stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))
-        return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf([numbers]))
+        return texts, _saturate(tf[texts], stored, term, np.float32(boost) * _idf([term]))
 
     def _lengths(self, field: str, texts: Texts | slice) -> scan.Array:
         return self._stored(self.matching.pages.fields[field].lengths[texts])
@@ -102,32 +102,35 @@ class Scoring:
         stored = LENGTHS[self.lengths](lengths.astype(np.float64))
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
-    def _combined(self, query: Combined) -> scan.Term:
+    def _combined_statistics(self, query: Combined) -> scan.Term:
         """Returns the statistics of a term in several fields; df is the highest one."""
-        known = [(weight, self._numbers(Term(field, query.term))) for field, weight in query.weights]
-        df = max(term.df for _, term in known)
-        documents = max(term.documents for _, term in known)
-        ttf = sum(weight * term.ttf for weight, term in known)  # NaN in a fit, and not needed
-        tokens = sum(int(weight * term.tokens) for weight, term in known)
-        return scan.Term(df=df, ttf=ttf, documents=documents, tokens=tokens)
+        terms = [
+            (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
+        ]
+        return scan.Term(
+            df=max(term.df for _, term in terms),
+            ttf=sum(weight * term.ttf for weight, term in terms),  # NaN in a fit, and not needed
+            documents=max(term.documents for _, term in terms),
+            tokens=sum(int(weight * term.tokens) for weight, term in terms),
+        )
 
-    def _terms(self, query: Term | Phrase) -> list[scan.Term]:
-        return [self._numbers(term) for term in terms_in(query)]
+    def _statistics_of_terms(self, query: Term | Phrase) -> list[scan.Term]:
+        return [self._statistics_of_term(term) for term in terms_in(query)]
 
-    def _numbers(self, term: Term) -> scan.Term:
+    def _statistics_of_term(self, term: Term) -> scan.Term:
         return self.statistics[term.field].term(self.matching.index(term))
 
 
 def _idf(terms: Iterable[scan.Term]) -> np.float32:
-    """Returns the sum over the terms, each rounded to float32."""
+    """Returns the sum of the terms' idf, each rounded to float32."""
     ratios = ((term.documents - term.df + 0.5) / (term.df + 0.5) for term in terms)
     return np.float32(sum(float(np.float32(log(1 + ratio))) for ratio in ratios))
 
 
-def _saturated(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
+def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
     """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one = np.float32(1)
     mean = np.float32(term.mean_length if len(tf) else 1)
-    inverse = one / (K1 * ((one - B) + B * lengths / mean))
-    scores: scan.Array = weight - weight / (one + tf * inverse)
+    inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
+    scores: scan.Array = weight - weight / (one + tf * inverse_k)
     return scores

@@ -27,8 +27,8 @@ from touche import (
 
 Vectors = npt.NDArray[np.floating]
 
-_BLOCK = 1024  # documents; a killed run loses at most one block
-_DIGEST = hashlib.sha256().digest_size
+_BLOCK_DOCUMENTS = 1024  # a killed run loses at most one block
+_CHECKSUM_BYTES = hashlib.sha256().digest_size
 _log = logging.getLogger("touche.dense")
 
 
@@ -58,29 +58,31 @@ class Embeddings:
         """
         remaining = iter(documents)
         count = 0
-        shown = None
+        progress = None
         with ExitStack() as stack:
-            while block := list(islice(remaining, _BLOCK)):
+            while block := list(islice(remaining, _BLOCK_DOCUMENTS)):
                 texts = [embedded_text(document) for document in block]
                 path = self.folder / self._name(texts) if self.folder else None
-                vectors = self._stored(path, len(texts)) if path else None
+                vectors = self._read_stored(path, len(texts)) if path else None
                 if vectors is None:
-                    if shown is None and self.folder:
-                        check_writable(self.folder)  # a complete folder may be read-only
-                    if shown is None:  # here, because counting takes as long as a run with stored blocks
-                        shown = stack.enter_context(
+                    if progress is None:  # the first block that is not stored
+                        if self.folder:
+                            check_writable(self.folder)  # a complete folder may be read-only
+                        # Here, because counting takes as long as a run with stored blocks.
+                        progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=count)
                         )
-                    vectors = self.encoder.embed(texts, shown).astype(self._type)
+                    vectors = self.encoder.embed(texts, progress).astype(self._dtype)
                     if path:
                         _store(path, vectors)
-                elif shown is not None:
-                    shown.update(len(block))
+                elif progress is not None:
+                    progress.update(len(block))
                 count += len(block)
                 yield [document.id for document in block], vectors
 
     @property
-    def _type(self) -> "np.dtype[Any]":
+    def _dtype(self) -> "np.dtype[Any]":
+        """The little-endian type of the vectors in a file."""
         return np.dtype(self.precision).newbyteorder("<")
 
     def _name(self, texts: Sequence[str]) -> str:
@@ -93,10 +95,11 @@ class Embeddings:
             digest.update(encoded)
         return f"{digest.hexdigest()}.{self.precision}"
 
-    def _stored(self, path: Path, count: int) -> Vectors | None:
+    def _read_stored(self, path: Path, count: int) -> Vectors | None:
         """Returns the vectors of a stored block; None if the file is missing or damaged."""
         try:
             size = path.stat().st_size
+            # An empty file is damaged, but cannot be mapped.
             content = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
         except FileNotFoundError:
             return None
@@ -104,11 +107,11 @@ class Embeddings:
             raise InputError(
                 path, f"cannot be read ({error})", "remove it, or choose another folder"
             ) from error
-        vectors = content[:-_DIGEST]
-        if _sha256(path, vectors) != content[-_DIGEST:].tobytes():
+        vectors = content[:-_CHECKSUM_BYTES]
+        if _checksum(path.name, vectors) != content[-_CHECKSUM_BYTES:].tobytes():
             _log.warning("%s: the stored embeddings are damaged; they are computed again", path)
             return None
-        return vectors.view(self._type).reshape(count, pairs.DIMENSIONS)
+        return vectors.view(self._dtype).reshape(count, pairs.DIMENSIONS)
 
 
 def embedded_text(document: AnyDocument) -> str:
@@ -119,10 +122,11 @@ def embedded_text(document: AnyDocument) -> str:
 def _store(path: Path, vectors: Vectors) -> None:
     with whole(path, is_cache=True) as file:
         file.write(vectors.tobytes())
-        file.write(_sha256(path, vectors))
+        file.write(_checksum(path.name, vectors))
 
 
-def _sha256(path: Path, vectors: npt.NDArray[Any]) -> bytes:
-    digest = hashlib.sha256(path.name.encode())
+def _checksum(name: str, vectors: npt.NDArray[Any]) -> bytes:
+    """Returns the sha256 of a block's file name and vectors."""
+    digest = hashlib.sha256(name.encode())
     digest.update(vectors.data)
     return digest.digest()

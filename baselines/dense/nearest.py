@@ -9,7 +9,7 @@ from touche import Topic, Topics
 
 Vectors = npt.NDArray[np.floating]
 
-_DIGITS = 6  # of a cosine; further digits depend on the processor and on the other texts of a batch
+_COSINE_DECIMALS = 6  # further digits depend on the processor and on the other texts of a batch
 
 
 class Nearest:
@@ -35,14 +35,14 @@ class Nearest:
             vectors: embeddings of length 1, documents x dimensions.
         """
         # In float64, because in float32 the sixth digit depends on the number of threads.
-        cosines = np.round(vectors.astype(np.float64) @ self._titles.T.astype(np.float64), _DIGITS)
-        for number, topic in enumerate(self._topics):
-            best = self._best[number]
-            scores = cosines[:, number]
-            least = best[-1][0] if len(best) == self._depth else -np.inf
-            hits = ((float(scores[row]), ids[row]) for row in np.flatnonzero(scores >= least).tolist())
-            wanted = [hit for hit in hits if topic.candidates is None or hit[1] in topic.candidates]
-            self._best[number] = sorted([*best, *wanted], reverse=True)[: self._depth]
+        cosines = np.round(vectors.astype(np.float64) @ self._titles.T.astype(np.float64), _COSINE_DECIMALS)
+        for index, topic in enumerate(self._topics):
+            best = self._best[index]
+            scores = cosines[:, index]
+            lowest = best[-1][0] if len(best) == self._depth else -np.inf
+            hits = ((float(scores[row]), ids[row]) for row in np.flatnonzero(scores >= lowest).tolist())
+            new = [hit for hit in hits if topic.candidates is None or hit[1] in topic.candidates]
+            self._best[index] = sorted([*best, *new], reverse=True)[: self._depth]
 
     def rankings(self) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
         """Yields each topic with its (document id, cosine) pairs, best first, ties by descending id."""

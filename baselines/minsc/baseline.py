@@ -2,7 +2,9 @@
 
 from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
 
-STANCES = {" good": "PRO", " anti": "CON"}  # by the ends of the queries
+# The ends of queries for and against.
+PRO_END = " good"
+CON_END = " anti"
 
 
 @baseline
@@ -15,22 +17,21 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
 
     depth: number of images per topic and stance.
     """
-    best: dict[str, dict[str, tuple[int, str]]] = {topic.number: {} for topic in topics}
+    # By topic and image: the best rank, and whether it is against; the smaller pair is the better one.
+    best: dict[str, dict[str, tuple[int, bool]]] = {topic.number: {} for topic in topics}
     for image in documents:
         if not isinstance(image, Image):
             raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
         for result in (result for page in image.pages for result in page.results):
-            stance = next((name for end, name in STANCES.items() if result.query.endswith(end)), None)
-            if stance and result.topic in best:
+            if result.topic in best and result.query.endswith((PRO_END, CON_END)):
                 ranks = best[result.topic]
-                known = ranks.get(image.id)
-                if known is None or (result.rank, stance != "PRO") < (known[0], known[1] != "PRO"):
-                    ranks[image.id] = (result.rank, stance)
+                rank = (result.rank, result.query.endswith(CON_END))
+                ranks[image.id] = min(rank, ranks.get(image.id, rank))
     for topic in topics:
-        for stance in STANCES.values():
+        for stance in ("PRO", "CON"):
             hits = [
-                (image, (101 - rank) / 100, stance)
-                for image, (rank, own) in best[topic.number].items()
-                if own == stance
+                (image_id, (101 - rank) / 100, stance)
+                for image_id, (rank, is_against) in best[topic.number].items()
+                if is_against == (stance == "CON")
             ]
             yield topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]

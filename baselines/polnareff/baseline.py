@@ -32,15 +32,8 @@ B = 0.75
 ANALYSIS = lucene.Chain(
     (
         "lowercase",
-        (
-            "patternReplace",
-            "pattern",
-            r"(.)\1{2,}",
-            "replacement",
-            "$1$1",
-            "replace",
-            "all",
-        ),  # sooo becomes soo
+        # sooo becomes soo
+        ("patternReplace", "pattern", r"(.)\1{2,}", "replacement", "$1$1", "replace", "all"),
         "englishPossessive",
         ("length", "min", "3", "max", "20"),
     ),

@@ -37,27 +37,30 @@ def prince_of_persia(
         (0.9 and 0.1).
     depth: number of arguments per topic.
     """
-    of_premises, of_conclusions, weight = RUNS[run]
+    model_of_premises, model_of_conclusions, weight = RUNS[run]
     collection = scan.Collection.of(topics, documents, "english", FIELDS)
-    premises = collection.rank(topics, alone(0, of_premises), RESULTS)
-    conclusions = collection.rank(topics, alone(1, of_conclusions), RESULTS)
+    by_premises = collection.rank(topics, scoring_by_field(0, model_of_premises), RESULTS)
+    by_conclusions = collection.rank(topics, scoring_by_field(1, model_of_conclusions), RESULTS)
     rankings = (
-        (topic, added_up(some, others, weight)[:depth])
-        for (topic, some), (_, others) in zip(premises, conclusions, strict=True)
+        (topic, weighted_sum(premises, conclusions, weight)[:depth])
+        for (topic, premises), (_, conclusions) in zip(by_premises, by_conclusions, strict=True)
     )
     yield from collection.with_all_candidates(rankings, depth)
 
 
-def added_up(premises: Hits, conclusions: Hits, weight: float) -> Hits:
-    """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there."""
+def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
+    """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there.
+
+    ``weight`` is that of the premises; the conclusions have the rest.
+    """
     scores = {id: weight * score for id, score in premises}
     for id, score in conclusions:
         scores[id] = scores.get(id, 0.0) + (1 - weight) * score
     return sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
 
 
-def alone(field: int, model: str) -> scan.Scoring:
-    """Returns the scoring by one field, as in an index of its own."""
+def scoring_by_field(field: int, model: str) -> scan.Scoring:
+    """Returns the scoring by one field, named by its index, as in a search index of its own."""
     boosts = [0.0, 0.0]
     boosts[field] = 1.0
     return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field: "any"})
@@ -71,8 +74,8 @@ def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Arr
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     """Terrier's BM25, in which a term of most documents has a negative contribution."""
-    rarity = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
-    score: scan.Array = rarity * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
+    idf = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
+    score: scan.Array = idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
     return score
 
 

@@ -47,22 +47,22 @@ def rm3(
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
     first = list(collection.rank(topics, scan.Scoring(formula), feedback))  # without unrelated candidates
-    picked = scan.picked(documents, {document for _, hits in first for document, _ in hits})
-    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in picked}
+    first_documents = scan.picked(documents, {document for _, hits in first for document, _ in hits})
+    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in first_documents}
     queries = {}
     for topic, hits in first:
         query = Counter(scan.terms(topic.title, "english"))
-        weights = [
-            score if model == "bm25" else likelihood(score, query, counts[id], mu) for id, score in hits
-        ]
-        if model == "dirichletlm":
-            weights = [exp(weight - max(weights)) for weight in weights]
+        if model == "bm25":
+            weights = [score for _, score in hits]
+        else:
+            logs = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
+            weights = [exp(value - max(logs)) for value in logs]  # up to a common factor
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
-        queries[topic.number] = mixed(shares(query), expansion(relevant, words), title)
+        queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)
 
 
-def likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
+def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
     """Returns ln P(q|d) up to a constant of all documents; adds the missing words to Lucene's score.
 
     The smoothed probability is (tf + mu P) / (mu + length). For tf = 0 it depends on the document by
@@ -75,21 +75,23 @@ def likelihood(score: float, title: Counter[str], document: Counter[str], mu: fl
 def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights:
     """Returns the likeliest words: P(w|R) is the sum of P(w|d) P(q|d) over the documents.
 
-    Each document consists of the shares of its words, and its probability.
+    Args:
+        documents: the shares P(w|d) of each document's words, and its probability P(q|d).
+        words: the number of words.
     """
     relevance = defaultdict[str, float](float)
-    for of_document, probability in documents:
-        for word, share in of_document.items():
+    for word_shares, probability in documents:
+        for word, share in word_shares.items():
             relevance[word] += share * probability
     likeliest = sorted(relevance.items(), key=lambda pair: (-pair[1], pair[0]))
     return shares(dict(likeliest[:words]))
 
 
-def mixed(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
+def mix(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
     """Mixes two sets of weighted words; ``share`` is the weight of the title."""
-    both = dict.fromkeys([*title, *expansion])
-    weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in both}
-    return {word: weight for word, weight in weights.items() if weight}  # would match documents
+    words = {**title, **expansion}  # in the order of the title, then of the expansion
+    weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in words}
+    return {word: weight for word, weight in weights.items() if weight}  # others would match documents
 
 
 def shares(weights: Weights) -> Weights:

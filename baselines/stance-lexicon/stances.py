@@ -14,7 +14,7 @@ _WORD = re.compile(r"[\w+#]+")
 
 @dataclass(frozen=True)
 class Objects:
-    """The words of each compared object, without words that both have.
+    """The words of each compared object; a word that both have is a mention of neither.
 
     Attributes:
         first, second: words in lower case, without the plural's s; empty if the topic does not have two
@@ -29,7 +29,10 @@ class Objects:
         """Returns the objects of a topic."""
         if len(topic.objects) != 2:
             return cls()
-        first, second = (frozenset(map(singular, filter(_counts, words(name)))) for name in topic.objects)
+        first, second = (
+            frozenset(singular(word) for word in words(name) if not _is_stop_word(word))
+            for name in topic.objects
+        )
         return cls(first, second)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
@@ -43,9 +46,9 @@ class Objects:
         if not (self.first and self.second):
             return "Q0"
         tokens = words(text)
-        sides = enumerate(map(self._side, tokens))
-        mentions = [(position, side) for position, side in sides if side]
-        votes = []
+        sides = [self._side(token) for token in tokens]
+        mentions = [(position, side) for position, side in enumerate(sides) if side]
+        votes = []  # positive for the first object
         for position, token in enumerate(tokens):
             side = _nearest_side(mentions, position, window) if token in polarities else None
             if side is not None:
@@ -77,17 +80,20 @@ def singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
-def _counts(word: str) -> bool:
-    """Returns whether a word is not one of Lucene's English stop words."""
-    return bool(scan.terms(word, "stopped"))
+def _is_stop_word(word: str) -> bool:
+    """Returns whether a word is one of Lucene's English stop words."""
+    return not scan.terms(word, "stopped")
 
 
 def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: int) -> int | None:
     """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near."""
-    after = bisect(mentions, (position,))
-    near = [(abs(position - mention), side) for mention, side in mentions[max(0, after - 1) : after + 1]]
-    nearest = min(near, default=(window + 1, 0))[0]
-    return None if nearest > window else sum({side for distance, side in near if distance == nearest})
+    next_mention = bisect(mentions, (position,))  # the index of the first one that is not before the position
+    neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]
+    nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
+    if nearest > window:
+        return None
+    sides = {side for mention, side in neighbours if abs(position - mention) == nearest}
+    return sum(sides)  # 1 and -1 are 0
 
 
 def _read_words(path: Path) -> list[str]:

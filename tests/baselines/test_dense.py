@@ -57,7 +57,7 @@ TEXTS = [f"text {number}" for number in range(7)]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "_BLOCK", 3)
+    monkeypatch.setattr(embeddings, "_BLOCK_DOCUMENTS", 3)
 
 
 def collection(texts: Sequence[str], prefix: str = "d") -> Documents:
@@ -170,7 +170,7 @@ from pathlib import Path
 import pytest
 sys.path.insert(0, "tests")
 from baselines import test_dense as tests
-tests.embeddings._BLOCK = 3
+tests.embeddings._BLOCK_DOCUMENTS = 3
 syncs = iter(range(9))
 os.fsync = lambda file: next(syncs) < 1 or os.kill(os.getpid(), signal.SIGKILL)
 tests.embedded(Path(sys.argv[1]))
@@ -267,7 +267,7 @@ def test_cosines_are_those_of_the_reference_implementation() -> None:
 def test_a_second_run_reads_stored_embeddings(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embeddings, "_BLOCK", 60)
+    monkeypatch.setattr(embeddings, "_BLOCK_DOCUMENTS", 60)
     runs = []
     stored = tmp_path / "new" / "embeddings"
     for number, options in enumerate(([], ["--keep-embeddings", stored], ["--keep-embeddings", stored])):

@@ -133,7 +133,7 @@ def query_of(query: Any) -> Any:
         case queries.Bool():
             groups = {"MUST": query.must, "SHOULD": query.should, "FILTER": query.filters}
             groups["MUST_NOT"] = query.without
-            least = 0 if query.must or query.filters else query.least
+            least = 0 if query.must or query.filters else query.minimum
             return boolean(least, **{how: [*map(query_of, some)] for how, some in groups.items()})
         case queries.Combined():
             builder = java("org.apache.lucene.sandbox.search.CombinedFieldQuery").Builder()
