@@ -78,8 +78,8 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
 def _judgments(task: Task) -> dict[str, Iterable[str]]:
     """Returns the lines of each file of qrels; warns about omitted qrels."""
     files: dict[str, Iterable[str]] = {}
-    for number, dimension in enumerate(task.qrels):
-        name = f"qrels/{dimension if number else 'test'}.tsv"
+    for index, dimension in enumerate(task.qrels):
+        name = "qrels/test.tsv" if index == 0 else f"qrels/{dimension}.tsv"
         if dimension == STANCE:
             _log.warning("BEIR's format has no stances, so %s is not written", name)
             continue

@@ -62,7 +62,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     if name.startswith(IR_DATASETS):
         if corpus is not None:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
-        return _of_ir_datasets(name.removeprefix(IR_DATASETS))
+        return _open_ir_datasets(name.removeprefix(IR_DATASETS))
     if not is_dataset(name) and os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
         return find(Path(name), corpus, needs_documents=needs_documents)
     check_exists(name)
@@ -71,7 +71,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     return open_dataset(name)
 
 
-def _of_ir_datasets(id: str) -> Input:
+def _open_ir_datasets(id: str) -> Input:
     """Topics and documents of a dataset of ir_datasets, which downloads what is missing."""
     documents = IrDataset(id)
     topics = tuple(documents.topics())

@@ -28,9 +28,11 @@ MISSING = "missing"
 VERIFIED = "verified"
 DIFFERS = "differs"
 NOT_PUBLISHED = "not published"
-_CHUNK = 1 << 16  # bytes; an interrupted download loses at most one chunk
-_TIMEOUT = 30  # seconds without a byte
-_PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
+_CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
+_TIMEOUT_SECONDS = 30  # without a byte
+# HTTP status codes.
+_PARTIAL_CONTENT = 206
+_RANGE_NOT_SATISFIABLE = 416
 _log = logging.getLogger(__name__)
 
 
@@ -88,12 +90,12 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         return _make_dataset(source, collection, target)
     part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     if mirror is None:
-        return _downloaded(source, part, target)
-    original = _in_mirror(source, mirror)
-    return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
+        return _download_into_place(source, part, target)
+    original = _find_in_mirror(source, mirror)
+    return _put_in_place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
 
 
-def _downloaded(source: Source, part: Path, target: Path) -> Status:
+def _download_into_place(source: Source, part: Path, target: Path) -> Status:
     """Downloads a file by way of a partial file, and puts it in its place."""
     make_folder(part.parent)
     waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
@@ -102,7 +104,7 @@ def _downloaded(source: Source, part: Path, target: Path) -> Status:
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
-            status = _place(source, part, target)
+            status = _put_in_place(source, part, target)
         except RefusedError:
             part.unlink()  # resuming from a wrong file would fail forever
             raise
@@ -132,7 +134,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
             if not sample.place(folder):
-                yield _place(sample, file, (folder or home()) / sample.path)
+                yield _put_in_place(sample, file, (folder or home()) / sample.path)
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
@@ -148,12 +150,15 @@ def verify(source: Source, folder: Path | None = None) -> Status:
     return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
 
 
-def _in_mirror(source: Source, mirror: Path) -> Path | None:
+def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
+    """Returns the file as published, whose md5 can be checked, else the file itself; None without both."""
     published = PurePosixPath(source.url).name
     next_to_target = str(PurePosixPath(source.path).parent / published)
-    verifiable = [published, f"{source.kind}/{published}", next_to_target]
-    paths = [mirror / name for name in (*verifiable, source.path)]
-    return next((path for path in paths if path.is_file() or (source.dataset and path.is_dir())), None)
+    for name in (published, f"{source.kind}/{published}", next_to_target, source.path):
+        path = mirror / name
+        if path.is_file() or (source.dataset and path.is_dir()):
+            return path
+    return None
 
 
 def _download(source: Source, part: Path) -> None:
@@ -163,18 +168,20 @@ def _download(source: Source, part: Path) -> None:
     size = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
     try:
-        with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-            if response.status_code == _UNSATISFIABLE:  # the file is complete, and its md5 will be checked
+        with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
+            if (
+                response.status_code == _RANGE_NOT_SATISFIABLE
+            ):  # the file is complete, and its md5 will be checked
                 return
             response.raise_for_status()
-            if response.status_code != _PARTIAL:
+            if response.status_code != _PARTIAL_CONTENT:  # the server sends the whole file
                 size = 0
             with (
                 part.open("ab" if size else "wb") as file,
-                bar(f"fetching {source.name}", "B", source.size, done=size) as shown,
+                bar(f"fetching {source.name}", "B", source.size, done=size) as progress,
             ):
-                for chunk in response.iter_content(_CHUNK):
-                    shown.update(file.write(chunk))
+                for chunk in response.iter_content(_CHUNK_BYTES):
+                    progress.update(file.write(chunk))
     except requests.RequestException as error:
         # The publisher's answer, or only the type of the error, because its text is about internals.
         reason = type(error).__name__ if error.response is None else shorten(str(error), 150)
@@ -184,25 +191,28 @@ def _download(source: Source, part: Path) -> None:
         raise InputError(part, f"cannot be written ({error.strerror})", "make space on the disk") from error
 
 
-def _place(source: Source, file: Path, target: Path) -> Status:
+def _put_in_place(source: Source, file: Path, target: Path) -> Status:
     """Checks the md5 of a file or its archive, then puts the file in its place."""
     if file.is_dir():
         copy_dataset(source.dataset, file, target.parents[1], target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    packed = bool(source.member) and file.name != target.name
-    verifiable = bool(source.md5) and packed == bool(source.member)
-    digest = md5(file) if verifiable else source.md5
-    if digest != source.md5:
-        problem = f"its md5 is {digest} instead of {source.md5}"
-        raise RefusedError(file, problem, f"{source.path} was not accepted; download it from {source.page}")
+    is_archive = bool(source.member) and file.name != target.name
+    is_published_file = is_archive == bool(source.member)  # otherwise it was unpacked from the published one
+    is_verifiable = bool(source.md5) and is_published_file
+    if is_verifiable:
+        digest = md5(file)
+        if digest != source.md5:
+            problem = f"its md5 is {digest} instead of {source.md5}"
+            remedy = f"{source.path} was not accepted; download it from {source.page}"
+            raise RefusedError(file, problem, remedy)
     if source.dataset:
         return _make_dataset(source, file, target)
     make_folder(target.parent)
-    with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
-        shutil.copyfileobj(content, out, _CHUNK)
-    if not verifiable:
+    with _open_member(source.member, file) if is_archive else opened(file) as content, whole(target) as out:
+        shutil.copyfileobj(content, out, _CHUNK_BYTES)
+    if not is_verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if packed else ''}")
+    return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if is_archive else ''}")
 
 
 def _make_dataset(source: Source, original: Path, target: Path) -> Status:
@@ -213,15 +223,15 @@ def _make_dataset(source: Source, original: Path, target: Path) -> Status:
 
 
 @contextmanager
-def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
+def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     """Opens a file with this name in any folder of an archive; paths in the archive are never used."""
     try:
         with opened(archive) as content:
             file: Any = None
             if zipfile.is_zipfile(archive):
-                packed = zipfile.ZipFile(content)
-                paths = (path for path in packed.namelist() if PurePosixPath(path).name == name)
-                file = next(map(packed.open, paths), None)
+                zip_archive = zipfile.ZipFile(content)
+                paths = (path for path in zip_archive.namelist() if PurePosixPath(path).name == name)
+                file = next(map(zip_archive.open, paths), None)
             else:
                 tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
                 members = (info for info in tar if info.isfile() and PurePosixPath(info.name).name == name)

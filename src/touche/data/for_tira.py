@@ -58,8 +58,8 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
-        for own in inputs.glob(f"{name}*"):
-            own.unlink()  # the link; the corpus's own file stays unchanged
+        for link in inputs.glob(f"{name}*"):  # topics in the folder of the corpus
+            link.unlink()  # the corpus's own file stays unchanged
         with whole(inputs / name) as file:
             file.write(topics.read_bytes())
         make_folder(truths)
@@ -77,20 +77,21 @@ def _link(file: str, link: str) -> None:
 def _card(task: Task, dimension: str, baseline: str) -> str:
     import yaml  # here, because it takes 10 ms
 
-    front = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
+    front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     rules = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
     text = f"{rules} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
-    return f"---\n{front}---\n\n# {task.title}\n\n{text}\n"
+    return f"---\n{front_matter}---\n\n# {task.title}\n\n{text}\n"
 
 
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
     judged = [task.measure.judged] if task.measure.cutoff else []
     measures = " ".join(map(shlex.quote, [task.measure.name, *judged]))
-    files = {"inputs": "inputs/**", "truths": "truths/*"}.items()
+    patterns = {"inputs": "inputs/**", "truths": "truths/*"}
     return {
         "configs": [
-            {"config_name": name, "data_files": [{"split": SPLIT, "path": [path]}]} for name, path in files
+            {"config_name": name, "data_files": [{"split": SPLIT, "path": [pattern]}]}
+            for name, pattern in patterns.items()
         ],
         "tira_configs": {
             "default_upload_name": "run.txt",

@@ -11,7 +11,7 @@ from touche.data.places import has_corpus, locate_corpus
 from touche.errors import ToucheError
 from touche.tasks import PAIR, Corpus, Rules
 
-_LARGEST = 50_000_000  # bytes; a larger collection takes seconds, and touche lint reads it
+_MAX_BYTES = 50_000_000  # a larger collection takes seconds, and touche lint reads it
 
 
 def ids_of_result(result: str, rules: Rules) -> list[str]:
@@ -50,7 +50,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
             status = path.stat()
             state.append((path, status.st_mtime_ns))
             size += status.st_size
-        if size > _LARGEST:
+        if size > _MAX_BYTES:
             return None
     return SmallCollection(folder, tuple(state))
 

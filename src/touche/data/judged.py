@@ -26,7 +26,9 @@ from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch it again"
-_VERSION = re.compile(r"argsme-2020-04-01(?!-processed).*")  # folders of corpora whose ids are checksums
+_FOLDER_WITH_CHECKSUMS = re.compile(
+    r"argsme-2020-04-01(?!-processed).*"
+)  # folders of corpora whose ids are checksums
 _log = logging.getLogger(__name__)
 
 Judged = Mapping[str, Qrels]
@@ -51,9 +53,9 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
     """
     task, corpus = tasks.dataset(dataset_id)
     judged = _qrels_by_dimension(task, data)
-    wanted = _judged_ids(judged)
-    documents = {document.id: document for document in _read(source, judged) if document.id in wanted}
-    _check_complete(source, wanted, documents.keys())
+    ids = _judged_ids(judged)
+    documents = {document.id: document for document in _read_source(source, judged) if document.id in ids}
+    _check_complete(source, ids, documents.keys())
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
@@ -86,7 +88,8 @@ def copy_dataset(dataset_id: str, source: Path, data: Path, target: Path) -> Non
         if is_altered(document):
             problem = f"the text of {document.id} does not match the checksum in its id"
             raise InputError(source, problem, "copy the folder again")
-    _check_complete(source, _judged_ids(_qrels_by_dimension(tasks.dataset(dataset_id)[0], data)), ids)
+    task, _ = tasks.dataset(dataset_id)
+    _check_complete(source, _judged_ids(_qrels_by_dimension(task, data)), ids)
     with whole_folder(target) as part:
         shutil.copytree(source, part)
 
@@ -102,7 +105,7 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     """
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
     for corpus in dict.fromkeys(tasks.dataset(name)[1] for name in datasets or published):
-        if _VERSION.fullmatch(corpus.directory) and has_corpus(corpus):
+        if _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) and has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
             for path in documents.paths:
                 count = 0
@@ -125,26 +128,26 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
         InputError: if columns are missing, a text does not match its id, or a grade differs from the qrels;
             the message names the line.
     """
-    lines = csv.reader(decoded_lines(path), delimiter="\t")
+    rows = csv.reader(decoded_lines(path), delimiter="\t")
     try:
-        for number, cells in enumerate(lines):
-            row = dict(zip(_COLUMNS, cells, strict=False))
-            if len(cells) != len(_COLUMNS) or (not number and cells != _COLUMNS):
-                raise InputError(
-                    path, f"other columns than {', '.join(_COLUMNS)}", _REMEDY, line=lines.line_num
-                )
-            if not number:
+        for number, cells in enumerate(rows):
+            is_header = number == 0
+            if len(cells) != len(_COLUMNS) or (is_header and cells != _COLUMNS):
+                problem = f"other columns than {', '.join(_COLUMNS)}"
+                raise InputError(path, problem, _REMEDY, line=rows.line_num)
+            if is_header:
                 continue
+            row = dict(zip(_COLUMNS, cells, strict=True))
             argument = Argument(row["doc_id"], row["concl"], (row["prem"],), stance=row["stance"])
-            problem = _problem(row, argument, judged)
+            problem = _contradiction(row, argument, judged)
             if problem:
-                raise InputError(path, problem, _REMEDY, line=lines.line_num)
+                raise InputError(path, problem, _REMEDY, line=rows.line_num)
             yield argument  # once for each topic that it is judged for
     except csv.Error as error:
-        raise InputError(path, f"broken table ({error})", _REMEDY, line=lines.line_num) from error
+        raise InputError(path, f"broken table ({error})", _REMEDY, line=rows.line_num) from error
 
 
-def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
+def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
     """Returns the contradiction in a row; empty if there is none."""
     if is_altered(argument):
         return f"the text of argument {argument.id} does not match the checksum in its id"
@@ -156,7 +159,7 @@ def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
     return ""
 
 
-def _read(source: Path, judged: Judged) -> Iterable[AnyDocument]:
+def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
     if source.is_dir():
         return find_documents(source)
     if source.suffix == ".tsv":
@@ -176,14 +179,15 @@ def _judged_ids(judged: Judged) -> Set[str]:
     return {id for qrels in judged.values() for labels in qrels.values() for id in labels}
 
 
-def _check_complete(source: Path, wanted: Set[str], ids: Set[str]) -> None:
+def _check_complete(source: Path, judged: Set[str], present: Set[str]) -> None:
     """Raises an InputError if a judged document is missing."""
-    missing = wanted - ids
+    missing = judged - present
     if missing:
-        problem = f"{len(missing)} of {len(wanted)} judged documents are missing, such as {min(missing)}"
+        problem = f"{len(missing)} of {len(judged)} judged documents are missing, such as {min(missing)}"
         raise InputError(source, problem, _REMEDY)
 
 
 def _locate(data: Path, kind: str, name: str) -> Path:
-    own = data / kind / name
-    return own if own.is_file() else locate(kind, name)
+    """Returns a file of topics or qrels in a folder of data, else in the searched folders."""
+    path = data / kind / name
+    return path if path.is_file() else locate(kind, name)

@@ -161,18 +161,19 @@ def fetch(
     """
     ids = _ids(datasets)
     folder = None if output is None else Path(name_of("output", output))
-    copies = None if mirror is None else _folder(mirror)
-    wanted = [file for file in sources_of(ids) if not (no_corpora and file.kind == "corpora")]
-    missing = [source for source in wanted if is_to_download(source, folder)]
-    size = in_bytes(sum(source.size for source in {source.url: source for source in missing}.values()))
-    if missing and not (ids or copies or no_corpora or every):
+    mirror_folder = None if mirror is None else _folder(mirror)
+    sources = [source for source in sources_of(ids) if not (no_corpora and source.kind == "corpora")]
+    missing = [source for source in sources if is_to_download(source, folder)]
+    # Several files may be in one archive.
+    size = in_bytes(sum({source.url: source.size for source in missing}.values()))
+    if missing and not (ids or mirror_folder or no_corpora or every):
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
-    log(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
-    if not copies:
+    log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
+    if not mirror_folder:
         for title, page, licence in dict.fromkeys((file.title, file.page, file.licence) for file in missing):
             log(f"from {page}: {title}, licence: {licence}")
     statuses = []
-    for status in _fetched(wanted, ids, copies, folder, no_corpora):
+    for status in _fetch_each(sources, ids, mirror_folder, folder, no_corpora):
         report(status)
         statuses.append(status)
         if status.problem:
@@ -180,10 +181,11 @@ def fetch(
     return Table(Status, tuple(statuses), notes=_how_to_use(folder))
 
 
-def _fetched(
-    wanted: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
+def _fetch_each(
+    sources: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
 ) -> Iterator[Status]:
-    for source in wanted:
+    """Fetches official files, then copies unpublished corpora; yields the status of each file."""
+    for source in sources:
         try:
             status = fetching.fetch(source, mirror, folder)
         except ToucheError as error:
@@ -232,17 +234,17 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     sources = sources_of(ids)
     texts = tuple(TextCheck(str(path), count, tuple(altered)) for path, count, altered in compare_texts(ids))
     if not sources and not texts:
-        named = " ".join(ids)
-        raise ToucheError(f"{named}: nothing was verified, because no file is published; choose other data")
+        names = " ".join(ids)
+        raise ToucheError(f"{names}: nothing was verified, because no file is published; choose other data")
     files = tuple(map(fetching.verify, sources))
     counts = Counter(status.word for status in files)
-    doubts = list[str]()
+    warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:
-        names = [name.removesuffix("/sample") for name in ids]  # samples are not published
-        fetch_them = f"get them with: touche data fetch {' '.join(dict.fromkeys(names)) or '--all'}"
+        published = dict.fromkeys(name.removesuffix("/sample") for name in ids)  # samples are not published
+        fetch_them = f"get them with: touche data fetch {' '.join(published) or '--all'}"
         advice = fetch_them if any(source.url for source in sources) else remedy(files[-1].path)
-        doubts.append(f"nothing was verified, because all files are missing; {advice}")
-        warn(doubts[0])
+        warnings.append(f"nothing was verified, because all files are missing; {advice}")
+        warn(warnings[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     return VerifiedData(
@@ -250,12 +252,12 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
-        warnings=tuple(doubts),
-        notes=(*chain.from_iterable(map(_about_texts, texts)), _counted(counts)),
+        warnings=tuple(warnings),
+        notes=(*chain.from_iterable(map(_describe_check, texts)), _count_words(counts)),
     )
 
 
-def _about_texts(check: TextCheck) -> Iterator[str]:
+def _describe_check(check: TextCheck) -> Iterator[str]:
     """Yields sentences on the texts of a file."""
     for id in check.altered:
         yield f"{check.path}: the text of {id} does not match the checksum in its id"
@@ -263,7 +265,7 @@ def _about_texts(check: TextCheck) -> Iterator[str]:
     yield f"{check.path}: {intact:,} of {check.texts:,} texts match the checksums in their ids"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _count_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {word}" for word, count in counts.items()) or "no file is published"
 
 

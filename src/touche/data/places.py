@@ -22,8 +22,8 @@ def shipped() -> Path | None:
 
     hatch_build.py puts these files into a wheel. Images have none of them, so that the result is None.
     """
-    own = Path(__file__).parents[1] / "shipped"
-    return clone() or (own if own.is_dir() else None)
+    packaged = Path(__file__).parents[1] / "shipped"
+    return clone() or (packaged if packaged.is_dir() else None)
 
 
 def shipped_baselines() -> list[str]:
@@ -69,8 +69,10 @@ def topics_of(task: Task, corpus: Corpus) -> Path:
     if is_available("topics", task.topics) or not has_corpus(corpus):
         return locate("topics", task.topics)
     folder = locate_corpus(corpus)
-    files = [folder / name for name in ("queries.jsonl", "queries.jsonl.gz")]  # not a copy, or a download
-    return next(filter(os.path.isfile, files), None) or locate("topics", task.topics)
+    for name in ("queries.jsonl", "queries.jsonl.gz"):  # as in BEIR's format, or compressed
+        if (folder / name).is_file():
+            return folder / name
+    return locate("topics", task.topics)
 
 
 def is_dataset(name: str) -> bool:
@@ -113,11 +115,12 @@ def locate_corpus(corpus: Corpus) -> Path:
     folder = locate("corpora", corpus.directory)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     missing = [file for file in corpus.files if file not in names]
+    # Without any of its files, the folder has the corpus in another form.
     if not names or 0 < len(missing) < len(corpus.files):
         problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if names else 'empty'}"
         # Fetched data goes to the user's folder, which is searched after this one.
-        hidden = "" if folder.parent == home() / "corpora" else "; remove that folder first"
-        raise MissingDataError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
+        removal = "" if folder.parent == home() / "corpora" else "; remove that folder first"
+        raise MissingDataError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
     return folder
 
 

@@ -12,7 +12,7 @@ from touche.errors import ToucheError
 from touche.tasks import Corpus, Task
 from touche.tasks.records import SPOT_CHECK
 
-_SHIPPED = "images do not contain the toy collection; a clone of touche-baselines and the package do"
+_ONLY_SHIPPED = "images do not contain the toy collection; a clone of touche-baselines and the package do"
 ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 
@@ -34,7 +34,7 @@ def needs(task: Task, corpus: Corpus, path: str) -> bool:
 def remedy(path: str) -> str:
     """Returns how to get a file or folder, such as ``corpora/clueweb12``."""
     if path.partition("/")[2].startswith(SPOT_CHECK):
-        return _SHIPPED
+        return _ONLY_SHIPPED
     for record in records():
         if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
@@ -43,8 +43,8 @@ def remedy(path: str) -> str:
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
-        light = "" if path.startswith("corpora/") else " --no-corpora"
-        command = f"touche data fetch {_dataset_in(path) or task_id or '--all'}{light}"
+        option = "" if path.startswith("corpora/") else " --no-corpora"
+        command = f"touche data fetch {_dataset_in(path) or task_id or '--all'}{option}"
         return f"get it with: {command}, or {ELSEWHERE}"
     folder = tasks.folder_of(task_id)
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"

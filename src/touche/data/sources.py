@@ -63,7 +63,9 @@ class Source:
 def is_complete(source: Source, folder: Path) -> bool:
     """Returns whether a folder has files, and that of a dataset of some topics also the topics."""
     names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
-    return bool(names & {"topics.xml", "queries.jsonl"} if source.dataset else names)
+    if source.dataset:
+        return "topics.xml" in names or "queries.jsonl" in names
+    return bool(names)
 
 
 def official(chosen: Sequence[str] = ()) -> list[Source]:
@@ -77,24 +79,34 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     Raises:
         ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.
     """
-    needed = [tasks.dataset(dataset_id) for dataset_id in chosen]
-    listed = library().util.DownloadConfig.contents()
-    sources = [source for record in records() for source in _list_sources(record, listed)]
-    return [file for file in sources if not chosen or any(needs(*dataset, file.path) for dataset in needed)]
+    datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
+    downloads = library().util.DownloadConfig.contents()
+    sources = [source for record in records() for source in _list_sources(record, downloads)]
+    if not chosen:
+        return sources
+    return [
+        source for source in sources if any(needs(task, corpus, source.path) for task, corpus in datasets)
+    ]
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
     """Returns whether a missing file has to be downloaded; a dataset of some topics may be in the corpus."""
-    made_here = bool(source.dataset) and whole_corpus(source.dataset) is not None
-    return bool(source.url) and not source.place(folder) and not made_here
+    is_made_of_corpus = bool(source.dataset) and whole_corpus(source.dataset) is not None
+    return bool(source.url) and not source.place(folder) and not is_made_of_corpus
 
 
-def _list_sources(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
+def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:
+    """Yields the files of a publication.
+
+    Args:
+        record: the publication, from publishers.toml.
+        downloads: the downloads that ir_datasets knows, by collection and key.
+    """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
         if "ir_datasets" in file:
             collection, _, key = file["ir_datasets"].partition("/")
-            entry = listed[collection][key]
+            entry = downloads[collection][key]
             download = {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
         else:
             download = {"url": file["url"], "md5": file["md5"], "size": file["size"]}
