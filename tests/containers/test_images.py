@@ -27,7 +27,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(images, "version", lambda name: "1.2.3")
     monkeypatch.setattr(images, "clone", lambda: None)
     monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "answer", lambda *command: "")
+    monkeypatch.setattr(images, "output_of", lambda *command: "")
     yield addresses
 
 
@@ -67,7 +67,7 @@ def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"):
         shutil.copy(path, tmp_path)
-    content = images._content(tmp_path, folder)
+    content = images._content_digest(tmp_path, folder)
     sent = ["Dockerfile", "lexicons/claim-words.txt", "new.py"]
     for path in [
         *map(folder.joinpath, sent),
@@ -84,9 +84,9 @@ def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp
     for name in [*others, *caches]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("changed")
-    assert images._content(tmp_path, folder) == content
+    assert images._content_digest(tmp_path, folder) == content
     elsewhere = shutil.copytree(folder, tmp_path / "mine" / "argsrank")
-    assert images._content(tmp_path, Path(elsewhere)) == content
+    assert images._content_digest(tmp_path, Path(elsewhere)) == content
 
 
 @pytest.mark.parametrize("umask", [0o002, 0o077])
@@ -98,7 +98,7 @@ def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -
         (folder / "program").touch(0o777)
         (folder / "data").mkdir()
         (folder / "data" / "link").symlink_to("../baseline.py")
-        with images._copied(folder, images._files_in(folder)) as copy:
+        with images._build_context(folder, images._files_in(folder)) as copy:
             modes = {
                 str(path.relative_to(copy)): path.lstat().st_mode & 0o777
                 for path in copy.rglob("*")

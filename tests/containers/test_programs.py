@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Write
 from touche.containers import programs, runs
-from touche.containers.programs import answer, execute, succeeds
+from touche.containers.programs import execute, output_of, succeeds
 from touche.containers.runs import Job, _check_run
 from touche.errors import ToucheError
 
@@ -106,9 +106,9 @@ def test_an_interruption_before_anything_is_read_leaves_nothing(
 def test_a_command_is_asked_no_longer_than_the_patience_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (succeeds("true"), succeeds("false")) == (True, False)
     odd = python("sys.stdout.buffer.write(b' a\\xff\\n'); sys.exit(len(sys.argv) - 1)")
-    assert (answer(*odd), answer(*odd, "fails")) == ("a\ufffd", "")
-    monkeypatch.setattr(programs, "_PATIENCE", 0.1)
-    assert (succeeds("sleep", "600"), answer("sleep", "600")) == (False, "")
+    assert (output_of(*odd), output_of(*odd, "fails")) == ("a\ufffd", "")
+    monkeypatch.setattr(programs, "_ANSWER_SECONDS", 0.1)
+    assert (succeeds("sleep", "600"), output_of("sleep", "600")) == (False, "")
 
 
 KILLED = """
@@ -132,7 +132,7 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
 
 
 OWNERS = {  # and whether they are dead
-    "alive": (runs._process("self"), False),
+    "alive": (runs._process_identity("self"), False),
     "ended": ("4194305-2", True),
     "whose id is used again": (f"{os.getpid()}-2", True),
     "where there is no /proc": ("", False),

@@ -24,8 +24,17 @@ from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche.baselines.starter import write_baseline
 from touche.containers import images
 from touche.containers.limits import PROGRAMS, Limits
-from touche.containers.programs import answer, succeeds
-from touche.containers.runs import Job, Runner, Usage, _mounts, _statistics, run_in, run_in_tira, run_locally
+from touche.containers.programs import output_of, succeeds
+from touche.containers.runs import (
+    Job,
+    Runner,
+    Usage,
+    _mounts,
+    _statistics_option,
+    run_in,
+    run_in_tira,
+    run_locally,
+)
 from touche.errors import ToucheError
 
 # The images are built once, so their tests run on one processor.
@@ -101,7 +110,7 @@ def tira(docker: None) -> None:
 
 def containers(program: str, pid: int) -> str:
     """The containers that a process has started and that are still there."""
-    return answer(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
+    return output_of(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
 
 
 def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
@@ -230,7 +239,7 @@ def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path
 def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
     """The command, with a baseline that hangs."""
     hanging = faulty(output, "hangs")
-    words = ["run", hanging.baseline, *hanging.arguments, "-i", hanging.given, "-o", str(output)]
+    words = ["run", hanging.baseline, *hanging.arguments, "-i", hanging.input, "-o", str(output)]
     return subprocess.Popen(
         [sys.executable, "-m", "touche", *words, "--runner", runner],
         cwd=ROOT,
@@ -249,7 +258,7 @@ def wait_for(condition: Callable[[], Any]) -> Any:
 def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, stop: signal.Signals) -> None:
     process = start_hanging(tmp_path, program)
     container = wait_for(lambda: containers(program, process.pid))
-    (inspected,) = json.loads(answer(program, "inspect", container))
+    (inspected,) = json.loads(output_of(program, "inspect", container))
     settings = inspected["HostConfig"]
     assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
     assert settings["ReadonlyRootfs"] and not settings["Privileged"]
@@ -296,12 +305,12 @@ def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
     try:
         (output,) = wait_for(lambda: [*tmp_path.glob(".touche-run-*")])
         mounted = ("docker", "ps", "--quiet", f"--filter=volume={output}")
-        assert wait_for(lambda: answer(*mounted))
+        assert wait_for(lambda: output_of(*mounted))
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
     finally:
         process.terminate()
-    assert answer(*mounted) == ""
+    assert output_of(*mounted) == ""
     assert list(tmp_path.iterdir()) == []
 
 
@@ -475,7 +484,7 @@ WRONG_FOLDERS = {  # with their Dockerfiles
 def test_an_image_is_passed_the_name_of_its_statistics(
     tmp_path: Path, baseline: str, dataset: str, option: list[str]
 ) -> None:
-    assert _statistics(job(tmp_path, baseline, given=dataset)) == option
+    assert _statistics_option(job(tmp_path, baseline, given=dataset)) == option
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)

@@ -16,7 +16,7 @@ from test_runs_of_images import build_once, programs
 from conftest import ROOT, Touche
 from touche.containers import verification
 from touche.containers.content import Content, File, ImageDigest, digest
-from touche.containers.programs import Ended, answer
+from touche.containers.programs import Ended, output_of
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, verify_run
 from touche.errors import InputError, ToucheError
 from touche.tira import provenance
@@ -58,7 +58,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
         "read_content": content,
         "digest": lambda program, image: ImageDigest(image=image, id="", digest=engine.image.digest),
         "build": lambda *args, **options: None,
-        "answer": lambda *command: '["base"]' if any("RootFS" in word for word in command) else "x",
+        "output_of": lambda *command: '["base"]' if any("RootFS" in word for word in command) else "x",
         "succeeds": lambda *command: True,
     }
     for name, function in replaced.items():
@@ -188,7 +188,7 @@ def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine,
 
 
 def test_an_image_that_no_registry_has_is_one_line(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "answer", lambda *command: "")
+    monkeypatch.setattr(verification, "output_of", lambda *command: "")
     monkeypatch.setattr(verification, "execute", execute_failing("Error: manifest unknown"))
     with pytest.raises(ToucheError, match="no image x/y, and cannot pull it: the registry lacks this image"):
         verify("docker", "bm25", print, against="x/y")
@@ -201,7 +201,7 @@ def test_an_image_that_was_never_built_is_not_pulled_from_a_registry(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its local name may belong to anyone there."""
-    monkeypatch.setattr(verification, "answer", lambda *command: "")
+    monkeypatch.setattr(verification, "output_of", lambda *command: "")
     monkeypatch.setattr(verification, "execute", execute_failing("pulled"))
     with pytest.raises(ToucheError, match="docker has no image touche/bm25; build it with: touche images"):
         verify("docker", "bm25", print)
@@ -251,8 +251,8 @@ def test_podman_builds_of_the_sdist_what_docker_builds_of_the_clone(sdist: Path)
 
 def everything(program: str) -> set[str]:
     """The ids and names of all images, also unnamed ones, and of all containers."""
-    images = answer(program, "images", "--all", "--format", "{{.ID}} {{.Repository}}")
-    containers = answer(program, "ps", "--all", "--format", "{{.ID}} {{.Names}}")
+    images = output_of(program, "images", "--all", "--format", "{{.ID}} {{.Repository}}")
+    containers = output_of(program, "ps", "--all", "--format", "{{.ID}} {{.Names}}")
     return {*images.splitlines(), *containers.splitlines()}
 
 

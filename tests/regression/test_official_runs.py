@@ -71,7 +71,7 @@ def make_baseline(tmp_path_factory: pytest.TempPathFactory) -> Make:
             text = program.read_text()
             assert not change or change[0] in text
             program.write_text(text.replace(*change) if change else text)
-            job = Job(baseline=str(folder / baseline), arguments=(), given=DATASET, output=folder / "out")
+            job = Job(baseline=str(folder / baseline), arguments=(), input=DATASET, output=folder / "out")
             run_locally(job, Limits(), lambda line: None)
             known[baseline, *change] = folder / "out" / "run.txt"
         return known[baseline, *change]

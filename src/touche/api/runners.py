@@ -276,7 +276,7 @@ def _write_in_sandbox(
     places.check_exists(settings.dataset)
     values = ranker.changed(checked(ranker.options, options))
     words = arguments_of(values | {name: text for name, text in texts.items() if text})
-    job = Job(baseline=ranker.typed, arguments=words, given=settings.dataset, output=settings.output)
+    job = Job(baseline=ranker.typed, arguments=words, input=settings.dataset, output=settings.output)
     usage = RUNNERS[settings.runner](job, limits, log)
     return WrittenRun(
         baseline=job.name,

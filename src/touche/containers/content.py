@@ -6,24 +6,24 @@ import posixpath
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any
 
-from touche.containers.programs import answer, check_program
+from touche.containers.programs import check_program, output_of
 from touche.errors import ToucheError
 from touche.io.writing import cache_folder, write_whole
 
 _FORMAT = "touche-image-1"  # of the text whose digest identifies a content
 _SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
 _LABELS_OF_BUILDERS = ("io.buildah.version",)
-_OPAQUE = ".wh..wh..opq"  # the name in a layer after which a folder begins anew
-_REMOVED = ".wh."  # the beginning of the name of a removed path
+_OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # the name in a layer after which a folder begins anew
+_REMOVED_PREFIX = ".wh."  # the beginning of the name of a removed path
 _CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute that builders preserve
 _GZIP = b"\x1f\x8b"  # the first bytes
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
-_LARGEST = 1 << 24  # bytes of a description
+_MAX_DESCRIPTION_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def image_id(program: str, image: str) -> str:
     Raises:
         ToucheError: if there is no such image.
     """
-    id = answer(program, "image", "inspect", "--format", "{{.Id}}", image)
+    id = output_of(program, "image", "inspect", "--format", "{{.Id}}", image)
     if not id:
         raise ToucheError(f"{program} has no image {image}; build or pull it")
     return id if id.startswith("sha256:") else f"sha256:{id}"
@@ -114,15 +114,13 @@ def image_id(program: str, image: str) -> str:
 
 @cache
 def _digest_of_id(program: str, id: str) -> str:
-    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
-    if saved.is_file():
-        return saved.read_text(encoding="ascii")
+    cache_file = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
+    if cache_file.is_file():
+        return cache_file.read_text(encoding="ascii")
     value = read_content(program, id).digest
-    try:
-        saved.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(saved, value)
-    except (OSError, ToucheError):  # the cache only saves time
-        pass
+    with suppress(OSError, ToucheError):  # the cache only saves time
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(cache_file, value)
     return value
 
 
@@ -137,7 +135,7 @@ def read_content(program: str, image: str) -> Content:
         ToucheError: if the image cannot be saved or read.
     """
     try:
-        with _saved(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with _image_archive(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             return parse_archive(archive)
     except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
         raise ToucheError(
@@ -146,7 +144,7 @@ def read_content(program: str, image: str) -> Content:
 
 
 @contextmanager
-def _saved(program: str, image: str) -> Iterator[IO[bytes]]:
+def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
     """Yields the archive that Docker or Podman saves; nothing of it is written to the disk."""
     command = [program, "save", image]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -177,19 +175,19 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             assert file is not None
             beginning = file.read(512)
             if beginning[:1] in b"{[":
-                descriptions[name] = beginning + file.read(_LARGEST)
+                descriptions[name] = beginning + file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
                     f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
                 )
-            elif member.size >= 512 or beginning.startswith(_GZIP):
-                layers[name] = _parse_layer(_Joined(beginning, file))
+            elif member.size >= 512 or beginning.startswith(_GZIP):  # a layer; tar has blocks of 512 bytes
+                layers[name] = _parse_layer(_RejoinedStream(beginning, file))
     (image,) = json.loads(descriptions["manifest.json"])
     config = json.loads(descriptions[image["Config"]])
-    return _merged([layers[links.get(name, name)] for name in image["Layers"]], config)
+    return _merge_layers([layers[links.get(name, name)] for name in image["Layers"]], config)
 
 
-class _Joined:
+class _RejoinedStream:
     """A stream whose beginning was already read."""
 
     def __init__(self, beginning: bytes, rest: IO[bytes]) -> None:
@@ -204,7 +202,7 @@ class _Joined:
         return part + self._rest.read(size - len(part))
 
 
-def _parse_layer(stream: _Joined) -> dict[str, File | None]:
+def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
     """Returns the files of a layer by their paths; the path of a removal has its marker, and no file."""
     files: dict[str, File | None] = {}
     with tarfile.open(fileobj=stream, mode="r|*") as layer:  # type: ignore[call-overload]
@@ -212,16 +210,16 @@ def _parse_layer(stream: _Joined) -> dict[str, File | None]:
             path = member.name.removeprefix("./").strip("/")
             if path in ("", "."):
                 continue
-            if path.rpartition("/")[2].startswith(_REMOVED):
+            if path.rpartition("/")[2].startswith(_REMOVED_PREFIX):
                 files[path] = None
             elif member.islnk():  # programs differ in which of two names is the link
                 files[path] = files[member.linkname.removeprefix("./").strip("/")]
             else:
-                files[path] = _file(layer, member)
+                files[path] = _describe_member(layer, member)
     return files
 
 
-def _file(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
+def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
     content = ""
     mode = f"{member.mode & 0o7777:o}"
     if member.isdir():
@@ -242,47 +240,54 @@ def _file(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
     return File(kind=kind, mode=mode, owner=f"{member.uid}:{member.gid}", content=content)
 
 
-def _merged(layers: Sequence[Mapping[str, File | None]], config: Mapping[str, Any]) -> Content:
+def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[str, Any]) -> Content:
+    """Returns the content of an image, whose later layers replace and remove files of earlier ones."""
     files: dict[str, File] = {}
-    origins: dict[str, int] = {}
+    layer_numbers: dict[str, int] = {}  # also of removed files
     for number, layer in enumerate(layers):
         _remove(files, layer)
-        present = {path: file for path, file in layer.items() if file is not None}
-        files.update(present)
-        origins.update(dict.fromkeys(present, number))
+        for path, file in layer.items():
+            if file is not None:
+                files[path] = file
+                layer_numbers[path] = number
     history = config.get("history") or ()
     commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
-    if len(commands) != len(layers):
+    if len(commands) != len(layers):  # an image without history
         commands = [f"layer {number}" for number in range(1, len(layers) + 1)]
-    layers_of_files = {path: origins[path] for path in files}
-    return Content(files=files, settings=_settings(config), commands=commands, layers=layers_of_files)
+    return Content(
+        files=files,
+        settings=_settings(config),
+        commands=commands,
+        layers={path: layer_numbers[path] for path in files},
+    )
 
 
 def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
     """Removes the files that a layer removes, or replaces by another kind."""
-    removed: set[str] = set()
-    emptied: list[str] = []
+    removed_paths: set[str] = set()
+    emptied_folders: list[str] = []  # with a slash at the end
     for path, file in layer.items():
         folder, slash, name = path.rpartition("/")
         if file is not None:
             if file.kind != "folder" and path in files and files[path].kind == "folder":
-                emptied.append(f"{path}/")
-        elif name == _OPAQUE:
-            emptied.append(f"{folder}{slash}")
+                emptied_folders.append(f"{path}/")
+        elif name == _OPAQUE_FOLDER_NAME:
+            emptied_folders.append(f"{folder}{slash}")
         else:
-            target = f"{folder}{slash}{name.removeprefix(_REMOVED)}"
-            removed.add(target)
-            emptied.append(f"{target}/")
-    for path in [path for path in files if path in removed or path.startswith(tuple(emptied))]:
+            target = f"{folder}{slash}{name.removeprefix(_REMOVED_PREFIX)}"
+            removed_paths.add(target)
+            emptied_folders.append(f"{target}/")
+    emptied = tuple(emptied_folders)
+    for path in [path for path in files if path in removed_paths or path.startswith(emptied)]:
         del files[path]
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings of an image, in the same form for all programs."""
-    own = config.get("config") or {}
-    settings = {name: own.get(name) or "" for name in _SETTINGS}
+    container = config.get("config") or {}
+    settings = {name: container.get(name) or "" for name in _SETTINGS}
     settings["WorkingDir"] = settings["WorkingDir"] or "/"
     settings["Env"] = sorted(settings["Env"])
-    labels = own.get("Labels") or {}
+    labels = container.get("Labels") or {}
     settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
     return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

@@ -16,7 +16,7 @@ from shlex import quote
 from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.containers.content import image_id
-from touche.containers.programs import Log, answer, check_exit, check_program, execute
+from touche.containers.programs import Log, check_exit, check_program, execute, output_of
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
 from touche.io.temporary import temporary_folder
@@ -25,21 +25,21 @@ from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
-_PREFIX = "touche/"
+_IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
 TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
-_CONTENT = "touche.content"
+_CONTENT_LABEL = "touche.content"
 _CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"}
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
-_REASONS = {  # by a pattern in the output of a failed build
+_REASONS_BY_PATTERN = {  # by a pattern in the output of a failed build
     "do not match the hashes": "a wheel has another hash than its lock; lock it again with: make locks",
     "no space left on device": "the disk is full; make room, such as by removing old images",
     "manifest unknown|manifest for .* not found|: not found$|access denied": (
         "the registry lacks this image; check its name and digest"
     ),
     "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": (
-        "a server does not answer; check the network, and try again"
+        "a server does not output_of; check the network, and try again"
     ),
     "invalid reference format": "this is not a name of an image; check it",
 }
@@ -49,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 def image_of(name: str) -> str:
     """Returns the image of a baseline, such as ``touche/bm25``."""
-    return f"{_PREFIX}{name}"
+    return f"{_IMAGE_PREFIX}{name}"
 
 
 def published(name: str) -> str:
@@ -66,15 +66,20 @@ def published(name: str) -> str:
 
 def _project_url(label: str) -> str:
     """Returns an address in the package's metadata; empty if it is missing."""
-    labelled = (entry.partition(", ") for entry in metadata(PROJECT).get_all("Project-URL") or ())
-    return next((url for other, _, url in labelled if other == label), "")
+    for entry in metadata(PROJECT).get_all("Project-URL") or ():
+        entry_label, _, url = entry.partition(", ")
+        if entry_label == label:
+            return str(url)
+    return ""
 
 
 def base() -> str:
     """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
     address = "" if _buildable_clone() else published("base")
+    if not address:
+        return image_of("base")
     digest = _project_url("Base image").rpartition("@")[2]
-    return f"{address}{'@' if digest else ''}{digest}" if address else image_of("base")
+    return f"{address}@{digest}" if digest else address
 
 
 def check_name(folder: Path) -> None:
@@ -106,7 +111,7 @@ def instead(baseline: str) -> str:
 
 
 def build(
-    program: str, names: Sequence[str], log: Log, *, prefix: str = _PREFIX, options: Sequence[str] = ()
+    program: str, names: Sequence[str], log: Log, *, prefix: str = _IMAGE_PREFIX, options: Sequence[str] = ()
 ) -> None:
     """Builds the images of baselines, and the base images that they need.
 
@@ -130,8 +135,10 @@ def build(
     for name in dict.fromkeys(name for folder in folders for name in _bases(folder, root)):
         if root:
             builder.build_base(name, root)
-        elif not answer(program, "image", "inspect", image_of(name)):
-            raise ToucheError(f"{program} has no image {image_of(name)}; {_remedy(program, name)}")
+        elif not output_of(program, "image", "inspect", image_of(name)):
+            raise ToucheError(
+                f"{program} has no image {image_of(name)}; {_remedy_without_clone(program, name)}"
+            )
     for folder in folders:
         builder.build_baseline(folder, root)
 
@@ -148,12 +155,15 @@ class _Builder:
     def build_base(self, name: str, root: Path) -> None:
         """Builds a base image in a clone."""
         check_lock(root, name)
-        below = [] if name == _BASES[0] else [f"--build-arg=BASE={self.prefix}{_BASES[0]}"]
         python = os.environ.get(PYTHON_VARIABLE)
-        chosen = [f"--build-arg={PYTHON_VARIABLE}={python}"] if python and not below else []
-        with _copied(root, _files_of_bases(root)) as context:
+        build_arguments = []
+        if name != _BASES[0]:
+            build_arguments.append(f"--build-arg=BASE={self.prefix}{_BASES[0]}")
+        elif python:
+            build_arguments.append(f"--build-arg={PYTHON_VARIABLE}={python}")
+        with _build_context(root, _files_of_bases(root)) as context:
             file = f"--file={context / 'docker' / name}.Dockerfile"
-            self._build(name, context, commit_time(root), [file, *below, *chosen])
+            self._build(name, context, commit_time(root), [file, *build_arguments])
 
     def build_baseline(self, folder: Path, root: Path | None) -> None:
         """Builds the image of a baseline."""
@@ -164,14 +174,14 @@ class _Builder:
             "vendor": PROJECT if is_shipped(folder) else "",
         }
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
-        labels.append(f"--label={_CONTENT}={_content(root, folder) if root else ''}")
+        labels.append(f"--label={_CONTENT_LABEL}={_content_digest(root, folder) if root else ''}")
         # Metadata of runs contains these values.
         values = {"REVISION": source["revision"], "SOURCE": source["source"]}
-        below = _bases(folder, root)
-        if below:
-            values["BASE"] = f"{self.prefix if root else _PREFIX}{below[-1]}"
+        bases = _bases(folder, root)
+        if bases:
+            values["BASE"] = f"{self.prefix if root else _IMAGE_PREFIX}{bases[-1]}"
         build_arguments = [f"--build-arg={name}={value}" for name, value in values.items()]
-        with _copied(folder, _files_in(folder)) as context:
+        with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
@@ -200,14 +210,14 @@ def size(program: str, name: str) -> str:
         ToucheError: if the program is missing.
     """
     check_program(program)
-    size = answer(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
+    size = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
     return f"{int(size) / 1e6:.0f} MB" if size else ""
 
 
 def explain(lines: Sequence[str]) -> str:
     """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
     output = "\n".join(lines)
-    for pattern, reason in _REASONS.items():
+    for pattern, reason in _REASONS_BY_PATTERN.items():
         if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE):
             return reason
     return ""
@@ -220,7 +230,9 @@ def read_labels(program: str, image: str) -> dict[str, str]:
         ToucheError: if there is no such image.
     """
     image_id(program, image)
-    return json.loads(answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)) or {}
+    return (
+        json.loads(output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)) or {}
+    )
 
 
 def check_image(program: str, baseline: str) -> None:
@@ -237,11 +249,13 @@ def check_image(program: str, baseline: str) -> None:
     root = _buildable_clone()
     image = image_of(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
-    if not answer(program, "image", "inspect", "--format", "{{.Id}}", image):
-        fetched = is_shipped(folder) and not root
-        get = _remedy(program, folder.name) if fetched else f"build it with: {remedy}"
-        raise ToucheError(f"{program} has no image {image}; {get}")
-    if root and read_labels(program, image).get(_CONTENT) != _content(root, folder):
+    if not output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
+        if is_shipped(folder) and not root:
+            how_to_get = _remedy_without_clone(program, folder.name)
+        else:
+            how_to_get = f"build it with: {remedy}"
+        raise ToucheError(f"{program} has no image {image}; {how_to_get}")
+    if root and read_labels(program, image).get(_CONTENT_LABEL) != _content_digest(root, folder):
         warning = "%s was not built from the current files; build it again: %s"
         _log.warning(warning, image, remedy)
 
@@ -252,7 +266,7 @@ def _buildable_clone() -> Path | None:
     return root if root and (root / "docker").is_dir() else None
 
 
-def _remedy(program: str, name: str) -> str:
+def _remedy_without_clone(program: str, name: str) -> str:
     """Returns how to get an image of this project without a clone."""
     address = published(name)
     if not address:
@@ -275,7 +289,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     """Returns the base images of a Dockerfile; in a clone also the first base, which all others need."""
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
     # After a release, the address of a published base stands before the name.
-    address = r"\S*/" if is_shipped(folder) else re.escape(_PREFIX)
+    address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)})(?:[:@]\S*)?(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
     return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named
@@ -296,15 +310,16 @@ def check_lock(root: Path, name: str) -> None:
     extras = project["optional-dependencies"]
     required = project["dependencies"] if name == _BASES[0] else extras[name]
     unused = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
-    wanted = {re.split("[<>=]", requirement)[0] for requirement in required} - {*unused}
+    packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*unused}
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    missing = sorted(wanted - {*re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE)})
+    locked = set(re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE))
+    missing = sorted(packages - locked)
     if missing:
         raise InputError(lock, f"no {missing[0]} in this lock", "write it again with: make locks")
 
 
 @contextmanager
-def _copied(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
+def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
     """Yields a copy of files in a folder, whose modes do not depend on the user's umask."""
     with temporary_folder("touche-build-") as scratch:
         for file in files:
@@ -333,12 +348,12 @@ def _files_in(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
     for parent, folders, files in os.walk(path):
-        folders[:] = sorted({*folders} - _CACHES)
+        folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk omits the others
         links = [name for name in folders if Path(parent, name).is_symlink()]
         yield from (Path(parent, name) for name in sorted([*files, *links]))
 
 
-def _content(root: Path, folder: Path) -> str:
+def _content_digest(root: Path, folder: Path) -> str:
     """Returns 16 hexadecimal digits that change with the content or path of any file of an image."""
     named = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
     for file in _files_in(folder):

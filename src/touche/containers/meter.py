@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _PROCESSES = Path("/proc")
-_SAMPLED_EVERY = 0.05  # seconds
+_SAMPLING_SECONDS = 0.05  # seconds
 
 # Kinds of memory figures.
 LARGEST_PROCESS = "largest process"
@@ -69,8 +69,8 @@ class Meter:
         """Takes a sample if the container runs."""
         try:
             self._groups = self._groups or _control_groups(self.id_file.read_text().strip())
-            read = _version_2 if "" in self._groups else _version_1
-            memory, self.cpu, self.memory_of = read(self._groups)
+            read_usage_of = _usage_version_2 if "" in self._groups else _usage_version_1
+            memory, self.cpu, self.memory_of = read_usage_of(self._groups)
             self.memory = max(self.memory or 0, memory)
         except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
             self._groups = {}  # a starting container joins its groups one by one
@@ -83,7 +83,7 @@ def metered(id_file: Path) -> Iterator[Meter]:
     ended = Event()
 
     def watch() -> None:
-        while not ended.wait(_SAMPLED_EVERY):
+        while not ended.wait(_SAMPLING_SECONDS):
             meter.sample()
 
     thread = Thread(target=watch, daemon=True)
@@ -95,19 +95,21 @@ def metered(id_file: Path) -> Iterator[Meter]:
         thread.join()
 
 
-def _version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
-    memory = _numbers(groups["memory"] / "memory.stat")
+def _usage_version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
+    """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
+    memory = _read_numbers(groups["memory"] / "memory.stat")
     resident = memory["total_rss"] + memory.get("total_shmem", 0)
     return resident, int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9, SAMPLES
 
 
-def _version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
+def _usage_version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
+    """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
     group = groups[""]
-    seconds = _numbers(group / "cpu.stat")["usage_usec"] / 1e6
+    seconds = _read_numbers(group / "cpu.stat")["usage_usec"] / 1e6
     peak = group / "memory.peak"
     if peak.exists():
         return int(peak.read_text()), seconds, PEAK
-    memory = _numbers(group / "memory.stat")
+    memory = _read_numbers(group / "memory.stat")
     return memory["anon"] + memory["shmem"], seconds, SAMPLES
 
 
@@ -126,14 +128,17 @@ def _control_groups(container: str) -> dict[str, Path]:
 
 
 def _groups_in(text: str, container: str) -> dict[str, Path]:
-    lines = (line.split(":", 2) for line in text.splitlines())
-    # Podman's conmon, which watches the container, also has a group with the id.
-    own = [(names, path) for _, names, path in lines if container in path and "conmon" not in path]
-    groups = {name: path.lstrip("/") for names, path in own for name in names.split(",")}
+    """Returns the groups of a container in the text of /proc/PID/cgroup."""
+    groups = {}
+    for line in text.splitlines():
+        _, controllers, path = line.split(":", 2)
+        # Podman's conmon, which watches the container, also has a group with the id.
+        if container in path and "conmon" not in path:
+            groups.update({name: path.lstrip("/") for name in controllers.split(",")})
     if "memory" in groups:
         return {name: _CGROUPS / name / path for name, path in groups.items() if name}
     return {"": _CGROUPS / groups[""]} if "" in groups else {}
 
 
-def _numbers(path: Path) -> dict[str, int]:
+def _read_numbers(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value in map(str.split, path.read_text().splitlines())}

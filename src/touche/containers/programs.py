@@ -21,9 +21,10 @@ Process = subprocess.Popen[str]
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE = 60.0  # seconds for a short command of Docker or Podman
-_LAST_WORDS = 3.0  # seconds for a program to clean up, and for its last lines to arrive
-_WATCHER = f'read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1; shift; "$@"'
+_ANSWER_SECONDS = 60.0  # for a short command of Docker or Podman
+_GRACE_SECONDS = 3.0  # for a program to clean up, and for its last lines to arrive
+# Waits until this process closes the pipe, then ends the process group $1, and runs the remaining arguments.
+_WATCHER = f'read line; kill -s TERM -- -$1; sleep {_GRACE_SECONDS:g}; kill -s KILL -- -$1; shift; "$@"'
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, below the reason
 
 
@@ -46,40 +47,45 @@ def check_program(program: str) -> None:
     Raises:
         ToucheError: if it is not installed or not running; the message names the other program if that runs.
     """
-    problem = _problem(program)
+    problem = _reason_unusable(program)
     if problem:
-        others = [other for other in PROGRAMS if other != program and not _problem(other)]
+        others = [other for other in PROGRAMS if other != program and not _reason_unusable(other)]
         instead = f", or use {others[0]}" if others else ""
         raise ToucheError(f"{problem}{instead}")
 
 
-def _problem(program: str) -> str:
+def _reason_unusable(program: str) -> str:
     if shutil.which(program) is None:
         return f"{program} is not installed; install it"
-    info = _completed(program, "info")
+    info = _run_briefly(program, "info")
     if info.returncode == 0:
         return ""
-    reason = (info.stderr.strip().splitlines() or ["no reason stated"])[-1]
+    lines = info.stderr.strip().splitlines()
+    reason = lines[-1] if lines else "no reason stated"
     return f"{program} is installed, but its service is unreachable ({reason}); start it"
 
 
 def succeeds(*command: str) -> bool:
     """Returns whether a command ends with exit code 0 within a minute; its output is dropped."""
-    return _completed(*command).returncode == 0
+    return _run_briefly(*command).returncode == 0
 
 
-def answer(*command: str) -> str:
+def output_of(*command: str) -> str:
     """Returns the standard output of a command; empty if it fails or takes more than a minute."""
-    result = _completed(*command)
+    result = _run_briefly(*command)
     return result.stdout.strip() if result.returncode == 0 else ""
 
 
-def _completed(*command: str) -> subprocess.CompletedProcess[str]:
+def _run_briefly(*command: str) -> subprocess.CompletedProcess[str]:
     """Runs a command; one that takes more than a minute is stopped and fails."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS
+        )
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="no answer in a minute")
+        return subprocess.CompletedProcess(
+            command, returncode=1, stdout="", stderr="no output_of in a minute"
+        )
 
 
 def execute(
@@ -127,7 +133,7 @@ def execute(
             reader.start()
             process.wait(seconds)
     finally:
-        _end(process)
+        _end_group(process)
         reader.finish()
     if reader.fault is not None:
         raise reader.fault
@@ -151,16 +157,16 @@ class _Reader(Thread):
     def finish(self) -> None:
         """Waits for the last lines if the thread has started."""
         if self.is_alive():
-            self.join(_LAST_WORDS)
+            self.join(_GRACE_SECONDS)
 
     def run(self) -> None:
         with self._pipe as lines:
             for line in lines:
                 printable = "".join(char for char in line if char.isprintable()).rstrip()
                 if printable:
-                    self._take(printable)
+                    self._pass_on(printable)
 
-    def _take(self, line: str) -> None:
+    def _pass_on(self, line: str) -> None:
         for inside, path in self._paths.items():
             line = str(path).join(re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line))
         self.last = self.last if _POINTS_TO_HELP.search(line) else line.strip()
@@ -185,13 +191,13 @@ def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
             watcher.kill()
 
 
-def _end(process: Process) -> None:
+def _end_group(process: Process) -> None:
     """Ends the whole group; a running program first gets SIGTERM, so that it can clean up."""
     try:
         if process.returncode is None:
             _signal(process, SIGTERM)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(_LAST_WORDS)
+                process.wait(_GRACE_SECONDS)
     finally:  # also after a second interrupt
         _signal(process, SIGKILL)
         process.wait()

@@ -19,9 +19,9 @@ from touche.baselines.loader import folder_of
 from touche.baselines.running import statistics_named
 from touche.containers.content import digest
 from touche.containers.images import check_image, image_of
-from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
+from touche.containers.limits import Limits
 from touche.containers.meter import LARGEST_PROCESS, metered, metering, read_usage
-from touche.containers.programs import Ended, Log, answer, check_exit, check_program, execute, succeeds
+from touche.containers.programs import Ended, Log, check_exit, check_program, execute, output_of, succeeds
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
@@ -33,9 +33,9 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, TIRA_DATASE
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
-_PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+_SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)
 # A stopped tira-run leaves its container running.
-_REMOVE = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
+_REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
 INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
 
 
@@ -67,13 +67,13 @@ class Job:
     Attributes:
         baseline: the name of the baseline, or the path of its folder.
         arguments: its options, as on the command line.
-        given: the id of an available dataset, or an input directory.
+        input: the id of an available dataset, or an input directory.
         output: the directory for run.txt.
     """
 
     baseline: str
     arguments: Sequence[str]
-    given: str
+    input: str
     output: Path
 
     @property
@@ -96,7 +96,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     if extra:
         raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
-    command += ["-i", job.given, "-o", str(job.output)]
+    command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:  # removed even if the program is killed
         file = scratch / "usage"
@@ -115,17 +115,17 @@ def run_in(program: str) -> Runner:
         check_image(program, job.baseline)
         _remove_abandoned(program)
         with _output_directory(job) as output:
-            name = f"touche-{_process('self')}-{uuid4().hex[:12]}"
+            name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
             command = [
                 "--name",
                 name,
                 f"--label={_owner()}",
                 *_sandbox(program, limits),
                 *_mounts(job, output),
-                f"--env={_named_digest(program, job)}",
+                f"--env={_digest_variable(program, job)}",
                 image_of(job.name),
             ]
-            command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics(job)]
+            command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
             remove = (program, "rm", "--force", "--volumes", name)
             try:
                 usage = _run_container(command, remove, job, limits, log)
@@ -148,8 +148,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
-    arguments = [*job.arguments, *_statistics(job)]
-    unsafe = [option for option in arguments if not _PLAIN.fullmatch(option)]
+    arguments = [*job.arguments, *_statistics_option(job)]
+    unsafe = [option for option in arguments if not _SAFE_FOR_SHELL.fullmatch(option)]
     if unsafe:
         problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
         raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
@@ -157,14 +157,16 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
-    inside = " ".join([_named_digest("docker", job), "baseline -i $inputDataset -o $outputDir", *arguments])
+    inside = " ".join(
+        [_digest_variable("docker", job), "baseline -i $inputDataset -o $outputDir", *arguments]
+    )
     began = time.monotonic()
     command = [program, "--image", image_of(job.name), "--command", inside]
-    with input_directory(job.given) as directory, _output_directory(job) as output:
-        remove = ("sh", "-c", _REMOVE, "sh", str(output))
+    with input_directory(job.input) as directory, _output_directory(job) as output:
+        remove = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
-            paths = _paths(job, "/tira-data/input", "/tira-data/output")
+            paths = _host_paths(job, "/tira-data/input", "/tira-data/output")
             check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove, paths=paths))
             _check_run(job, output)
         finally:
@@ -172,22 +174,25 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     return Usage(time.monotonic() - began)
 
 
-RUNNERS: Mapping[str, Runner] = dict(
-    zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
-)
+RUNNERS: Mapping[str, Runner] = {
+    "local": run_locally,
+    "docker": run_in("docker"),
+    "podman": run_in("podman"),
+    "tira": run_in_tira,
+}
 
 
-def _named_digest(program: str, job: Job) -> str:
+def _digest_variable(program: str, job: Job) -> str:
     """Returns the variable with the digest of the image, which the metadata of the run names."""
     return f"{IMAGE_VARIABLE}={digest(program, image_of(job.name)).digest}"
 
 
 def _remove_abandoned(program: str) -> None:
     """Removes containers of this user whose runs were killed together with their watching shells."""
-    own = f"--filter=label={_owner()}"
-    for name in answer(program, "ps", "--all", "--format={{.Names}}", own).split():
-        process = name.removeprefix("touche-").rpartition("-")[0]
-        if process and _process(process.partition("-")[0]) != process:
+    label_filter = f"--filter=label={_owner()}"
+    for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
+        process = name.removeprefix("touche-").rpartition("-")[0]  # its id and start time
+        if process and _process_identity(process.partition("-")[0]) != process:
             succeeds(program, "rm", "--force", "--volumes", name)
 
 
@@ -200,12 +205,12 @@ def _owner() -> str:
     return f"touche.owner={os.getuid()}-{machine}"
 
 
-def _process(pid: str) -> str:
+def _process_identity(pid: str) -> str:
     """Returns the id and start time of a process, because ids are reused; empty if it has ended."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         state, *fields = text.rpartition(")")[2].split()
-        return "" if state == "Z" else f"{text.split()[0]}-{fields[18]}"
+        return "" if state == "Z" else f"{text.split()[0]}-{fields[18]}"  # Z is a zombie; see proc(5)
     return ""
 
 
@@ -233,20 +238,20 @@ def _mounts(job: Job, output: Path) -> list[str]:
     The name of the collection is that of the dataset, or for a directory the one in TIRA's variable.
     """
     mount = f"--mount={_bind(output, '/output', name=job.output)}"
-    if Path(job.given).is_dir() and not places.is_dataset(job.given):
+    if Path(job.input).is_dir() and not places.is_dataset(job.input):
         # Without a value, the variable of this process is passed if it is set.
-        bind = f"--mount={_bind(Path(job.given), '/input')},readonly"
+        bind = f"--mount={_bind(Path(job.input), '/input')},readonly"
         return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
-    files = _files(job.given).items()
+    files = _files(job.input).items()
     binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
-    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
+    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.input}"]
 
 
-def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
+def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
     """Returns the user's folders and a dataset's files by their names in a container."""
-    if not places.is_dataset(job.given):
-        return {input_folder: Path(job.given), output: job.output}
-    files = {f"{input_folder}/{name}": path for name, path in _files(job.given).items()}
+    if not places.is_dataset(job.input):
+        return {input_folder: Path(job.input), output: job.output}
+    files = {f"{input_folder}/{name}": path for name, path in _files(job.input).items()}
     return files | {output: job.output}
 
 
@@ -267,11 +272,11 @@ def _run_container(
         id_file = scratch / "id"
         with metered(id_file) as meter:
             command = [program, "run", "--cidfile", str(id_file), *command]
-            paths = _paths(job, "/input", "/output")
+            paths = _host_paths(job, "/input", "/output")
             ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch), paths=paths)
         # Podman with control groups of version 1 reports it by an empty file in its working directory.
         out_of_memory = (scratch / "oom").exists()
-    if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
+    if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
@@ -286,11 +291,11 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
         raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
 
 
-def _statistics(job: Job) -> list[str]:
+def _statistics_option(job: Job) -> list[str]:
     """Returns the option that names the baseline's statistics of a dataset; an image knows no dataset."""
-    if Path(job.given).is_dir():
+    if Path(job.input).is_dir():
         return []
-    task, corpus = tasks.dataset(job.given)
+    task, corpus = tasks.dataset(job.input)
     name = "" if corpus is task.corpora["full"] else corpus.statistics or ""
     is_available = bool(name) and statistics_named(folder_of(job.baseline), name).is_file()
     return ["--statistics", name] if is_available else []
@@ -336,10 +341,10 @@ def _output_directory(job: Job) -> Iterator[Path]:
     check_writable(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
         yield folder
-        _hand_over(folder, job)
+        _move_output(folder, job)
 
 
-def _hand_over(folder: Path, job: Job) -> None:
+def _move_output(folder: Path, job: Job) -> None:
     """Replaces an earlier run and its metadata as a pair, and writes the other files of a run.
 
     Raises:
@@ -349,10 +354,10 @@ def _hand_over(folder: Path, job: Job) -> None:
     paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
-    is_dataset = places.is_dataset(job.given)
-    files_of_input = _files(job.given).values() if is_dataset else Path(job.given).iterdir()
+    is_dataset = places.is_dataset(job.input)
+    files_of_input = _files(job.input).values() if is_dataset else Path(job.input).iterdir()
     inputs = [path for path in files_of_input if path.name not in pair]
-    if not is_dataset and job.output.resolve().is_relative_to(Path(job.given).resolve()):
+    if not is_dataset and job.output.resolve().is_relative_to(Path(job.input).resolve()):
         inputs += [job.output / file for file in files if file.name not in pair]
     with together(job.output / RUN_FILE, inputs):
         if Path(METADATA_FILE) not in files:

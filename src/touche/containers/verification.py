@@ -20,7 +20,7 @@ from touche.containers.images import (
     published,
     read_labels,
 )
-from touche.containers.programs import Log, answer, check_program, execute, succeeds
+from touche.containers.programs import Log, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import origin
 from touche.tira.outputs import METADATA_FILE
@@ -32,7 +32,7 @@ DIFFERENT = "different"
 NOT_COMPARABLE = "not comparable"
 _UNPINNED = re.compile(r"\b(?:apt(?:-get)?|apk|dnf|curl|wget|git|pip3?)\b(?!.*--require-hashes)", re.DOTALL)
 _SHELL = re.compile(r"^(?:RUN )?(?:\|\d+ .*?)?/bin/sh -c (?:#\(nop\)\s*)?")
-_WIDTH = 60  # characters of a layer's command
+_MAX_COMMAND_LENGTH = 60  # characters of a layer's command
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,17 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     folder = folder_of(baseline).resolve()
     commit = origin(folder)["revision"]
     local = image_of(folder.name)
-    exists = bool(answer(program, "image", "inspect", "--format", "{{.Id}}", local))
+    exists = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", local))
     address = published(folder.name) if is_shipped(folder) and not exists else ""
     image = against or address or local
     if not against and not address and not exists:  # in a registry, anyone may have this name
         raise ToucheError(f"{program} has no image {local}; build it with: touche images build {baseline}")
-    with _available(program, image, log):
-        revision = _revision(program, image, folder.name)
-        reason = _not_comparable(commit, revision, f"the image {image}")
+    with _pulled_if_missing(program, image, log):
+        revision = _revision_of_image(program, image, folder.name)
+        reason = _reason_not_comparable(commit, revision, f"the image {image}")
         if reason:
             return VerifiedImage(subject=image, answer=NOT_COMPARABLE, commit=commit, reason=reason)
-        return _compared(program, baseline, log, subject=image, commit=commit, image=image)
+        return _compare(program, baseline, log, subject=image, commit=commit, image=image)
 
 
 def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> VerifiedImage:
@@ -131,20 +131,26 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
         )
     folder = folder_of(baseline or name).resolve()
     commit = origin(folder)["revision"]
-    reason = _not_comparable(commit, revision, f"the run {run}")
+    reason = _reason_not_comparable(commit, revision, f"the run {run}")
     if reason:
         return VerifiedImage(
             subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
         )
     image = image_of(folder.name)
-    is_local = bool(answer(program, "image", "inspect", "--format", "{{.Id}}", image))
-    same = image if is_local and digest(program, image).digest == expected else ""
-    return _compared(
-        program, baseline or name, log, subject=str(run), commit=commit, image=same, expected=expected
+    is_local = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", image))
+    is_same_image = is_local and digest(program, image).digest == expected
+    return _compare(
+        program,
+        baseline or name,
+        log,
+        subject=str(run),
+        commit=commit,
+        image=image if is_same_image else "",
+        expected=expected,
     )
 
 
-def _not_comparable(commit: str, revision: str, subject: str) -> str:
+def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
     """Returns why the current source is not that of an image or run; empty if it can be."""
     if commit == "unknown":
         return "the commit of the current source is unknown; verify in a clone, or in an unpacked sdist"
@@ -157,7 +163,7 @@ def _not_comparable(commit: str, revision: str, subject: str) -> str:
     return ""
 
 
-def _revision(program: str, image: str, name: str) -> str:
+def _revision_of_image(program: str, image: str, name: str) -> str:
     """Returns the commit in the labels of a baseline's image."""
     labels = read_labels(program, image)
     if labels.get(TITLE_LABEL) != image_of(name):
@@ -169,9 +175,9 @@ def _revision(program: str, image: str, name: str) -> str:
 
 
 @contextmanager
-def _available(program: str, image: str, log: Log) -> Iterator[None]:
+def _pulled_if_missing(program: str, image: str, log: Log) -> Iterator[None]:
     """Pulls an image that is not local, and removes it at the end."""
-    if answer(program, "image", "inspect", "--format", "{{.Id}}", image):
+    if output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
         yield
         return
     lines: list[str] = []
@@ -186,7 +192,7 @@ def _available(program: str, image: str, log: Log) -> Iterator[None]:
         succeeds(program, "image", "rm", "--force", image)
 
 
-def _compared(
+def _compare(
     program: str, baseline: str, log: Log, *, subject: str, commit: str, image: str, expected: str = ""
 ) -> VerifiedImage:
     """Compares a rebuild with an image, or with a digest if there is no image."""
@@ -201,7 +207,9 @@ def _compared(
         digest=digest,
         rebuilt=rebuilt.digest,
         differences=differences,
-        unpinned=[_short(command) for command in own_layers if _UNPINNED.search(_SHELL.sub("", command))],
+        unpinned=[
+            _short_command(command) for command in own_layers if _UNPINNED.search(_SHELL.sub("", command))
+        ],
     )
 
 
@@ -221,12 +229,12 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
         below = _layers_below(program, prefix, content)
         return content, content.commands[below:]
     finally:
-        tags = answer(
+        tags = output_of(
             program, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", f"reference={prefix}*"
         )
         if tags:
             succeeds(program, "image", "rm", "--force", *tags.split())
-        left = answer(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
+        left = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
         if left:
             succeeds(program, "image", "rm", "--force", *left.split())
 
@@ -235,7 +243,9 @@ def _layers_below(program: str, prefix: str, content: Content) -> int:
     """Returns the number of layers that the largest rebuilt base has."""
     counts = [0]
     for base in ("base", "lucene", "models"):
-        layers = answer(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
+        layers = output_of(
+            program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
+        )
         counts.append(len(json.loads(layers or "[]")))
     return min(max(counts), len(content.commands))
 
@@ -248,8 +258,8 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
         second = rebuilt.files.get(path)
         if first != second:
             source = image if first else rebuilt
-            layer = _short(source.commands[source.layers[path]])
-            differences.append(Difference(layer=layer, path=path, kind=_kind(first, second)))
+            layer = _short_command(source.commands[source.layers[path]])
+            differences.append(Difference(layer=layer, path=path, kind=_kind_of_difference(first, second)))
     differences.sort(key=lambda difference: difference.kind != "content")
     for name in sorted({*image.settings, *rebuilt.settings}):
         if image.settings.get(name) != rebuilt.settings.get(name):
@@ -257,7 +267,7 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
     return differences
 
 
-def _kind(first: File | None, second: File | None) -> str:
+def _kind_of_difference(first: File | None, second: File | None) -> str:
     if first is None or second is None:
         return "only in the rebuild" if first is None else "only in the image"
     if first.kind != second.kind:
@@ -267,5 +277,5 @@ def _kind(first: File | None, second: File | None) -> str:
     return "mode" if first.mode != second.mode else "owner"
 
 
-def _short(command: str) -> str:
-    return shorten(_SHELL.sub("", command), _WIDTH, placeholder=" ...")
+def _short_command(command: str) -> str:
+    return shorten(_SHELL.sub("", command), _MAX_COMMAND_LENGTH, placeholder=" ...")

@@ -196,7 +196,7 @@ def _measured(
             Job(
                 baseline=first.baseline,
                 arguments=first.arguments,
-                given=first.dataset,
+                input=first.dataset,
                 output=folder / name,
             )
             for name in (["first", "second"] if twice else ["first"])
@@ -224,7 +224,7 @@ def _measured(
 def _copied(job: Job, folder: Path) -> Path:
     """Copies the run of a job; the new name consists of dataset, baseline and options."""
     words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
-    copy = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
+    copy = folder / job.input.replace("/", "-") / f"{'-'.join(words)}.txt"
     make_folder(copy.parent)
     with whole(copy) as file:
         file.write((job.output / RUN_FILE).read_bytes())
