@@ -189,8 +189,8 @@ def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Wri
 
 
 def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
-    assert "--variant [terrier|classic]" in answer(program, "run", "--rm", "touche/tfidf", "--help")
-    labels = answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf")
+    assert "--variant [terrier|classic]" in output_of(program, "run", "--rm", "touche/tfidf", "--help")
+    labels = output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf")
     labels_by_name = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
     assert labels_by_name["title"] == "touche/tfidf" and labels_by_name["licenses"] == "Apache-2.0"
     assert labels_by_name["version"] == version("touche-baselines") and labels_by_name.keys() >= {

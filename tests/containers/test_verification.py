@@ -286,4 +286,4 @@ def test_a_verification_leaves_no_image_and_no_container(
         assert "date" in result.differences[0].layer and result.unpinned == ["apt --version > /apt"]
         assert everything(program) == before
     finally:
-        answer(program, "image", "rm", "--force", "touche/mine")
+        output_of(program, "image", "rm", "--force", "touche/mine")
