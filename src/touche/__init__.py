@@ -34,8 +34,8 @@ Each command has a function, whose result it prints. Results are a ``Table`` or 
 * touche regress: ``regress`` reruns baselines and compares their scores with the expected ones
 * touche run --help: ``list_baselines`` returns baselines with their options
 * touche tasks: ``list_tasks`` returns all tasks; ``published`` and ``published_topics`` return published
-  results, and ``reported`` those of TIREx; ``check_cards`` checks cards; ``write_for_tira`` writes a
-  dataset for TIRA
+  results, and ``reported`` those of TIREx; ``reproductions`` returns published values of baselines with
+  their reruns; ``check_cards`` checks cards; ``write_for_tira`` writes a dataset for TIRA
 * touche data: ``list_data``, ``fetch`` and ``verify`` are for official data; ``write_beir`` converts it
 * touche images: ``list_images``, ``build_images``, ``digest_images`` and ``verify_image``
 * touche join: ``join_runs`` and ``join_statistics`` join those of parts of a collection

@@ -22,6 +22,7 @@ from .api.listing import reported as reported
 from .api.listing import write_for_tira as write_for_tira
 from .api.regression import regress as regress
 from .api.reports import report as report
+from .api.reproductions import reproductions as reproductions
 from .api.runners import run as run
 from .api.runners import write_run as write_run
 from .api.task_data import TaskData as TaskData

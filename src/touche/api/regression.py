@@ -11,12 +11,13 @@ from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
-from touche.io.identifiers import name_of, names_in
+from touche.io.identifiers import name_of, names_in, quoted
 from touche.io.inputs import keeping_inputs
 from touche.io.optional import imported
 from touche.io.progress import processors
 from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.regression import running
+from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome
 from touche.regression.results import Regression, markdown, to_json
 from touche.regression.results import junit as to_junit
@@ -37,6 +38,8 @@ def regress(
     junit: str | PathLike[str] | None = None,
     report: str | PathLike[str] | None = None,
     summary: str | PathLike[str] | None = None,
+    record: str | PathLike[str] | None = None,
+    by: str = "",
     command: str = "touche.regress",
     log: Callable[[str], None] = _log.info,
 ) -> Regression:
@@ -54,6 +57,9 @@ def regress(
         report: a folder for a page with the table, the times, and a report per dataset; None writes none.
         summary: a file to which the table is added in Markdown, such as that of a job of GitHub Actions; None
             adds it to none.
+        record: a log of reruns, a CSV file to which a row for each measured score is appended; None appends
+            to none.
+        by: the name in these rows of who reran the baselines.
         command: the command that the page names.
         log: receives the name and the log of each run, and the values that moved.
 
@@ -70,13 +76,20 @@ def regress(
     """
     check_choice("runner", runner, RUNNERS)
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
-    records, results, folder, table = (
-        None if path is None else Path(name_of("output", path)) for path in (output, junit, report, summary)
+    records, results, folder, table, reruns = (
+        None if path is None else Path(name_of("output", path))
+        for path in (output, junit, report, summary, record)
     )
-    for file in (records, results):
+    if by and not reruns:
+        raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
+    if by and not (by.strip() and by.isprintable()):
+        raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
+    for file in (records, results, reruns):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
-    check_outputs([file for file in (records, results) if file])
+    check_outputs([file for file in (records, results, reruns) if file])
+    if reruns:
+        read_log(reruns)  # before the runs, because the rows are appended after them
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
@@ -88,6 +101,9 @@ def regress(
         outcomes.append(outcome)
         if records:
             write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
+    scores = logged_scores(outcomes, by)
+    if reruns and scores:
+        append_to_log(reruns, scores)
     if update:
         outcomes = running.update(outcomes, log)
     _write(outcomes, records, results, table)

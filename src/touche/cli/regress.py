@@ -58,6 +58,8 @@ def _cell(number: int, outcome: Outcome) -> str:
     FORMAT,
     option("-o --output FILE", "Also write the records as JSON to FILE, updated after each result."),
     option("--junit FILE", "Write JUnit XML to FILE."),
+    option("--record FILE", "Append a row for each measured score to FILE, a log of reruns in CSV."),
+    option("--by NAME", "With --record, the name in these rows of who reran the baselines.", default=""),
     option("--report DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
 )
 def regress(

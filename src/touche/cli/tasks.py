@@ -12,6 +12,7 @@ import click
 from touche import tasks as library
 from touche.api import listing
 from touche.api.listing import PublishedResult, PublishedResults
+from touche.api.reproductions import reproductions
 from touche.api.task_data import TaskData
 from touche.api.task_data import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
@@ -90,11 +91,18 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
     option("--team NAME", "With --per-topic, show only the values of this team."),
     option("--reported", "Show values of TASK that TIREx reports; nobody submitted these runs."),
+    option("--reproductions reruns", "Show published values of baselines, with scores on samples and reruns."),
     FORMAT,
     cls=_Tasks,
 )
 def tasks(
-    task_id: str | None, every: bool, per_topic: bool, team: str | None, reported: bool, style: str
+    task_id: str | None,
+    every: bool,
+    per_topic: bool,
+    team: str | None,
+    reported: bool,
+    reruns: bool,
+    style: str,
 ) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
@@ -104,7 +112,13 @@ def tasks(
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")
-    if reported:
+    if reruns:
+        if every or per_topic or reported:
+            raise ToucheError("--reproductions has its own table; omit --all, --per-topic and --reported")
+        table = reproductions(task_id)
+        notes = [*table.notes, _COMPARABLE]
+        render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
+    elif reported:
         if task_id is None or per_topic:
             raise ToucheError("--reported shows one task; name it, and omit --per-topic")
         rows = listing.reported(task_id)
@@ -137,6 +151,20 @@ _REPORTED = [
     Column("nDCG@10", "ndcg_10", "{:.4f}".format),
     Column("P@10", "precision_10", "{:.4f}".format),
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
+]
+_COMPARABLE = "scores on a sample are comparable with published values as far as their documents are judged"
+_REPRODUCTIONS = [
+    Column("baseline", "command"),
+    Column("dataset", "dataset"),
+    Column("dimension", "dimension"),
+    Column("measure", "measure"),
+    Column("evaluator", "evaluator"),
+    Column("published", "published", three_decimals),
+    Column("on a sample", "sample", three_decimals),
+    Column("Judged", "on_sample", lambda row: None if row.judged is None else f"{row.judged:.2f}"),
+    Column("topics", "on_topics", lambda row: f"{row.reproduced} of {row.topics}"),
+    Column("last green rerun", "last", lambda row: f"{row.date}, version {row.version}, {row.dataset}"),
+    Column("published value", "missing", lambda missing: missing or "rerun"),
 ]
 _TOPICS = [
     Column("team", "team"),

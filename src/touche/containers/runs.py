@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
@@ -47,12 +47,14 @@ class Usage:
         wall, cpu: seconds; ``cpu`` is None if it cannot be measured.
         memory: bytes at the peak; None if it cannot be measured.
         memory_of: the kind of the figure, such as ``largest process``; different kinds cannot be compared.
+        image: the digest of the content of the image that ran; empty without an image.
     """
 
     wall: float
     cpu: float | None = None
     memory: int | None = None
     memory_of: str = ""
+    image: str = ""
 
     def __str__(self) -> str:
         cpu = "" if self.cpu is None else f", processor {self.cpu:.1f} s"
@@ -114,6 +116,7 @@ def run_in(program: str) -> Runner:
         check_program(program)
         check_image(program, job.baseline)
         _remove_abandoned(program)
+        image = digest(program, image_of(job.name)).digest
         with _output_directory(job) as output:
             name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
             command = [
@@ -122,7 +125,7 @@ def run_in(program: str) -> Runner:
                 f"--label={_owner()}",
                 *_sandbox(program, limits),
                 *_mounts(job, output),
-                f"--env={_digest_variable(program, job)}",
+                f"--env={IMAGE_VARIABLE}={image}",
                 image_of(job.name),
             ]
             command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
@@ -130,7 +133,7 @@ def run_in(program: str) -> Runner:
             try:
                 usage = _run_container(command, remove, job, limits, log)
                 _check_run(job, output)
-                return usage
+                return replace(usage, image=image)
             finally:
                 succeeds(*remove)
 
@@ -157,9 +160,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
-    inside = " ".join(
-        [_digest_variable("docker", job), "baseline -i $inputDataset -o $outputDir", *arguments]
-    )
+    image = digest("docker", image_of(job.name)).digest
+    inside = " ".join([f"{IMAGE_VARIABLE}={image}", "baseline -i $inputDataset -o $outputDir", *arguments])
     began = time.monotonic()
     command = [program, "--image", image_of(job.name), "--command", inside]
     with input_directory(job.input) as directory, _output_directory(job) as output:
@@ -171,7 +173,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
             _check_run(job, output)
         finally:
             succeeds(*remove)
-    return Usage(time.monotonic() - began)
+    return Usage(wall=time.monotonic() - began, image=image)
 
 
 RUNNERS: Mapping[str, Runner] = {
@@ -180,11 +182,6 @@ RUNNERS: Mapping[str, Runner] = {
     "podman": run_in("podman"),
     "tira": run_in_tira,
 }
-
-
-def _digest_variable(program: str, job: Job) -> str:
-    """Returns the variable with the digest of the image, which the metadata of the run names."""
-    return f"{IMAGE_VARIABLE}={digest(program, image_of(job.name)).digest}"
 
 
 def _remove_abandoned(program: str) -> None:

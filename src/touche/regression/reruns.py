@@ -34,6 +34,12 @@ def command_of(score: ExpectedScore) -> str:
     return f"touche run {score.command} -i {score.dataset} -o out"
 
 
+def evaluation_of(score: ExpectedScore) -> str:
+    """Returns the command that evaluates the run of ``command_of``."""
+    measure = f" --measure {score.measure}" if score.measure else ""
+    return f"touche evaluate out/run.txt --task {score.dataset}{measure}"
+
+
 def rerun_tags(rows: Collection[Published]) -> set[str]:
     """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
     scores = published_scores() if rows else []

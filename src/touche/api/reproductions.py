@@ -1,0 +1,174 @@
+"""Published values of baselines, and what their reruns scored."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from touche import tasks
+from touche.baselines.loader import names
+from touche.data.places import shipped
+from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
+from touche.regression.log import LOG_FILE, LoggedScore, read_log
+from touche.regression.outcomes import PASSED
+from touche.regression.reruns import command_of, evaluation_of
+from touche.trec.framed import Table
+
+_SAMPLE = "sample"  # the name of the corpus in a card
+_NO_CORPUS = "the whole corpus is missing"
+_NOT_PUBLISHED = "no value is published"
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A published value of a baseline, with its reruns; or a score on a sample, if no value is published.
+
+    Attributes:
+        baseline: the name of the baseline.
+        command: the baseline with its options.
+        dataset: the id of the dataset with the whole corpus.
+        dimension: the judged dimension.
+        measure: the measure, such as ``nDCG@5``.
+        evaluator: the evaluator.
+        published: the published value; None if there is none.
+        tolerance: the accepted difference of a rerun; None without a published value.
+        source: the source of the published value; empty without one.
+        sample: our score on the sample of the corpus; None without a sample. It is comparable with the
+            published value as far as the first results are judged: see ``judged`` in ``on_sample``.
+        on_corpus: the last green rerun on the whole corpus; None without one.
+        on_topics: the last rerun that reproduced published values of topics; None without one.
+        on_sample: the last green rerun on the sample; None without one.
+        missing: why there is no green rerun of the published value; empty if there is one.
+        rerun: the command that reruns it; on the sample without a published value.
+        evaluate: the command that evaluates this rerun.
+    """
+
+    baseline: str
+    command: str
+    dataset: str
+    dimension: str
+    measure: str
+    evaluator: str
+    published: float | None
+    tolerance: float | None
+    source: str
+    sample: float | None
+    on_corpus: LoggedScore | None
+    on_topics: LoggedScore | None
+    on_sample: LoggedScore | None
+    missing: str
+    rerun: str
+    evaluate: str
+
+    @property
+    def last(self) -> LoggedScore | None:
+        """The last green rerun: on the whole corpus, else on some topics, else on the sample."""
+        return self.on_corpus or self.on_topics or self.on_sample
+
+
+def reproductions(task: str | None = None) -> Table[Reproduction]:
+    """Returns the published values of all shipped baselines, each with our score on a sample and its reruns.
+
+    Values are those of each expected.toml. Reruns are those in ``baselines/reproductions.csv``, a log to
+    which ``regress`` appends. A rerun counts only if it passes the present value.
+
+    Args:
+        task: the id of the task; None for all tasks.
+
+    Returns:
+        Records of ``touche.api.reproductions.Reproduction``, by baseline and dataset. A baseline without a
+        published value on a dataset has one record, for its first score on the sample. The notes state how
+        many published values of topics were reproduced.
+
+    Raises:
+        ToucheError: if there is no such task, or an expected.toml or the log is damaged.
+
+    Examples:
+        >>> import touche
+        >>> first = touche.reproductions()[0]
+        >>> first.baseline, first.dataset, first.published
+        ('argsme', 'touche-2021-task-1', 0.607)
+    """
+    only = None if task is None else tasks.task(task).id
+    root = shipped()
+    log = read_log(root / "baselines" / LOG_FILE) if root else []
+    listed = [record for name in names() for record in _of_baseline(name, log)]
+    records = [record for record in listed if only in (None, record.dataset)]
+    return Table(Reproduction, tuple(records), notes=tuple(_notes(records)))
+
+
+def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
+    """Yields how many published values of topics each baseline reproduced on a dataset."""
+    rows: dict[tuple[str, str], list[LoggedScore]] = {}
+    for record in records:
+        if record.on_topics:
+            rows.setdefault((record.command, record.on_topics.dataset), []).append(record.on_topics)
+    for (command, dataset), of_dimensions in rows.items():
+        reproduced = sum(row.reproduced or 0 for row in of_dimensions)
+        total = sum(row.topics or 0 for row in of_dimensions)
+        yield f"{command} reproduced {reproduced} of {total} published topic values on {dataset}"
+
+
+def _of_baseline(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
+    scores = [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore) and entry.reruns]
+    published = [entry for entry in scores if entry.kind == PUBLISHED]
+    samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith(f"/{_SAMPLE}")]
+    records = []
+    for entry in published:
+        same = [sample for sample in samples if _subject(sample) == _subject(entry)]
+        records.append(_reproduction(entry, same[0] if same else None, log))
+    compared = {record.dataset for record in records}
+    for sample in samples:
+        task = _task(sample)
+        if task not in compared:
+            compared.add(task)
+            records.append(_reproduction(sample, sample, log))
+    return sorted(records, key=lambda record: (record.dataset, record.command))
+
+
+def _reproduction(
+    entry: ExpectedScore, sample: ExpectedScore | None, log: Iterable[LoggedScore]
+) -> Reproduction:
+    task = tasks.task(_task(entry))
+    is_published = entry.kind == PUBLISHED
+    same = (entry.command, *entry.names)
+    reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == same]
+    whole = [row for row in reruns if row.dataset == task.id and row.topics is None]
+    topics = [row for row in reruns if row.topics and row.topics == row.reproduced]
+    on_topics = [row for row in topics if row.dataset.partition("/")[0] == task.id and is_published]
+    on_corpus = _last_green(entry, whole)
+    missing = _NO_CORPUS if is_published else _NOT_PUBLISHED
+    if whole:
+        missing = "" if on_corpus else f"{whole[-1].verdict} on {whole[-1].date}"
+    return Reproduction(
+        baseline=entry.baseline,
+        command=entry.command,
+        dataset=task.id,
+        dimension=entry.dimension,
+        measure=entry.measure or str(task.measure_for(entry.dimension)),
+        evaluator=entry.evaluator,
+        published=entry.published,
+        tolerance=entry.tolerance if is_published else None,
+        source=entry.source,
+        sample=sample.pinned if sample else None,
+        on_corpus=on_corpus,
+        on_topics=on_topics[-1] if on_topics else None,
+        on_sample=_last_green(sample, reruns) if sample else None,
+        missing=missing,
+        rerun=command_of(entry),
+        evaluate=evaluation_of(entry),
+    )
+
+
+def _subject(entry: ExpectedScore) -> tuple[str, ...]:
+    """Returns what two entries on datasets of one task have in common if they measure the same."""
+    return (_task(entry), entry.command, *entry.names)
+
+
+def _task(entry: ExpectedScore) -> str:
+    return tasks.dataset(entry.dataset)[0].id
+
+
+def _last_green(entry: ExpectedScore, log: Iterable[LoggedScore]) -> LoggedScore | None:
+    """Returns the last row that passed the present value of an entry."""
+    rows = [row for row in log if row.dataset == entry.dataset and row.expected == entry.value]
+    green = [row for row in rows if row.verdict == PASSED and entry.accepts(row.got)]
+    return green[-1] if green else None

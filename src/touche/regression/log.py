@@ -1,0 +1,158 @@
+"""The log of reruns: a CSV file with a row for each measured score."""
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+from msgspec import Meta, convert
+
+from touche.errors import InputError
+from touche.io.opening import decoded_lines
+from touche.io.toml import Share, Text
+from touche.io.writing import locked, write_whole
+from touche.regression.expected import ExpectedScore, ExpectedTopics
+from touche.regression.outcomes import Outcome
+from touche.tira.provenance import PROJECT
+
+LOG_FILE = "reproductions.csv"  # in the folder of all baselines
+
+_DIGITS = 5  # decimals
+_Count = Annotated[int, Meta(ge=0)]
+_Difference = Annotated[float, Meta(ge=-1, le=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoggedScore:
+    """A score of a rerun, as a row of the log.
+
+    Attributes:
+        baseline: the baseline with its options.
+        dataset: the id of the dataset.
+        dimension: the judged dimension, with the measure if it is not the task's.
+        evaluator: the evaluator.
+        kind: the kind of the expected value: ``published``, ``reported`` or ``pinned``.
+        expected, got, difference: the expected value, that of the rerun, and ``got`` minus ``expected``. For
+            published values of topics, they are means over these topics.
+        verdict: as in ``touche.regression.outcomes.Outcome``.
+        judged: Judged@k of the rerun; None for values of topics.
+        topics: the number of published topic values that were compared; None for one mean.
+        reproduced: how many of these values the rerun has.
+        image: the digest of the image's content; empty without an image.
+        version: the version of touche.
+        date: the day of the rerun (UTC).
+        by: who reran the baseline; empty if unknown.
+    """
+
+    baseline: Text
+    dataset: Text
+    dimension: Text
+    evaluator: Text
+    kind: Text
+    expected: Share
+    got: Share
+    difference: _Difference
+    verdict: Text
+    judged: Share | None = None
+    topics: _Count | None = None
+    reproduced: _Count | None = None
+    image: str = ""
+    version: Text
+    date: date
+    by: str = ""
+
+_COLUMNS = [column.name for column in fields(LoggedScore)]
+
+
+def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
+    """Returns a row for each score that reruns measured, and for each dimension of values of topics.
+
+    Args:
+        outcomes: the outcomes of a regression; official runs, figures and rankings are no scores of reruns.
+        by: who reran the baselines.
+    """
+    measured = [outcome for outcome in outcomes if outcome.got is not None]
+    return [replace(score, by=by) for outcome in measured for score in _scores(outcome)]
+
+
+def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
+    entry = outcome.expected
+    if isinstance(entry, ExpectedScore) and entry.reruns:
+        yield _logged(outcome, entry.names[0], entry.value, outcome.got)
+    for dimension in entry.dimensions if isinstance(entry, ExpectedTopics) else ():
+        values = [value for value in outcome.topics if value.dimension == dimension]
+        published = mean(value.published for value in values)
+        scored = mean(value.rerun or 0.0 for value in values)
+        reproduced = sum(value.rerun == value.published for value in values)
+        yield replace(
+            _logged(outcome, dimension, published, scored), topics=len(values), reproduced=reproduced
+        )
+
+
+def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
+    entry = outcome.expected
+    return LoggedScore(
+        baseline=entry.command,
+        dataset=entry.dataset,
+        dimension=dimension,
+        evaluator=entry.names[1],
+        kind=entry.kind,
+        expected=round(expected, _DIGITS),
+        got=round(got, _DIGITS),
+        difference=round(got - expected, _DIGITS) + 0.0,  # not -0.0
+        verdict=outcome.verdict,
+        judged=None if outcome.judged is None else round(outcome.judged, _DIGITS),
+        image=outcome.usage.image if outcome.usage else "",
+        version=version(PROJECT),
+        date=datetime.now(UTC).date(),
+    )
+
+
+def read_log(path: Path) -> list[LoggedScore]:
+    """Returns the rows of a log in their order; none if there is no such file.
+
+    Raises:
+        InputError: if it cannot be read, or a row is damaged.
+    """
+    return _parsed("".join(decoded_lines(path)), path) if os.path.lexists(path) else []
+
+
+def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
+    """Appends rows to a log, all or none; another process that appends to it waits.
+
+    Raises:
+        InputError: if the log is damaged, or cannot be written.
+    """
+    with locked(Path(os.path.realpath(path))):
+        text = "".join(decoded_lines(path)) if path.exists() else ""
+        _parsed(text, path)
+        added = StringIO()
+        writer = csv.DictWriter(added, _COLUMNS, lineterminator="\n")
+        if not text:
+            writer.writeheader()
+        writer.writerows(map(asdict, scores))
+        end = "" if text.endswith("\n") or not text else "\n"
+        write_whole(path, f"{text}{end}{added.getvalue()}", is_update=True)
+
+
+def _parsed(text: str, path: Path) -> list[LoggedScore]:
+    rows = csv.DictReader(StringIO(text, newline=""), strict=True)
+    scores = []
+    try:
+        if text and rows.fieldnames != _COLUMNS:
+            raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
+        for row in rows:
+            if None in row or None in row.values():
+                raise ValueError(f"not {len(_COLUMNS)} fields")
+            present = {name: value for name, value in row.items() if value}
+            scores.append(convert(present, LoggedScore, strict=False))
+    except (csv.Error, ValueError) as error:
+        problem = str(error).replace(" - at `$.", " in `")
+        raise InputError(path, problem, "restore this line from an earlier log", line=rows.line_num) from error
+    return scores
