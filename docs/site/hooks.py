@@ -19,6 +19,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import cells
+import matrix
 import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
@@ -196,4 +197,5 @@ _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
     "commands": _commands,
     "field": _field,
+    "reproductions": matrix.matrix,
 }

@@ -55,6 +55,11 @@ CASES = [
         lambda row: [row.team, row.dimension, row.topic, f"{row.value:.3f}"],
     ),
     Case(
+        f"tasks {TASK} --reproductions",
+        lambda: package.reproductions(TASK),
+        lambda row: [row.baseline, row.dimension, "–" if row.published is None else f"{row.published:.3f}"],
+    ),
+    Case(
         f"tasks check {' '.join(CARDS)}",
         lambda: package.check_cards(CARDS),
         lambda row: [row.problem or f"{row.path}: fine"],

@@ -80,16 +80,11 @@ def regress(
         None if path is None else Path(name_of("output", path))
         for path in (output, junit, report, summary, record)
     )
-    if by and not reruns:
-        raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
-    if by and not (by.strip() and by.isprintable()):
-        raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
     for file in (records, results, reruns):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     check_outputs([file for file in (records, results, reruns) if file])
-    if reruns:
-        read_log(reruns)  # before the runs, because the rows are appended after them
+    _check_log(reruns, by)  # before the runs, because the rows are appended after them
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
@@ -101,14 +96,22 @@ def regress(
         outcomes.append(outcome)
         if records:
             write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
-    scores = logged_scores(outcomes, by)
-    if reruns and scores:
-        append_to_log(reruns, scores)
+    if reruns:
+        append_to_log(reruns, logged_scores(outcomes, by))
     if update:
         outcomes = running.update(outcomes, log)
     _write(outcomes, records, results, table)
     page = _regression_page(outcomes, folder, runner, command) if folder else None
     return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _check_log(log: Path | None, by: str) -> None:
+    if by and not log:
+        raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
+    if by and not (by.strip() and by.isprintable()):
+        raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
+    if log:
+        read_log(log)
 
 
 def _write(

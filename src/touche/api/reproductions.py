@@ -83,9 +83,9 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
 
     Examples:
         >>> import touche
-        >>> first = touche.reproductions()[0]
-        >>> first.baseline, first.dataset, first.published
-        ('argsme', 'touche-2021-task-1', 0.607)
+        >>> first = touche.reproductions("touche-2022-task-1")[0]
+        >>> first.baseline, first.dimension, first.published
+        ('argsrank', 'relevance', 0.356)
     """
     only = None if task is None else tasks.task(task).id
     root = shipped()
@@ -131,13 +131,13 @@ def _reproduction(
     is_published = entry.kind == PUBLISHED
     same = (entry.command, *entry.names)
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == same]
-    whole = [row for row in reruns if row.dataset == task.id and row.topics is None]
+    whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
     topics = [row for row in reruns if row.topics and row.topics == row.reproduced]
     on_topics = [row for row in topics if row.dataset.partition("/")[0] == task.id and is_published]
     on_corpus = _last_green(entry, whole)
     missing = _NO_CORPUS if is_published else _NOT_PUBLISHED
     if whole:
-        missing = "" if on_corpus else f"{whole[-1].verdict} on {whole[-1].date}"
+        missing = "" if on_corpus else f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
     return Reproduction(
         baseline=entry.baseline,
         command=entry.command,

@@ -91,7 +91,7 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
     option("--team NAME", "With --per-topic, show only the values of this team."),
     option("--reported", "Show values of TASK that TIREx reports; nobody submitted these runs."),
-    option("--reproductions reruns", "Show published values of baselines, with scores on samples and reruns."),
+    option("--reproductions reruns", "Show published values of baselines, scores on samples, and reruns."),
     FORMAT,
     cls=_Tasks,
 )

@@ -4,7 +4,7 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
@@ -25,6 +25,7 @@ LOG_FILE = "reproductions.csv"  # in the folder of all baselines
 
 _DIGITS = 5  # decimals
 _Count = Annotated[int, Meta(ge=0)]
+_Day = Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 _Difference = Annotated[float, Meta(ge=-1, le=1)]
 
 
@@ -46,7 +47,7 @@ class LoggedScore:
         reproduced: how many of these values the rerun has.
         image: the digest of the image's content; empty without an image.
         version: the version of touche.
-        date: the day of the rerun (UTC).
+        date: the day of the rerun in UTC, such as ``2026-11-25``.
         by: who reran the baseline; empty if unknown.
     """
 
@@ -64,8 +65,9 @@ class LoggedScore:
     reproduced: _Count | None = None
     image: str = ""
     version: Text
-    date: date
+    date: _Day
     by: str = ""
+
 
 _COLUMNS = [column.name for column in fields(LoggedScore)]
 
@@ -110,7 +112,7 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         judged=None if outcome.judged is None else round(outcome.judged, _DIGITS),
         image=outcome.usage.image if outcome.usage else "",
         version=version(PROJECT),
-        date=datetime.now(UTC).date(),
+        date=datetime.now(UTC).date().isoformat(),
     )
 
 
@@ -120,17 +122,19 @@ def read_log(path: Path) -> list[LoggedScore]:
     Raises:
         InputError: if it cannot be read, or a row is damaged.
     """
-    return _parsed("".join(decoded_lines(path)), path) if os.path.lexists(path) else []
+    return _parsed(_content(path), path)
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends rows to a log, all or none; another process that appends to it waits.
+    """Appends rows, if there are some, to a log, all or none; another process that appends to it waits.
 
     Raises:
         InputError: if the log is damaged, or cannot be written.
     """
+    if not scores:
+        return
     with locked(Path(os.path.realpath(path))):
-        text = "".join(decoded_lines(path)) if path.exists() else ""
+        text = _content(path)
         _parsed(text, path)
         added = StringIO()
         writer = csv.DictWriter(added, _COLUMNS, lineterminator="\n")
@@ -139,6 +143,10 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
         writer.writerows(map(asdict, scores))
         end = "" if text.endswith("\n") or not text else "\n"
         write_whole(path, f"{text}{end}{added.getvalue()}", is_update=True)
+
+
+def _content(path: Path) -> str:
+    return "".join(decoded_lines(path)) if path.exists() else ""
 
 
 def _parsed(text: str, path: Path) -> list[LoggedScore]:
@@ -154,5 +162,6 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
             scores.append(convert(present, LoggedScore, strict=False))
     except (csv.Error, ValueError) as error:
         problem = str(error).replace(" - at `$.", " in `")
-        raise InputError(path, problem, "restore this line from an earlier log", line=rows.line_num) from error
+        remedy = "restore this line from an earlier log"
+        raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores

@@ -1,0 +1,108 @@
+"""The matrix of reproductions on the home page: baselines by datasets, with a popover for each cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader
+
+import tables
+import touche
+from touche.api.reproductions import Reproduction
+from touche.regression.log import LoggedScore
+from touche.tasks import task
+
+_TEMPLATE = "reproductions.html.j2"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A dataset on which the baseline of a cell can be rerun.
+
+    Attributes:
+        dataset: the id of the dataset.
+        part: what the dataset has: the whole corpus, some topics or a sample.
+        last: the last green rerun of the cell's first value on the dataset; None without one.
+        missing: why there is no rerun; empty if there is one.
+    """
+
+    dataset: str
+    part: str
+    last: LoggedScore | None
+    missing: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The values of a baseline on a dataset; the first one has the default options.
+
+    Attributes:
+        records: the values; at least one.
+    """
+
+    records: Sequence[Reproduction]
+
+    @property
+    def first(self) -> Reproduction:
+        """The value that the cell shows."""
+        return self.records[0]
+
+    @property
+    def id(self) -> str:
+        """The id of the popover."""
+        return f"{self.first.baseline}--{self.first.dataset}"
+
+    @property
+    def share(self) -> str:
+        """The reproduced share of published values of topics; empty if none was rerun."""
+        reruns = [record.on_topics for record in self.records if record.on_topics]
+        reproduced = sum(rerun.reproduced or 0 for rerun in reruns)
+        return f"{reproduced} of {sum(rerun.topics or 0 for rerun in reruns)}" if reruns else ""
+
+    @property
+    def steps(self) -> list[Step]:
+        """The datasets on which the first value can be rerun, the whole corpus first."""
+        first = self.first
+        steps = [Step(first.dataset, "The whole corpus", first.on_corpus, first.missing)]
+        if first.on_topics:
+            part = f"{self.share} published values of topics, rerun with statistics of the whole corpus"
+            steps.append(Step(first.on_topics.dataset, part, first.on_topics, ""))
+        if first.sample is not None:
+            missing = "" if first.on_sample else "no rerun is recorded"
+            steps.append(Step(f"{first.dataset}/sample", "A sample", first.on_sample, missing))
+        return steps
+
+
+def matrix() -> str:
+    """Returns the matrix as HTML without indentation, which Markdown would take for code."""
+    cells: dict[tuple[str, str], list[Reproduction]] = {}
+    for record in touche.reproductions():
+        cells.setdefault((record.baseline, record.dataset), []).append(record)
+    datasets = sorted({dataset for _, dataset in cells}, key=lambda name: (not _is_touche(name), name))
+    templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    templates.filters |= {"score": _score, "judged": _judged}
+    html = templates.get_template(_TEMPLATE).render(
+        baselines=[name for name in tables.in_order() if name in {baseline for baseline, _ in cells}],
+        datasets={name: _short(name) for name in datasets},
+        titles={name: task(name).title for name in datasets},
+        cells={place: Cell(records) for place, records in cells.items()},
+    )
+    return "\n".join(line.strip() for line in html.splitlines() if line.strip())
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value + 1e-9:.3f}"  # a half is rounded up
+
+
+def _judged(record: Reproduction) -> str:
+    """Returns the judged share of the first documents on the sample; empty if it is unknown."""
+    rerun = record.on_sample
+    return f"{rerun.judged:.2f}" if rerun and rerun.judged is not None else ""
+
+
+def _is_touche(dataset: str) -> bool:
+    return dataset.startswith("touche-")
+
+
+def _short(dataset: str) -> str:
+    return dataset.removeprefix("touche-").replace("-", " ")

@@ -1,0 +1,175 @@
+"""The log of reruns: what is appended, by whom, and when nothing is."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from small_clone import expect
+
+from conftest import Touche
+from touche.containers.runs import Usage
+from touche.regression.expected import TopicValue, read_expected
+from touche.regression.log import LoggedScore, append_to_log, logged_scores, read_log
+from touche.regression.outcomes import Outcome
+
+pytest_plugins = ["small_clone"]
+ENTRIES = """
+[[score]]
+dataset = "spot-check/passages"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "spot-check-passages-relevance.qrels"
+pinned = 0.50894
+tolerance = 0.00005
+
+[[score]]
+dataset = "spot-check/passages"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "spot-check-passages-relevance.qrels"
+measure = "nDCG@10"
+published = 0.6
+tolerance = 0.001
+source = "t"
+
+[[score]]
+dataset = "touche-2020-task-2"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "touche2020-task2-relevance-withbaseline.qrels"
+published = 0.568
+tolerance = 0.01
+source = "table 6"
+
+[[run]]
+dataset = "spot-check/passages"
+digest = "0000000000000000"
+"""
+
+
+def row(**changes: object) -> LoggedScore:
+    values = {
+        "baseline": "bm25",
+        "dataset": "spot-check/passages",
+        "dimension": "relevance",
+        "evaluator": "trec_eval",
+        "kind": "pinned",
+        "expected": 0.5,
+        "got": 0.5,
+        "difference": 0.0,
+        "verdict": "passed",
+        "version": "0.1.0",
+        "date": "2026-01-02",
+    }
+    return LoggedScore(**values | changes)  # type: ignore[arg-type]
+
+
+def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: Path) -> None:
+    """Neither missing data nor a ranking is a score."""
+    expect(clone, ENTRIES)
+    log = clone / "log.csv"
+    command = ["regress", "--record", log, "--by", "Ada, of Turin", "--update"]
+    assert touche(*command)[0] == 1
+    green, red = read_log(log)
+    assert (green.baseline, green.dataset, green.dimension) == (
+        "dirichletlm",
+        "spot-check/passages",
+        "relevance",
+    )
+    assert (green.kind, green.expected, green.got, green.difference) == ("pinned", 0.50894, 0.50894, 0.0)
+    assert (green.verdict, green.judged, green.image, green.by) == ("passed", 1.0, "", "Ada, of Turin")
+    assert green.date == datetime.now(UTC).date().isoformat()
+    assert (red.dimension, red.kind, red.verdict) == ("relevance, nDCG@10", "published", "too low")
+    assert (red.expected, red.got, red.difference) == (0.6, 0.50454, -0.09546)
+    first = log.read_bytes()
+    touche("regress", "--record", log)
+    assert log.read_bytes().startswith(first) and [row.by for row in read_log(log)][2:] == ["", ""]
+    assert len(log.read_text().splitlines()) == 5
+
+
+def test_published_topic_values_are_counted_in_each_dimension(clone: Path) -> None:
+    expect(
+        clone,
+        '[[topics]]\ndataset = "touche-2021-task-1/ten-topics"\ndimensions = ["relevance", "quality"]\n'
+        'tag = "dirichlet_multi_field"\n',
+    )
+    (entry,) = read_expected("dirichletlm")
+    values = [
+        TopicValue(dimension=dimension, topic=topic, published=0.5, rerun=rerun)
+        for dimension, topic, rerun in [
+            ("relevance", "51", 0.5),
+            ("relevance", "52", 0.4),
+            ("quality", "51", 0.5),
+            ("quality", "52", 0.5),
+        ]
+    ]
+    usage = Usage(wall=1.0, image="sha256:0f")
+    outcome = Outcome(entry, "changed", got="3 of 4", topics=values, usage=usage)
+    relevance, quality = logged_scores([outcome], "Ada")
+    assert (relevance.topics, relevance.reproduced, relevance.expected, relevance.got) == (2, 1, 0.5, 0.45)
+    assert (quality.topics, quality.reproduced, quality.difference) == (2, 2, 0.0)
+    assert {row.image for row in (relevance, quality)} == {"sha256:0f"}
+
+
+def test_rows_that_are_appended_at_the_same_time_are_all_there(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [row(by=f"{number}") for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda one: append_to_log(log, [one]), rows))
+    assert sorted(int(one.by) for one in read_log(log)) == list(range(40))
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_log_without_a_last_line_end_and_with_quoted_commas_is_continued(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    append_to_log(log, [row(by='a, "b"')])
+    log.write_bytes(log.read_bytes().removesuffix(b"\n"))
+    append_to_log(log, [row(), row()])
+    assert [one.by for one in read_log(log)] == ['a, "b"', "", ""]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("expected,", "value,", 1),
+        (",0.5,0.5,", ",half,0.5,", 2),
+        (",0.5,0.5,", ",1.5,0.5,", 2),
+        (",0.5,0.5,", ",nan,0.5,", 2),
+        (",0.0,passed", ",passed", 2),
+        ("passed", "passed,passed", 2),
+        ("2026-01-02", "2 January", 2),
+        ("bm25", "", 2),
+        ("bm25", '"bm25', 2),
+    ],
+)
+def test_a_damaged_log_is_refused_with_its_line_before_any_run(
+    touche: Touche, clone: Path, old: str, new: str, line: int
+) -> None:
+    expect(clone, ENTRIES)
+    log = clone / "log.csv"
+    append_to_log(log, [row()])
+    log.write_text(damaged := log.read_text().replace(old, new, 1))
+    code, _, err = touche("regress", "--record", log)
+    assert (code, len(err.splitlines())) == (2, 1) and f"log.csv:{line}: " in err
+    assert log.read_text() == damaged
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--by", "Ada"], "by = 'Ada' without record"),
+        (["--record", "log.csv", "--by", " "], "not a line of text"),
+        (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
+        (["--record", "baselines"], "cannot be written"),
+        (["--record", "nowhere/log.csv"], "nowhere is not a directory"),
+        (["--record", "log.csv", "--junit", "log.csv"], "two outputs have this name"),
+    ],
+)
+def test_names_and_places_that_cannot_be_are_refused(
+    touche: Touche, clone: Path, options: list[str], problem: str
+) -> None:
+    expect(clone, ENTRIES)
+    code, out, err = touche("regress", *options)
+    assert (code, out, len(err.splitlines())) == (2, "", 1) and problem in err
+    assert not (clone / "log.csv").exists()

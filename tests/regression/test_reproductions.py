@@ -1,0 +1,105 @@
+"""Published values with their reruns: which rows of the log count."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import touche as package
+from conftest import ROOT, Touche
+from touche.api.reproductions import Reproduction
+from touche.regression.log import LOG_FILE, LoggedScore, append_to_log, read_log
+from touche.tasks import is_dataset
+
+pytest_plugins = ["small_clone"]
+TASK = "touche-2021-task-1"
+
+
+def rerun(dataset: str, got: float, **changes: object) -> LoggedScore:
+    """Returns a row about dirichletlm's relevance in 2021, published as 0.626, and 0.46637 on the sample."""
+    values = {
+        "baseline": "dirichletlm",
+        "dataset": dataset,
+        "dimension": "relevance",
+        "evaluator": "touche",
+        "kind": "published",
+        "expected": 0.626,
+        "got": got,
+        "difference": round(got - 0.626, 5),
+        "verdict": "passed",
+        "version": "0.1.0",
+        "date": "2026-01-02",
+    }
+    return LoggedScore(**values | changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def log(clone: Path) -> Path:
+    return clone / "baselines" / LOG_FILE
+
+
+def relevance() -> Reproduction:
+    return next(row for row in package.reproductions(TASK) if row.dimension == "relevance")
+
+
+def test_a_value_without_a_rerun_says_why(log: Path) -> None:
+    row = relevance()
+    assert (row.published, row.tolerance, row.sample) == (0.626, 0.01, 0.46637)
+    assert (row.last, row.missing) == (None, "the whole corpus is missing")
+    assert row.rerun == f"touche run dirichletlm -i {TASK} -o out"
+    assert row.evaluate == f"touche evaluate out/run.txt --task {TASK}"
+    unpublished = package.reproductions("touche-2022-task-2")[0]
+    assert (unpublished.published, unpublished.missing) == (None, "no value is published")
+
+
+def test_the_last_green_rerun_counts_and_red_ones_say_so(log: Path) -> None:
+    append_to_log(log, [rerun(TASK, 0.6, verdict="too low")])
+    assert (relevance().on_corpus, relevance().missing) == (None, "the rerun of 2026-01-02 scored 0.600")
+    append_to_log(log, [rerun(TASK, 0.624, by="first"), rerun(TASK, 0.625, by="last")])
+    append_to_log(log, [rerun(TASK, 0.7, by="red", verdict="too high")])
+    last = relevance().on_corpus
+    assert last is not None and (last.by, relevance().missing, relevance().last) == ("last", "", last)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        rerun(TASK, 0.7),  # says that it passed
+        rerun(TASK, 0.626, expected=0.627),  # another published value
+        rerun(TASK, 0.626, evaluator="trec_eval"),
+        rerun(TASK, 0.626, baseline="dirichletlm --mu 1000"),
+        rerun(f"{TASK}/sample", 0.626),
+        rerun(f"{TASK}/ten-topics", 0.5, expected=0.5, topics=10, reproduced=9),
+        rerun("touche-2020-task-1", 0.626),
+    ],
+)
+def test_a_rerun_of_something_else_does_not_count(log: Path, row: LoggedScore) -> None:
+    append_to_log(log, [row])
+    assert relevance().last is None and relevance().missing
+
+
+def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:
+    ten = f"{TASK}/ten-topics"
+    topics = [
+        rerun(ten, 0.5, expected=0.5, topics=10, reproduced=10, dimension=name)
+        for name in ("relevance", "quality")
+    ]
+    sample = rerun(f"{TASK}/sample", 0.46637, kind="pinned", expected=0.46637, judged=0.36)
+    append_to_log(log, [*topics, sample])
+    code, out, _ = touche("tasks", TASK, "--reproductions")
+    line = next(line for line in out.splitlines() if " relevance " in line)
+    assert code == 0
+    assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
+    assert line.endswith(f"2026-01-02, version 0.1.0, {ten}  the whole corpus is missing")
+    assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
+    (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
+    assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"
+    assert touche("tasks", "--reproductions", "--reported")[0] == 2
+
+
+def test_the_shipped_log_is_about_shipped_baselines_and_known_datasets() -> None:
+    rows = read_log(ROOT / "baselines" / LOG_FILE)
+    assert {row.baseline.partition(" ")[0] for row in rows} <= {
+        path.name for path in (ROOT / "baselines").iterdir()
+    }
+    assert rows and all(is_dataset(row.dataset) for row in rows)
