@@ -9,6 +9,7 @@ import pytest
 
 from archives import record
 from conftest import Touche, Write
+from touche.data.datasets import open_dataset
 from touche.documents.collection import SPAM_RANKS
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.pages import Page
@@ -272,3 +273,14 @@ def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
         assert len(find_documents(tmp_path).paths) == 1
     finally:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
+
+
+def test_a_number_that_only_reading_tells_is_an_error(write: Write, tmp_path: Path) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "Cats"}')
+    write("in/documents.jsonl", DOCUMENTS)
+    documents = find(tmp_path / "in").documents
+    with pytest.raises(TypeError, match=r"documents.jsonl: the number of documents is not known; count them"):
+        len(documents)
+    assert documents and [*documents]
+    images = open_dataset("spot-check/images").documents
+    assert len(images) == len([*images]) > 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Touche
+from conftest import Touche, Write
 from texts import BYTES, damaged, is_read_or_refused
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
@@ -141,3 +141,14 @@ def test_only_what_may_hold_web_pages_keeps_them(touche: Touche, tmp_path: Path)
         code, _, error = touche("run", "bm25", "-i", f"spot-check/{dataset}", *out)
         assert (code, "saves only web pages" in error) == (2, True)
     assert not (tmp_path / "fields").exists()
+
+
+def test_the_number_of_rows_is_known(tmp_path: Path, write: Write) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    for part in "ab":
+        written(tmp_path / "in" / f"{part}.parquet", docno=[f"{part}1", f"{part}2"], text=["one", "two"])
+    documents = find(tmp_path / "in").documents
+    assert len(documents) == len([*documents]) == 4
+    write("in/b.parquet", "no table")
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        len(documents)

@@ -20,10 +20,12 @@ from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse
 from touche.documents.html_folder import read_pages_csv
+from touche.documents.json_array import pieces_of_json_array
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import Page, PageError, RawPage
 from touche.documents.pieces import documents_in
 from touche.documents.side_files import read_scores
+from touche.documents.tables import read_table
 from touche.documents.warc import read_warc
 from touche.linting import lint
 from touche.regression.expected import read_expected
@@ -108,6 +110,10 @@ READERS = {
     "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_passages_jsonl)),
     "corpus.jsonl": Target(
         "corpus.jsonl", samples.BEIR, _all(lambda path: documents_in(pieces_of_beir_corpus(path), set()))
+    ),
+    "documents.csv": Target("documents.csv", samples.TABLE, _all(read_table)),
+    "documents.json": Target(
+        "documents.json", samples.ARRAY, _all(lambda path: documents_in(pieces_of_json_array(path), set()))
     ),
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),

@@ -1,13 +1,11 @@
 """args_processed.csv of 2022 task 1: arguments split into sentences, in columns of Python literals."""
 
 import ast
-import csv
 import ctypes
 import io
 import re
-import threading
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,15 +19,14 @@ from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
 from touche.documents.records import Argument, Sentence
 from touche.errors import InputError
 from touche.io.compiled import NUMBER, POINTER, compiled
+from touche.io.csv_rows import read_rows
 from touche.io.identifiers import new_id, quoted
-from touche.io.opening import LONGEST_LINE, decoded, open_binary
+from touche.io.opening import LONGEST_LINE, open_binary
 
 _T = TypeVar("_T")
 
 _REMEDY = "fetch the file again"
-_LONGEST_CSV_FIELD = 1 << 26  # characters; a longer field means an open quote
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # follows the argument's id
-_limiting = threading.Lock()
 _NO_LITERAL = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
@@ -46,32 +43,11 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     """
     with open_binary(path) as file:
         cutter = Cutter(path, "a row", partial(_parse_rows, columns=()), file=file)
-        line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
+        line, header = next(read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY), (0, []))
         cutter.line = line + 1
         cutter.read = partial(_parse_rows, columns=header)
         begin = file.tell() if file.seekable() else 0  # compressed files have no places
         yield from pieces_of_blocks(file, cutter, CsvBounds().look, begin)
-
-
-def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line in which each row ends, and its cells; a blank row has no cells."""
-    rows = csv.reader(decoded(iter(read_line, b""), path, first), strict=True)
-    try:
-        for row in iter(partial(_next_row, rows), None):
-            yield first - 1 + rows.line_num, row
-    except csv.Error as error:
-        line = first - 1 + rows.line_num
-        raise InputError(path, f"broken CSV ({error})", _REMEDY, line=line) from error
-
-
-def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """Returns the next row, which may have long fields; the limit of the process is the same afterwards."""
-    with _limiting:
-        before = csv.field_size_limit(_LONGEST_CSV_FIELD)
-        try:
-            return next(rows, None)
-        finally:
-            csv.field_size_limit(before)
 
 
 def _parse_rows(
@@ -79,7 +55,7 @@ def _parse_rows(
 ) -> Iterator[Argument]:
     raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
     first = piece.line + len(piece.raw) - len(raw)
-    for line, cells in _rows(io.BytesIO(raw).readline, piece.path, first):
+    for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first):
         row = dict(zip(columns, cells, strict=False))  # rows can be too short or too long
         if cells and (among is None or row.get("id") in among):
             yield _parse_argument(row, piece.path, line, seen)

@@ -172,12 +172,12 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
         ids = {record.id for record in records}
         if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
             return ((piece.line, record) for record in records)
-    return ((line, _record(raw, piece.path, line)) for line, raw in _elements(piece))
+    return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece))
 
 
-def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
+def elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Yields the elements of a piece, each with its first line."""
-    bounds = JsonBounds(in_list=True)
+    bounds = JsonBounds(in_list=True, every_comma=True)
     line = piece.line
     end = -1
     stop = COMMA

@@ -44,7 +44,7 @@ def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
     The title becomes the conclusion of an argument, and the text its premises. A record with only a text
     becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
     """
-    return pieces_of_jsonl(path, "_id", _parse_document)
+    return pieces_of_jsonl(path, "_id", parse_document)
 
 
 def corpus_line(document: AnyDocument) -> str:
@@ -82,7 +82,18 @@ def judgment_lines(qrels: Qrels) -> Iterator[str]:
         yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())
 
 
-def _parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
+def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
+    """Returns the document in a record: a line of corpus.jsonl, or a row of a table with the same fields.
+
+    Args:
+        id: the id.
+        record: its fields by name.
+        path: the file, for error messages.
+        line: the line.
+
+    Raises:
+        InputError: if the record has no text, or a field has another type.
+    """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
     others = _object_in(record, "metadata")

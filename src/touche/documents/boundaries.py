@@ -24,14 +24,15 @@ class _State(ctypes.Structure):
 class JsonBounds:
     """Finds the list under the key ``arguments`` of an object, and the commas between its elements."""
 
-    def __init__(self, *, in_list: bool = False) -> None:
+    def __init__(self, *, in_list: bool = False, every_comma: bool = False) -> None:
         """Starts at the beginning of a file.
 
         Args:
-            in_list: start at the beginning of the list instead, and stop at each comma between elements.
+            in_list: start at the beginning of the list instead.
+            every_comma: stop at each comma between elements.
         """
         self._state = _State(depth=2, in_list=True) if in_list else _State()
-        self._every = in_list
+        self._every = every_comma
         self._result = (ctypes.c_int64 * 3)()
 
     @property

@@ -1,7 +1,7 @@
 """The collection: baselines iterate over it, and engines choose how to read it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sized
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -57,6 +57,18 @@ class Documents(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document."""
+
+    def __len__(self) -> int:
+        """Returns the number of documents: of a list, Parquet files, images, or a corpus of ir_datasets.
+
+        Raises:
+            TypeError: if only reading the documents tells their number.
+        """
+        raise TypeError(f"{self}: the number of documents is not known; count them while iterating")
+
+    def __bool__(self) -> bool:
+        """Returns True, because the number of documents may be unknown."""
+        return True
 
     def frame(self) -> "DataFrame":
         """Returns all documents as a pandas DataFrame with a row for each, which need to fit into memory.
@@ -146,8 +158,8 @@ class PlainDocuments(Documents):
         return iter(self.items)
 
     def __len__(self) -> int:
-        """Returns the number of documents in a list."""
-        return len(self.items)  # type: ignore[arg-type]
+        """Returns the number of documents in a list; an iterator raises TypeError."""
+        return len(self.items) if isinstance(self.items, Sized) else super().__len__()
 
     def __getitem__(self, index: Any) -> Any:
         """Returns a document, or a slice, of a list."""

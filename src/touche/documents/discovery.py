@@ -16,18 +16,21 @@ from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.images import FOLDER, Images, has_images
 from touche.documents.ir_datasets import IrDataset
+from touche.documents.json_array import is_json_array, pieces_of_json_array
 from touche.documents.jsonl import (
     pieces_of_documents,
     pieces_of_passages,
     read_rerank_jsonl,
 )
-from touche.documents.parquet import read_documents_parquet
+from touche.documents.parquet import count_rows, read_documents_parquet
+from touche.documents.tables import check_table, read_table
 from touche.documents.warc import read_warc
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, topics_named
 
 _ANY = "*.jsonl"
+_TABLE = re.compile(r".*\.[ct]sv(?:\.gz)?")
 _RERANK_FILE = "rerank.jsonl"
 _QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
 
@@ -56,6 +59,19 @@ class HasFields:
         return False
 
 
+def _is_array_of_documents(path: Path) -> bool:
+    """Returns whether a file begins as a JSON array, and has not the name of queries."""
+    return not _QUERIES.search(path.name) and is_json_array(path)
+
+
+def _is_table(path: Path) -> bool:
+    """Returns whether a table's header names documents; False if the file has the name of queries."""
+    with suppress(InputError):
+        check_table(path)
+        return not _QUERIES.search(path.name)
+    return False
+
+
 # If a directory has several topic or document formats, the first in this order is used.
 # docs/reference/files.md repeats the order.
 _FORMATS = (
@@ -68,6 +84,7 @@ _FORMATS = (
         "*.parquet",
         "documents",
         whole_reader=read_documents_parquet,
+        count=count_rows,
         below=re.compile(r".*\.parquet"),
     ),
     FileFormat(
@@ -84,11 +101,13 @@ _FORMATS = (
         below=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
+    FileFormat("*.json", "documents", pieces_of_json_array, fits=_is_array_of_documents),
     FileFormat("*.json", "arguments", pieces_of_argsme),
     FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
     FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
     FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
     FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
+    FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table),
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
@@ -131,8 +150,9 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
     first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
-    passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet, *.warc, *.json of ClueWeb22, other
-    *.json, other *.jsonl with documents, those of BEIR, those with passages, those of BEIR without titles.
+    passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet, *.warc, *.json of ClueWeb22, *.json
+    with an array, other *.json, other *.jsonl with documents, those of BEIR, those with passages, those of
+    BEIR without titles, *.csv and *.tsv whose header names an id and a text.
     All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
     subfolders or linked folders, under their original names.
 
@@ -178,6 +198,9 @@ def find_documents(directory: Path) -> Files | Images:
         paths = _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]
         if paths:
             return _files(format, paths, side_files(names))
+    for path in names:
+        if _TABLE.fullmatch(path.name) and not _QUERIES.search(path.name):
+            check_table(path)  # its error says what the header lacks
     raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
 
@@ -193,8 +216,8 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     """
     names = _visible(paths)
     formats = [
-        format for format in _FORMATS if format.alone and format.pattern != _ANY
-    ]  # names do not decide
+        format for format in _FORMATS if format.alone and (format.below or not format.fits)
+    ]  # names decide
     for format in formats:
         is_name = format.is_name_below if format.below else format.is_name
         named = [path for path in names if is_name(path.name)]

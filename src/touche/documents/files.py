@@ -41,6 +41,7 @@ class FileFormat:
         below: the names of such files in subfolders, if allowed there.
         fits: whether a file with such a name has this format; None if all have.
         alone: whether a file contains the documents, instead of names of other files.
+        count: returns the number of documents in a file, if it states the number.
     """
 
     pattern: str
@@ -51,6 +52,7 @@ class FileFormat:
     below: re.Pattern[str] | None = None
     fits: Callable[[Path], bool] | None = None
     alone: bool = True
+    count: Callable[[Path], int] | None = None
 
     def reader(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
@@ -110,6 +112,9 @@ class Files(Documents):
             make_folder(Path(self.fields))
             pages = saving_pages(pages, whole(Path(self.fields) / _SAVED_PAGES))
         yield from pages
+
+    def __len__(self) -> int:
+        return sum(map(self.format.count, self.paths)) if self.format.count else super().__len__()
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns the pieces of all files in order; None if the format has none, or pages are to be saved.

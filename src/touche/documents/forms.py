@@ -22,7 +22,7 @@ AnyDocuments: TypeAlias = Any
   names, or of pairs of id and text
 """
 
-_IDS = ("docno", "doc_id", "id", "_id")
+IDS = ("docno", "doc_id", "id", "_id")
 _TEXTS = ("text", "contents", "body")
 
 
@@ -54,7 +54,7 @@ def _documents(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
 
 
 def _document(values: Mapping[str, Any], name: str, row: int) -> AnyDocument:
-    id = id_in(values, _IDS, name, row)
+    id = id_in(values, IDS, name, row)
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
         parts = (premises,) if isinstance(premises, str) else tuple(premises)

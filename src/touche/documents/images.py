@@ -45,11 +45,17 @@ class Images(Documents):
         Raises:
             InputError: if there are no images, or a file cannot be read.
         """
-        folders = [image for group in _folders(self.folder, _GROUP) for image in _folders(group, _IMAGE)]
+        folders = self._images()
         if not folders:
             raise InputError(self.folder, "no images in this folder", "unpack the publisher's archive there")
         for image in watched(folders, "reading images", "images", len(folders)):
             yield _read_image(image)
+
+    def __len__(self) -> int:
+        return len(self._images())
+
+    def _images(self) -> list[Path]:
+        return [image for group in _folders(self.folder, _GROUP) for image in _folders(group, _IMAGE)]
 
 
 def picture(folder: Path, id: str) -> bytes:

@@ -61,6 +61,10 @@ class IrDataset(Documents):
         problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
         yield from parsed(not_empty(self._read(), problem), self.parser)
 
+    def __len__(self) -> int:
+        count = _count(self._dataset())
+        return super().__len__() if count is None else count
+
     def topics(self) -> list[Topic]:
         """Returns the topics; ir_datasets downloads them first if they are missing.
 
@@ -85,9 +89,8 @@ class IrDataset(Documents):
                 for path in self._archives(documents):
                     yield from read_warc(path)
                 return
-            count = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
             seen: set[str] = set()
-            for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", count):
+            for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", _count(dataset)):
                 new_id(record.doc_id, "document", seen, self.id)
                 yield convert_record(record)
 
@@ -125,6 +128,11 @@ class IrDataset(Documents):
             reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
             problem = f"ir_datasets cannot read {self.id!r} ({reason})"
             raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
+
+
+def _count(dataset: Any) -> int | None:
+    """Returns the number of documents, or None if ir_datasets does not state it."""
+    return dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
 
 
 def _convert_query(query: Any, seen: set[str], id: str) -> Topic:

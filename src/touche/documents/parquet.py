@@ -1,7 +1,7 @@
 """Parquet: tables with the fields of documents.jsonl, also for parsed web pages."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -43,14 +43,32 @@ def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator
             yield parse_document(id, record, path, row)
 
 
+def count_rows(path: Path) -> int:
+    """Returns the number of rows, which the end of the file states.
+
+    Raises:
+        InputError: if the file is not Parquet.
+        ToucheError: if pyarrow is not installed.
+    """
+    with open_binary(path) as file, _one_error(path):
+        return int(arrow().parquet.ParquetFile(file).metadata.num_rows)
+
+
 def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
-    pyarrow = arrow()
-    try:
-        table = pyarrow.parquet.ParquetFile(file)
+    with _one_error(path):
+        table = arrow().parquet.ParquetFile(file)
         columns = _columns(path, table)
         for batch in table.iter_batches(_ROWS, columns=columns):
             for record in batch.to_pylist():
                 yield {name: value for name, value in record.items() if value is not None}
+
+
+@contextmanager
+def _one_error(path: Path) -> Iterator[None]:
+    """Raises InputError for all errors of pyarrow."""
+    pyarrow = arrow()
+    try:
+        yield
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         problem = f"not a readable Parquet file ({one_line(str(error))})"
         raise InputError(

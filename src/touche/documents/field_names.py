@@ -1,0 +1,53 @@
+"""Documents in records of users, whose fields have the names of any JSON-lines format."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from touche.documents import beir
+from touche.documents.forms import IDS
+from touche.documents.jsonl import parse_document
+from touche.documents.pages import RawPage
+from touche.documents.records import AnyDocument
+from touche.errors import InputError
+from touche.io.identifiers import new_id
+from touche.io.json_lines import text_field
+
+_TEXTS = ("text", "contents", "html")
+NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
+
+
+def has_document(names: Collection[str]) -> bool:
+    """Returns whether the names of fields include an id and a text."""
+    return not {*IDS}.isdisjoint(names) and not {*_TEXTS}.isdisjoint(names)
+
+
+def document_of(
+    record: dict[str, Any], path: Path, line: int, seen: set[str], among: Collection[str] | None = None
+) -> AnyDocument | RawPage | None:
+    """Returns the document in a record, or None if its id is not among the wanted ones.
+
+    The first of the ids ``docno``, ``doc_id``, ``id`` and ``_id`` counts. With ``_id``, the title becomes a
+    conclusion, as in BEIR's corpus.jsonl; other records are as in documents.jsonl. The text can also be
+    called ``contents``.
+
+    Args:
+        record: its fields by name.
+        path: the file, for error messages.
+        line: the line.
+        seen: ids of the collection so far; repeating one is an error.
+        among: ids of the wanted documents, or None for all.
+
+    Raises:
+        InputError: if the id or the text is missing, or a field is not a string.
+    """
+    id_field = next((name for name in IDS if name in record), None)
+    if id_field is None:
+        raise InputError(path, f"no id ({', '.join(IDS)})", 'add a text "docno" to every record', line=line)
+    id = new_id(text_field(record, id_field, path, line), "document", seen, path, line)
+    if among is not None and id not in among:
+        return None
+    if "contents" in record:
+        record = {"text": record["contents"]} | record
+    parse = beir.parse_document if id_field == "_id" else parse_document
+    return parse(id, record, path, line)

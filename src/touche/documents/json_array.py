@@ -1,0 +1,83 @@
+"""One JSON array of documents, such as pandas writes with ``to_json(orient="records")``."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from touche.documents.argsme import elements
+from touche.documents.boundaries import DEEP, DEEPEST_JSON, JsonBounds
+from touche.documents.field_names import document_of
+from touche.documents.pages import RawPage
+from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
+from touche.documents.records import AnyDocument
+from touche.errors import InputError
+from touche.io.opening import decoded, open_binary
+
+_REMEDY = "write one array of objects, and check that the file is complete"
+_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
+_HEAD = 1 << 12  # bytes; before the array are only blanks
+
+
+def is_json_array(path: Path) -> bool:
+    """Returns whether a file begins as an array; False if the file cannot be read."""
+    try:
+        with open_binary(path) as file:
+            return bool(_BEGIN.match(file.read(_HEAD)))
+    except InputError:
+        return False
+
+
+def pieces_of_json_array(path: Path) -> Iterator[Piece]:
+    """Yields the array in pieces, each of whole elements with the comma or bracket behind them.
+
+    Raises:
+        InputError: if the file cannot be read, the array has no end or is nested too deeply, or an element
+            has 64 MiB or more.
+    """
+    bounds = JsonBounds(in_list=True)
+    with open_binary(path) as file:
+        cutter = Cutter(path, "a document", _parse_elements, file=file)
+
+        def commas(block: bytes) -> tuple[int, int]:
+            stop, _, first, last = bounds.look(block, 0)
+            if stop == DEEP:
+                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
+                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+            return first, last + 1
+
+        head = bytearray()
+        for byte in iter(partial(file.read, 1), b"["):
+            if not byte:
+                raise InputError(path, "no JSON array", _REMEDY)
+            head += byte
+        cutter.line += head.count(b"\n")
+        yield from pieces_of_blocks(file, cutter, commas, len(head) + 1)
+        if bounds.in_list:
+            raise InputError(path, "broken JSON (the array has no end)", _REMEDY, line=cutter.line)
+
+
+def _parse_elements(
+    piece: Piece, seen: set[str], among: Collection[str] | None
+) -> Iterator[AnyDocument | RawPage]:
+    raw = piece.raw.rstrip()
+    if not raw.endswith((b",", b"]")):
+        line = piece.line + raw.count(b"\n")
+        raise InputError(piece.path, "broken JSON (the array has no end)", _REMEDY, line=line)
+    content = raw[:-1]
+    try:
+        records = orjson.loads(b"[%b]" % content)
+    except orjson.JSONDecodeError as error:
+        _ = [*decoded(piece.raw.split(b"\n"), piece.path, piece.line)]  # its remedy is another one
+        line = piece.line + error.lineno - 1
+        raise InputError(piece.path, f"broken JSON ({error.msg})", _REMEDY, line=line) from error
+    lines = [line for line, _ in elements(replace(piece, raw=content))]
+    for line, record in zip(lines, records, strict=False):  # an empty array has the line of its bracket
+        if not isinstance(record, dict):
+            raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
+        fields = {name: value for name, value in record.items() if value is not None}
+        if document := document_of(fields, piece.path, line, seen, among):
+            yield document

@@ -1,0 +1,46 @@
+"""Reading of rows of CSV and TSV."""
+
+import csv
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from touche.errors import InputError
+from touche.io.opening import decoded
+
+_LONGEST_FIELD = 1 << 26  # characters; a longer field means an open quote
+_limiting = threading.Lock()
+
+
+def read_rows(
+    read_line: Callable[[], bytes], path: Path, remedy: str, first: int = 1, delimiter: str = ","
+) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line in which each row ends, and its cells; a blank row has no cells.
+
+    Args:
+        read_line: returns the next line with its end.
+        path: file that errors name.
+        remedy: remedy of broken rows.
+        first: number of the first line.
+        delimiter: character between cells.
+
+    Raises:
+        InputError: if a line is not UTF-8, or a row is broken.
+    """
+    rows = csv.reader(decoded(iter(read_line, b""), path, first), delimiter=delimiter, strict=True)
+    try:
+        for row in iter(lambda: _next_row(rows), None):
+            yield first - 1 + rows.line_num, row
+    except csv.Error as error:
+        line = first - 1 + rows.line_num
+        raise InputError(path, f"broken CSV ({error})", remedy, line=line) from error
+
+
+def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
+    """Returns the next row, which may have long fields; the limit of the process is the same afterwards."""
+    with _limiting:
+        before = csv.field_size_limit(_LONGEST_FIELD)
+        try:
+            return next(rows, None)
+        finally:
+            csv.field_size_limit(before)

@@ -1,0 +1,147 @@
+"""Documents in CSV, TSV and one JSON array, as users have them."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from texts import BYTES, IDS, TEXTS, is_read_or_refused
+from touche.documents import pieces
+from touche.documents.discovery import find
+from touche.documents.json_array import pieces_of_json_array
+from touche.documents.pieces import documents_in
+from touche.documents.records import Argument, Document
+from touche.documents.tables import read_table
+from touche.errors import InputError
+
+Records = Sequence[dict[str, str]]
+
+
+def _in_table(delimiter: str) -> Callable[[Path, Records], None]:
+    def write_table(path: Path, records: Records) -> None:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            table = csv.DictWriter(file, [*records[0]], delimiter=delimiter, lineterminator="\n")
+            table.writeheader()
+            table.writerows(records)
+
+    return write_table
+
+
+def _in_array(path: Path, records: Records) -> None:
+    path.write_text(json.dumps(records, indent=1, ensure_ascii=False), encoding="utf-8-sig")
+
+
+def _in_lines(path: Path, records: Records) -> None:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+
+
+FORMATS = {"jsonl": _in_lines, "csv": _in_table(","), "tsv": _in_table("\t"), "json": _in_array}
+HARD = 'He said: "1, 2,\n[3] },\t{ \\" \u2028", and left'
+
+
+def documents_of(folder: Path, suffix: str, records: Records) -> list[object]:
+    folder.mkdir(exist_ok=True)
+    (folder / "queries.jsonl").write_text('{"qid": "1", "query": "cats"}')
+    FORMATS[suffix](folder / f"cats.{suffix}", records)
+    return [*find(folder).documents]
+
+
+@pytest.mark.parametrize("size", [7, 1 << 20])
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_each_format_has_the_same_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, size: int
+) -> None:
+    monkeypatch.setattr(pieces, "SIZE", size)
+    records = [{"docno": str(number), "text": text} for number, text in enumerate(["", HARD, "cats"])]
+    expected = [Document(record["docno"], record["text"]) for record in records]
+    assert documents_of(tmp_path / "in", suffix, records) == expected
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_beirs_titles_are_conclusions(tmp_path: Path, suffix: str) -> None:
+    records = [{"_id": "a", "title": "Cats?", "text": "Yes"}, {"_id": "b", "title": "", "text": "No"}]
+    expected = [Argument("a", "Cats?", ("Yes",)), Document("b", "No")]
+    assert documents_of(tmp_path / "in", suffix, records) == expected
+
+
+@pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
+@pytest.mark.parametrize("text_field", ["text", "contents"])
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_fields_have_the_names_of_any_format(
+    tmp_path: Path, suffix: str, id_field: str, text_field: str
+) -> None:
+    records = [{"number": "7", text_field: "cats", id_field: "a"}]
+    assert documents_of(tmp_path / "in", suffix, records) == [Document("a", "cats")]
+
+
+BROKEN = {
+    'docno,text\na,"one\ntwo"\nb,1,2\n': r":4: 3 fields, but the header has 2; write a cell with quotes",
+    "docno,text\na\n": r":2: 1 fields, but the header has 2",
+    'docno,text\na,"one\ntwo"\n\na,3\n': r":5: document 'a' occurs a second time",
+    "docno,text\n,one\n": r":2: document '' is empty",
+    'docno,text\na,"one\n': r":2: broken CSV \(unexpected end of data\)",
+    'docno,text\na,"one" two\n': r":2: broken CSV",
+    "a,one\nb,two\n": r":1: the header names no id or no text; name a column docno",
+    "docno,text,docno\na,one,b\n": r":1: two columns have one name",
+    "docno,text\na,caf\udce9\n": r":2: not UTF-8 \(byte 0xe9\); save the file in UTF-8",
+    '[{"docno": "a", "text": ""},\n{"docno": "a", "text": ""}]': r":2: document 'a' occurs a second time",
+    '[{"docno": "a", "text": ""},\n{"text": ""}]': r":2: no id \(docno, doc_id, id, _id\)",
+    '[{"docno": "a"}]': r':1: no "text"',
+    '[{"docno": "a", "text": null}]': r':1: no "text"',
+    '[{"docno": "a", "text": ["b"]}]': r':1: "text" is not a text',
+    "[\n7]": r":2: not a JSON object",
+    '[\n{"docno": "a", "text": ""},\n': r":2: broken JSON \(the array has no end\)",
+    '[\n{"docno": "a", "te': r":2: broken JSON",
+    '[{"docno": "a", "text": ""}]\n, 7': r":2: broken JSON",
+    '[{"docno": "a", "text": ""}}': r":1: broken JSON",
+    '\n[\n{"docno": "a",\n"text": "caf\udce9"}]': r":4: not UTF-8",
+    "[" * 2000: r":1: broken JSON \(nested deeper than 100 levels\)",
+    "[]": r": no documents in this file",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_an_error_names_file_and_line(write: Write, tmp_path: Path, content: str) -> None:
+    name = "in/cats.json" if "[" in content else "in/cats.csv"
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write(name, content.encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=f"/{name}{BROKEN[content]}"):
+        list(find(tmp_path / "in").documents)
+
+
+@pytest.mark.parametrize(
+    "name, content", [("a.tsv", "id\ttext\nd\tcats\n"), ("a.json", '[{"id": "d", "text": ""}]')]
+)
+def test_other_files_are_no_documents(write: Write, tmp_path: Path, name: str, content: str) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write(f"in/{name}", content)
+    write(f"in/queries-{name}", content)
+    write("in/scores.csv", "run,mean\nbm25,0.5\n")
+    assert [document.id for document in find(tmp_path / "in").documents] == ["d"]
+
+
+def _read_array(path: Path) -> list[object]:
+    return [*documents_in(pieces_of_json_array(path))]
+
+
+@given(content=BYTES | BYTES.map(lambda content: b"id,text\n" + content))
+def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "file"
+    assert is_read_or_refused(read_table, path, content)
+    assert is_read_or_refused(_read_array, path, content)
+
+
+@given(texts=st.dictionaries(IDS, TEXTS.filter(lambda text: "\r" not in text), min_size=1))
+def test_whatever_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str]
+) -> None:
+    records = [{"docno": id, "text": text} for id, text in texts.items()]
+    folder = tmp_path_factory.mktemp("fuzz")
+    for suffix in FORMATS:
+        expected = [Document(id, text) for id, text in texts.items()]
+        assert documents_of(folder / suffix, suffix, records) == expected
