@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from touche import tasks
 from touche.api.listing import PublishedResults, published
@@ -11,7 +12,10 @@ from touche.data.judgments import qrels_of
 from touche.data.places import topics_of
 from touche.documents.collection import Documents
 from touche.errors import ToucheError, choice
+from touche.io.opening import Held
 from touche.tasks import Task
+from touche.tira.outputs import METADATA_FILE
+from touche.tira.provenance import collection_of_run
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
 from touche.trec.topics import Topic, read_topics
@@ -76,6 +80,23 @@ class TaskData:
     def published(self) -> PublishedResults:
         """The published results, the best of each dimension first."""
         return published(self.card.id)
+
+
+def task_of_run(run: Path) -> str:
+    """Returns the dataset or task that ir-metadata.yml next to a run names; empty if it names none.
+
+    The metadata of a run on a folder names the task only by its file of topics.
+
+    Args:
+        run: the file of the run.
+    """
+    if isinstance(run, Held):
+        return ""
+    name, files = collection_of_run(run.parent / METADATA_FILE)
+    if tasks.is_dataset(name):
+        return name
+    by_topics = [id for id, card in tasks.all_tasks().items() if card.topics in files]
+    return by_topics[0] if len(by_topics) == 1 else ""
 
 
 def task(id: str) -> TaskData:

@@ -78,7 +78,7 @@ class Runs:
         """Waits for the metadata of the input; a thread computes the md5 of all files."""
         files = self.source.documents.statistics
         known = files.known if files and not files.is_whole else None
-        return _in_thread(lambda: data_of_files(self.source.files, known))
+        return _in_thread(lambda: data_of_files(self.source.files, known, self.source.dataset))
 
     @cached_property
     def _software(self) -> Software:

@@ -7,6 +7,7 @@ from typing import Any
 
 from touche.api import evaluation as library
 from touche.cli.commands import command, option
+from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
     MARKUP,
@@ -58,6 +59,7 @@ def compare(
     table; --reference needs fewer comparisons. A star marks corrected p-values below 0.05. d is Cohen's d of
     the paired scores.
     """
+    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
     if style in MARKUP:
         if per_topic or randomisation or bounds or published:

@@ -8,6 +8,7 @@ from typing import Any
 from touche.api import evaluation as library
 from touche.api import judging as library_of_judging
 from touche.cli.commands import command, option
+from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
     MARKUP,
@@ -57,9 +58,10 @@ def evaluate(
 
     Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
     the share of judged results, such as Judged@5. Lines below it explain differences between the
-    evaluators, and name each run's rank among the published results. Without --task, the judgments of
-    --qrels score runs of any kind.
+    evaluators, and name each run's rank among the published results. Without --task, ir-metadata.yml next to
+    the RUNs names the task, or the judgments of --qrels score runs of any kind.
     """
+    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
     is_wide = style in MARKUP or reference is not None
     if per_topic and is_wide:
         formats = "latex, markdown and html"

@@ -8,6 +8,7 @@ import click
 
 from touche.api import linting as library
 from touche.cli.commands import command, option
+from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, paint, render
 from touche.io.identifiers import quoted
@@ -36,7 +37,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
 @command(
     "touche lint out/bm25/run.txt --task spot-check/arguments",
     RUNS,
-    task(required=True),
+    task(),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
     option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
     option("--all show_all", f"Show every finding, not only {_SHOWN} per kind and file."),
@@ -44,7 +45,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
 )
 def lint(
     runs: Sequence[Path],
-    task_id: str,
+    task_id: str | None,
     team_per_folder: bool,
     teams: Mapping[str, Sequence[str]],
     show_all: bool,
@@ -55,12 +56,14 @@ def lint(
     All RUNs are of one team, unless --team-per-folder or --team distinguishes teams. A team may submit a
     limited number of runs, each with its own tag.
 
-    Exit with 1 if a rule is broken. Document ids are checked if the corpus is available. TASK can be the id
+    Without --task, ir-metadata.yml next to the RUNs names the task. Exit with 1 if a rule is broken. Document ids are checked if the corpus is available. TASK can be the id
     of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
-    findings = library.lint(runs, task_id, teams="per-folder" if team_per_folder else teams or None)
+    findings = library.lint(
+        runs, str(task_of(runs, task_id)), teams="per-folder" if team_per_folder else teams or None
+    )
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)

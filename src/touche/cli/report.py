@@ -8,6 +8,7 @@ import click
 
 from touche.api import reports as library
 from touche.cli.commands import command, option
+from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import command_line, quietly
 from touche.errors import one_line
@@ -36,5 +37,7 @@ def report(
     """
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
+    if runs:
+        scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
     scoring |= {"reference": reference, "all_published": all_published, "command": command_line()}
     click.echo(one_line(str(quietly(library.report, runs, output, **scoring))))

@@ -44,7 +44,7 @@ def open_dataset(dataset: str) -> Input:
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
         source = Input.of(read_topics(topics), topics, documents)
         is_whole = corpus is task.corpora["full"]
-        return replace(source, statistics=corpus.statistics or "", is_whole=is_whole)
+        return replace(source, statistics=corpus.statistics or "", is_whole=is_whole, dataset=dataset)
 
 
 def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:

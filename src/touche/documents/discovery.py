@@ -127,6 +127,7 @@ class Input:
         statistics: the name of statistics of the whole collection that a baseline may have; empty if none are
             published.
         is_whole: whether the documents are that collection.
+        dataset: the id of the dataset; empty for a folder.
     """
 
     topics: tuple[Topic, ...]
@@ -135,6 +136,7 @@ class Input:
     files: tuple[Path, ...] = ()
     statistics: str = ""
     is_whole: bool = False
+    dataset: str = ""
 
     @classmethod
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":

@@ -59,16 +59,17 @@ class Software:
     modules: Collection[str] = ()
 
 
-def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
+def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset: str = "") -> dict[str, Any]:
     """Describes the input of a run, with the md5 of its files.
 
     Args:
         paths: the topics first, then the documents. For very many or large files, such as the 27 TB of
             ClueWeb12, and for folders, the md5 is that of a list of names and sizes.
         statistics: the file with statistics of the whole collection, or None.
+        dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
     collection = {
-        "name": _dataset() or _dataset_in_metadata_file(paths) or _name_of_folder(paths),
+        "name": dataset or _dataset() or _dataset_in_metadata_file(paths) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     return {"test collection": collection, **_describe_statistics(statistics)}
@@ -191,6 +192,21 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     commit = _value(record, "implementation", "source", "commit")
     digest = _value(record, "implementation", "image", "content digest")
     return name or "", commit or "unknown", digest or ""
+
+
+def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
+    """Returns the name of a run's collection and the names of its files; empty where they are missing.
+
+    Raises:
+        InputError: if the metadata cannot be read, or is not YAML, or is too large.
+    """
+    record = _read(metadata)
+    name = _value(record, "data", "test collection", "name")
+    try:
+        files = record["data"]["test collection"]["files"]
+    except (KeyError, TypeError):
+        files = None
+    return name or "", [*map(str, files)] if isinstance(files, dict) else []
 
 
 def _read(metadata: Path) -> Any:

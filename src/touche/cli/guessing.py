@@ -1,0 +1,31 @@
+"""The task of runs, if the command line does not name it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from touche import tasks
+from touche.api.task_data import task_of_run
+from touche.cli.output import tell
+from touche.errors import ToucheError
+from touche.tira.outputs import METADATA_FILE
+
+
+def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None) -> str | None:
+    """Returns the task if it or qrels are passed; otherwise that of the runs' metadata, which is printed.
+
+    Raises:
+        ToucheError: if the metadata names no task, or several.
+    """
+    if task_id is not None or qrels is not None:
+        return task_id
+    by_run = {run: task_of_run(run) for run in runs}
+    sources = {task: run.parent / METADATA_FILE for run, task in by_run.items() if task}
+    if len(sources) > 1:
+        problem = f"the runs are of {' and '.join(sources)}"
+        raise ToucheError(f"{problem}; pass runs of one task, or name it with --task")
+    if not sources:
+        problem = f"no {METADATA_FILE} next to a run names its task"
+        raise ToucheError(f"{problem}; pass --task with one of {', '.join(tasks.ids())}")
+    ((task, source),) = sources.items()
+    tell(f"task: {task}, from {source}")
+    return task
