@@ -64,7 +64,7 @@ def _declared(name: str) -> Command:
     return Command(name, help=ast.get_docstring(functions[0]), example=example)
 
 
-@click.group(cls=Teaching, context_settings={"show_default": True})
+@click.group(cls=Teaching, context_settings={"show_default": True, "help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="touche-baselines")
 def cli() -> None:
     """Rerun the baselines of the Touché shared tasks, and score runs as the organizers did."""

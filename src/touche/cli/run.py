@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter
+from pathlib import Path
 from statistics import mode
 from typing import Any, Literal, get_args, get_origin
 from warnings import catch_warnings
@@ -22,8 +23,10 @@ from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import PROGRAMS, Limits
 from touche.errors import InputError, ToucheError, ToucheWarning
+from touche.io.opening import is_file
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
+_FOLDERS = ("-i", "--input", "-o", "--output")
 _EXAMPLE = "spot-check/arguments"
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
 
@@ -49,6 +52,23 @@ class Baselines(Group):
     def command_of(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
         return command_of(baseline, name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Moves the baseline to the front, because its options may stand before it."""
+        if args and args[0].startswith("-") and not ctx.resilient_parsing:
+            places = [at for at, word in enumerate(args) if self._is_baseline(word, args[:at])]
+            own = {name for option in self.get_params(ctx) for name in option.opts}
+            if not places and args[0] not in own:
+                raise click.UsageError("no baseline is named; name it before its options", ctx)
+            for at in places[:1]:
+                args = [args[at], *args[:at], *args[at + 1 :]]
+        return super().parse_args(ctx, args)
+
+    def _is_baseline(self, word: str, before: Sequence[str]) -> bool:
+        """Returns whether a word names a baseline, and is not the value of -i or -o."""
+        if before[-1:] and before[-1] in _FOLDERS:
+            return False
+        return word in baselines.names() or is_file(Path(word, FILE))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
