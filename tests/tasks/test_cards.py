@@ -100,15 +100,68 @@ def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, pr
     path = write("card.toml", content)
     code, out, err = touche("tasks", "check", fine, path, path.parent)
     assert (code, err) == (2, "")
-    assert out.startswith(f"{fine}: fine\n{path}{problem}")
+    assert out.startswith(f"{fine}: fine; missing and not checked: ") and f"\n{path}{problem}" in out
     assert f"\n{path.parent}: cannot be read (Is a directory)" in out
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cards_of_the_project_are_fine(touche: Touche, name: str) -> None:
-    assert touche("tasks", "check", FOLDER / name) == (0, f"{FOLDER / name}: fine\n", "")
+    code, out, err = touche("tasks", "check", FOLDER / name)
+    assert (code, err) == (0, "") and out.startswith(f"{FOLDER / name}: fine")
 
 
 def test_a_score_can_be_a_whole_number(write: Write) -> None:
     rows = read_card(write(CARD, TEXT.replace(INTERVAL, "value = 1"))).published
     assert repr(rows[0].value) == "1.0" and rows[0].low is None
+
+
+TOPICS = "<topics><topic><number>1</number><title>Cats?</title></topic></topics>"
+QRELS = "1 0 d1 1\n1 0 d2 0\n"
+MINIMAL = """
+id = "cats"
+title = "Cats"
+url = "https://example.org"
+topics = "cats.xml"
+qrels.relevance.file = "cats.qrels"
+corpora.full.directory = "cats"
+rules.unit = "document"
+"""
+DOCUMENTS = '{"docno": "d1", "text": ""}\n{"docno": "d2", "text": ""}\n'
+
+
+@pytest.mark.parametrize(
+    ("topics", "qrels", "documents", "problem"),
+    [
+        (TOPICS, QRELS, DOCUMENTS, ""),
+        (TOPICS.replace(">1<", ">2<"), QRELS, DOCUMENTS, "qrels: topic '1' is not in topics/"),
+        (
+            TOPICS,
+            QRELS + "1 0 d4 0\n1 0 d3 0",
+            DOCUMENTS,
+            "qrels: document 'd4' and 1 more is not in corpora/",
+        ),
+        (TOPICS, QRELS.replace("d1 1", "d1 x"), DOCUMENTS, "qrels:1: "),
+        (TOPICS[:-5], QRELS, DOCUMENTS, ".xml"),
+        (TOPICS, QRELS, DOCUMENTS + "{", "documents.jsonl:3: broken JSON"),
+    ],
+)
+def test_files_of_a_card_belong_together(
+    touche: Touche,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    topics: str,
+    qrels: str,
+    documents: str,
+    problem: str,
+) -> None:
+    card = write("tasks/cats.toml", MINIMAL)
+    write("topics/cats.xml", topics)
+    write("qrels/cats.qrels", qrels)
+    write("corpora/cats/documents.jsonl", documents)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    code, out, _ = touche("tasks", "check", card)
+    if problem:
+        assert code == 2 and problem in out
+    else:
+        assert (code, out) == (0, f"{card}: fine, with 1 topic, 2 judgments, 2 documents\n")

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from touche import tasks
 from touche.baselines.declaration import declared, extra_of
 from touche.baselines.loader import folder_of, load, names
+from touche.data.checking import check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import levels, rank, shortlist
@@ -137,10 +138,17 @@ class CheckedCard:
     Attributes:
         path: the path of the card.
         problem: the first problem with its place and remedy, or an empty text.
+        topics, judgments, documents: their numbers in the files that the card names; None if files are
+            missing or have web pages.
+        missing: the files and folders that are missing, and so not checked.
     """
 
     path: str
     problem: str = ""
+    topics: int | None = None
+    judgments: int | None = None
+    documents: int | None = None
+    missing: tuple[str, ...] = ()
 
 
 def list_tasks() -> Table[ListedTask]:
@@ -329,7 +337,10 @@ def reported(task: str) -> Table[Reported]:
 
 
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
-    """Checks task cards for unknown keys, wrong types and contradictions.
+    """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
+
+    Topics, judgments and the whole corpus are checked if they are available: their format, and whether they
+    have the same topics and documents.
 
     Args:
         cards: the path of a card, or several paths.
@@ -348,11 +359,11 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
 
 def _checked(card: Path) -> CheckedCard:
     try:
-        read_card(card)
+        task = read_card(card)
         tasks.check_name(card)
+        return CheckedCard(str(card), **vars(check_files(card, task)))
     except InputError as error:
         return CheckedCard(str(card), str(error))
-    return CheckedCard(str(card))
 
 
 @keeping_inputs

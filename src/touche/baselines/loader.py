@@ -115,12 +115,16 @@ def folder_of(name: str) -> Path:
         return folder
     if is_path:
         problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises if the name is too long)
-        raise InputError(path, problem, f"pass the path of a folder with a {FILE}, or write one with: touche new NAME")
+        raise InputError(
+            path, problem, f"pass the path of a folder with a {FILE}, or write one with: touche new NAME"
+        )
     problem = f"there is no baseline {name!r}"
     if name and is_file(path / FILE):
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
     known = choice(name, names()) if names() else "an image contains only its own baseline."
-    raise ToucheError(f"{problem}; {known} Or pass the path of a folder with a {FILE}, which touche new NAME writes")
+    raise ToucheError(
+        f"{problem}; {known} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
+    )
 
 
 def is_shipped(folder: Path) -> bool:

@@ -56,8 +56,9 @@ def lint(
     All RUNs are of one team, unless --team-per-folder or --team distinguishes teams. A team may submit a
     limited number of runs, each with its own tag.
 
-    Without --task, ir-metadata.yml next to the RUNs names the task. Exit with 1 if a rule is broken. Document ids are checked if the corpus is available. TASK can be the id
-    of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
+    Without --task, ir-metadata.yml next to the RUNs names the task. Exit with 1 if a rule is broken.
+    Document ids are checked if the corpus is available. TASK can be the id of a dataset, such as
+    touche-2020-task-1/sample, to check against another corpus.
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")

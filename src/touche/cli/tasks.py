@@ -11,7 +11,7 @@ import click
 
 from touche import tasks as library
 from touche.api import listing
-from touche.api.listing import PublishedResult, PublishedResults
+from touche.api.listing import CheckedCard, PublishedResult, PublishedResults
 from touche.api.reproductions import reproductions
 from touche.api.task_data import TaskData
 from touche.api.task_data import task as task_data
@@ -37,14 +37,16 @@ from touche.tasks import MACRO_F1, STANCE, Task
     "touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH), FORMAT
 )
 def check(cards: Sequence[Path], style: str) -> int:
-    """Check task cards for unknown keys, wrong types and contradictions.
+    """Check task cards for unknown keys, wrong types and contradictions, and the files that they name.
 
-    Print the first problem of each card, or that the card is fine. Exit with 2 if a card has a problem.
+    Topics, judgments and the whole corpus are checked if they are available: they must have the same topics
+    and documents. Print the first problem of each card, or that the card is fine. Exit with 2 if a card has
+    a problem.
     """
     checked = listing.check_cards(cards)
     if style == "table":
         for card in checked:
-            line = card.problem or f"{card.path}: fine"
+            line = card.problem or f"{card.path}: fine{_contents(card)}"
             click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
     else:
         render(checked, style, [Sheet(_CARDS, checked)])
@@ -67,6 +69,14 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
     click.echo(one_line(str(card)))
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")
+
+
+def _contents(card: CheckedCard) -> str:
+    """Returns the numbers of topics, judgments and documents, and the files that are not checked."""
+    numbers = {"topic": card.topics, "judgment": card.judgments, "document": card.documents}
+    contents = [counted(number, noun) for noun, number in numbers.items() if number is not None]
+    checked = f", with {', '.join(contents)}" if contents else ""
+    return checked + (f"; missing and not checked: {', '.join(card.missing)}" if card.missing else "")
 
 
 class _Tasks(Command):
