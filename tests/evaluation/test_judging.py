@@ -51,12 +51,13 @@ def test_the_command_writes_a_new_file_and_goes_on_with_its_grades(
     assert code == 0 and first.split()[:3] == ["1", "y", "1"] and second == "1 x 2 0.000000"
     assert out.endswith("A stays better than B whatever their grades\n")
     qrels.write_text(QRELS + "1 0 y 1\n")
-    assert touche(*command, tmp_path / "second.txt")[0] == 0
-    assert [line.split()[1] for line in (tmp_path / "second.txt").read_text().splitlines()] == ["x"]
+    assert touche(*command, tmp_path / "first.txt")[0] == 0
+    assert [line.split()[1] for line in (tmp_path / "first.txt").read_text().splitlines()] == ["x"]
     qrels.write_text(QRELS + "1 0 y 1\n1 0 x 0\n")
     code, out, _ = touche(*command, tmp_path / "third.txt", "--evaluator", "touche")
     assert code == 0 and "q: no document among the first 2 is unjudged" in out
     assert (tmp_path / "third.txt").read_text() == ""
+    assert touche(*command, tmp_path / "third.txt")[0] == 0
 
 
 def test_bad_input_writes_nothing(touche: Touche, runs: list[Path], write: Write, tmp_path: Path) -> None:
@@ -67,12 +68,15 @@ def test_bad_input_writes_nothing(touche: Touche, runs: list[Path], write: Write
         ("--to-judge", runs[0]),  # an input
         ("--to-judge", qrels),
         ("--to-judge", tmp_path),
+        ("--to-judge", write("graded.txt", "1 x 2 0.000000 1\n")),
+        ("--to-judge", "-"),
         ("--measure", "AP", "--to-judge", tmp_path / "new.txt"),
         ("--measure", "AP@3", "--to-judge", tmp_path / "new.txt"),
         ("--measure", "nDCG@3,P@3", "--to-judge", tmp_path / "new.txt"),
     ):
         code, _, err = touche(*command, *options)
         assert code == 2 and err.count("\n") == 1
+    assert (tmp_path / "graded.txt").read_text().endswith(" 1\n")
     assert runs[0].read_text() == before and not (tmp_path / "new.txt").exists()
     with pytest.raises(ToucheError, match="one measure"):
         library.to_judge(runs, qrels=qrels, measure="nDCG@3,P@3")  # type: ignore[arg-type]

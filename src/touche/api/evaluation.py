@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from touche import tasks
 from touche.api.scoring import notes_by_measure, score, warned, warnings_by_measure, with_reference
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.comparison import (
@@ -206,8 +207,11 @@ def compare(
         faults += untested
     if not compared:
         why = f": {faults[0]}" if faults else ""
+        of_other_task = task is not None and tasks.task(task).id in tasks_with_topics()
         with_values = f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
-        remedy = with_values if published else "pass runs that share at least two scored topics"
+        remedy = "pass runs that share at least two scored topics"
+        if published:
+            remedy = "check that the task is the run's task" if of_other_task else with_values
         raise ToucheError(f"nothing to compare{why}; {remedy}")
     kind: type[Any] = TopicDifference if per_topic else Comparison
     return warned(Table(kind, tuple(compared), (*faults, *warnings_by_measure(by_measure))))

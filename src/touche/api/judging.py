@@ -1,8 +1,10 @@
 """What to judge next, as records and as a file."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +16,16 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judging import ToJudge
 from touche.evaluation.scores import Evaluated
 from touche.io.identifiers import name_of
+from touche.io.opening import STANDARD_INPUT
 from touche.io.writing import check_outputs, write_whole
 from touche.trec.forms import AnyQrels, AnyRun, runs_of
 from touche.trec.framed import Table
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
+
+_LINE = re.compile(rb"\S+ \S+ [0-9]+ [0-9]+\.[0-9]{6}\n")  # as ``to_judge`` writes it
+_LONGEST_LINE = 1 << 14  # bytes; a line has two ids
 
 
 def to_judge(
@@ -39,14 +45,16 @@ def to_judge(
         runs, task, qrels: as for ``evaluate``.
         evaluator: the evaluator whose order of the runs counts, ``trec_eval`` or ``touche``.
         measure: a measure with bounds instead of the task's: nDCG@k, P@k or RR; for one run also AP@k.
-        output: a new file for lines ``topic document runs gain``; None for no file.
+        output: a file for lines ``topic document runs gain``; None for no file. Only an earlier list of this
+            form is overwritten.
 
     Returns:
         Records of ``touche.evaluation.judging.ToJudge``; gains are summed over the dimensions. The notes say
         how many of them decide whether the better of the best two runs stays better.
 
     Raises:
-        ToucheError: if a run is unusable, qrels are missing, the measure has no bounds, or the file exists.
+        ToucheError: if a run is unusable, qrels are missing, the measure has no bounds, or the file
+            has other content.
 
     Examples:
         >>> import touche
@@ -59,8 +67,7 @@ def to_judge(
     path = None if output is None else Path(name_of("output", output))
     if path is not None:
         check_outputs([path])
-        if path.exists():
-            raise InputError(path, "the file exists", "choose a new name")
+        _check_overwriting(path)
     by_measure = score(runs_of(runs), (task, measure, qrels), evaluator)
     if len(by_measure) > 1:
         raise ToucheError("documents to judge are those of one measure; pass only one")
@@ -82,6 +89,21 @@ def to_judge(
         lines = (f"{row.topic} {row.document} {row.runs} {row.gain:.6f}\n" for row in records)
         write_whole(path, "".join(lines))
     return Table(ToJudge, records, notes=tuple(notes))
+
+
+def _check_overwriting(path: Path) -> None:
+    """Checks that a file is new, or a list of documents to judge without grades that someone has added.
+
+    Raises:
+        InputError: if it has other content.
+    """
+    if str(path) == STANDARD_INPUT:
+        raise InputError(path, "not the name of a file", "pass the name of a new file")
+    if path.is_file():
+        with path.open("rb") as file:  # not as an input, because inputs are never overwritten
+            is_list = all(map(_LINE.fullmatch, iter(partial(file.readline, _LONGEST_LINE), b"")))
+        if not is_list:
+            raise InputError(path, "the file has other content", "choose a new name")
 
 
 def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Sequence[ToJudge]) -> str:

@@ -39,7 +39,7 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     option("--bounds", "Add the least and the greatest value that unjudged documents could give."),
     option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--reference RUN", "Mark significant differences from this file or tag."),
-    option("--to-judge FILE", "Write unjudged documents to a new FILE, first those that decide most."),
+    option("--to-judge FILE", "Write unjudged documents to FILE, first those that decide most."),
     FORMAT,
 )
 def evaluate(

@@ -171,7 +171,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
 
     Returns:
         The comparisons, with the correction for all of them, and a sentence for each published run without a
-        value for each topic.
+        value for each topic, or with the values of the run itself.
     """
     compared = list[Comparison]()
     faults = dict[str, None]()
@@ -184,7 +184,11 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
                 faults[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
             scores = {topic: (rounded(own[topic].value), values[topic]) for topic in own if topic in values}
-            if len(scores) >= _FEWEST:
+            if len(scores) < _FEWEST:
+                continue
+            if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
+                faults[f"{run.name} is not compared with {name}, whose value it has in every topic"] = None
+            else:
                 compared.append(
                     _comparison(replace(_pair(run, run, _PUBLISHED_BY), run_b=name), scores, False)
                 )

@@ -266,6 +266,12 @@ class Evaluated(InDimension):
         is_whole = evaluation.judged_per_topic.keys() >= topics and not self.task.only_topics
         return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
 
+    def _topic_and_stance(self, ranking: str) -> tuple[tuple[int, str], int]:
+        """Returns the keys that order rankings by their topics, then by the stances as the task lists them."""
+        topic, _, stance = ranking.partition(" ")
+        stances = self.task.rules.ranked_stances
+        return in_order(topic), stances.index(stance) if stance in stances else 0
+
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
         subject = vars(self.subject(evaluator))
         bounds = self.bounds[evaluator]
@@ -279,7 +285,7 @@ class Evaluated(InDimension):
                 least=bounds[topic].least if topic in bounds else None,
                 greatest=bounds[topic].greatest if topic in bounds else None,
             )
-            for topic in sorted(evaluation.per_topic, key=in_order)
+            for topic in sorted(evaluation.per_topic, key=self._topic_and_stance)
         }
 
 
