@@ -180,3 +180,25 @@ def test_a_failed_build_is_one_line_with_the_reason(
     with pytest.raises(ToucheError, match=f"building touche/base: {REASONS[line]}"):
         images.build("docker", ["bm25"], print)
     assert line in capsys.readouterr().out
+
+
+def test_images_of_stages_are_the_last_of_each() -> None:
+    lines = """\
+Step 1/7 : ARG PYTHON_IMAGE
+Step 2/7 : FROM $PYTHON_IMAGE AS build
+ ---> 77a347f43624
+Step 3/7 : RUN true
+ ---> Running in aaaaaaaaaaaa
+ ---> bbbbbbbbbbbb
+Step 4/7 : FROM build AS library
+ ---> bbbbbbbbbbbb
+Step 5/7 : COPY src /src
+ ---> Using cache
+ ---> cccccccccccc
+Step 6/7 : FROM $PYTHON_IMAGE
+ ---> 77a347f43624
+Step 7/7 : COPY --from=build /a /a
+ ---> dddddddddddd
+Successfully built dddddddddddd"""
+    assert images.stages_in(lines.split("\n")) == ["bbbbbbbbbbbb", "cccccccccccc"]
+    assert images.stages_in(["#5 [build 1/2] RUN true", "#6 exporting to image"]) == []

@@ -16,7 +16,7 @@ from shlex import quote
 from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.containers.content import image_id
-from touche.containers.programs import Log, check_exit, check_program, execute, output_of
+from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
 from touche.io.temporary import temporary_folder
@@ -184,6 +184,22 @@ class _Builder:
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
 
+    def _id(self, image: str) -> str:
+        """Returns the id of an image; empty if it does not exist."""
+        return output_of(self.program, "image", "inspect", "--format", "{{.Id}}", image)
+
+    def _name_stage(self, name: str, stage: str) -> None:
+        earlier = self._id(name)
+        succeeds(self.program, "tag", stage, name)
+        self._remove_replaced(name, earlier)
+
+    def _remove_replaced(self, image: str, earlier: str) -> None:
+        """Removes the earlier image of a name if it has no other name, and no container or image needs it."""
+        if earlier and earlier != self._id(image):
+            names = output_of(self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier)
+            if names == "0":
+                succeeds(self.program, "image", "rm", earlier)
+
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
@@ -192,8 +208,12 @@ class _Builder:
         command = [self.program, "build", "--force-rm", "--network=host", "--tag", image]
         command += [*dated, *self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # of BuildKit
+        earlier = self._id(image)
         ended = execute(command, lines.append, environment=environment)
         if not ended.code:
+            self._remove_replaced(image, earlier)
+            for number, stage in enumerate(stages_in(lines), 1):
+                self._name_stage(f"{image}:stage-{number}", stage)
             return
         for line in lines:
             self.log(line)
@@ -201,6 +221,21 @@ class _Builder:
         if reason:
             raise ToucheError(f"building {image}: {reason}; see its output above")
         check_exit(f"building {image}", ended)
+
+
+def stages_in(lines: Iterable[str]) -> list[str]:
+    """Returns the images of all stages except the last, from the output of Docker without BuildKit.
+
+    These images are its cache, and would have no name. BuildKit has a cache of its own.
+    """
+    stages = list[str]()
+    image = ""
+    for line in lines:
+        if image and re.match(r"Step \d+/\d+ : FROM ", line):
+            stages.append(image)
+        step = re.fullmatch(r" ---> ([0-9a-f]{12,})", line.rstrip())
+        image = step[1] if step else image
+    return stages
 
 
 def size(program: str, name: str) -> str:
