@@ -267,7 +267,7 @@ class Evaluated(InDimension):
         return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
 
     def _topic_and_stance(self, ranking: str) -> tuple[tuple[int, str], int]:
-        """Returns the keys that order rankings by their topics, then by the stances as the task lists them."""
+        """Returns the sort key of a ranking: its topic, then its stance as the task lists them."""
         topic, _, stance = ranking.partition(" ")
         stances = self.task.rules.ranked_stances
         return in_order(topic), stances.index(stance) if stance in stances else 0
