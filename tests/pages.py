@@ -60,7 +60,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "benchmarks/images.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
-    "^docker|--runner docker|images (list|build) ./my-team|images (digest|verify)": CONTAINERS,
+    "^docker|--runner docker|images (list|build) (./my-team|bm25)|images (digest|verify)|^touche eval.* out/bm25/": CONTAINERS,
     "--api|original/run.txt|data fetch": PUBLISHERS,
     "--skip-baseline$": CLIENT,
     "^tira-cli": TIRA,
@@ -70,7 +70,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
     " official/dense": DENSE,
-    r"\$TOUCHE_DATA| official/|^touche run .*-i touche-202[0-3]": OFFICIAL,
+    r"\$TOUCHE_DATA| official/|^touche evaluate my-run|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
 
@@ -83,7 +83,7 @@ class Step:
         text: the command in one line, the content of the file, or the lines.
         path: the path of the file.
         at_end: whether the text is appended to an existing file.
-        shown: the complete output of a command, in ```console; None if the page does not have it.
+        shown: the output of a command, in ```console; a line ``...`` replaces lines. None if the page does not have it.
     """
 
     kind: str
@@ -167,7 +167,7 @@ def follow(
             tried.append(step.text)
         elif step.kind == "command" and reason(step.text) in ("", but):
             output = _type(["sh", "-c", text], text, folder, programs, variables)
-            assert step.shown is None or _timeless(step.shown) == _timeless(output), f"{text}\n{output}"
+            assert step.shown is None or _is_shown(step.shown, output), f"{text}\n{output}"
             tried.append(step.text)
         elif step.kind == "python" and "@baseline" not in text:
             _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
@@ -193,6 +193,11 @@ def _type(arguments: list[str], what: str, folder: Path, programs: Path, variabl
     )
     assert process.returncode == 0, f"{what}\n{process.stdout}"
     return process.stdout
+
+
+def _is_shown(shown: str, output: str) -> bool:
+    parts = re.split(r"^\.\.\.\n", _timeless(shown), flags=re.MULTILINE)
+    return bool(re.fullmatch("(?:.*\n)*?".join(map(re.escape, parts)), _timeless(output)))
 
 
 def _timeless(shown: str) -> str:

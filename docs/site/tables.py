@@ -55,6 +55,21 @@ def overview() -> str:
     return table(columns, lines)
 
 
+def summary() -> str:
+    """Returns README's table of all baselines, with one published value and the most similar one on a sample."""
+    lines = []
+    for name in in_order():
+        entries = [entry for entry in scores(name) if not entry.measure]
+        published = next((entry for entry in entries if entry.kind == PUBLISHED), None)
+        samples = [entry for entry in entries if is_shown(entry)]
+        if published:
+            samples.sort(key=lambda entry: _likeness(entry, published), reverse=True)
+        sample = samples[0] if samples else None
+        link = f"[{name}](baselines/{name}/README.md)"
+        lines.append([link, method(name), _with_task(published), _with_task(sample)])
+    return table(["baseline", "method", "published", "on a sample"], lines)
+
+
 def options_of(name: str) -> str:
     """Returns the table of a baseline's own options."""
     declared = baselines.declared(name) or baselines.load(name)
@@ -72,7 +87,7 @@ def scores_of(name: str) -> str:
         options = f"`{' '.join(each.arguments)}`" if each.options else ""
         of_run = f"official run {Path(each.run).stem}" if each.run else options
         share = f"{judged[key(each)]:.2f}" if key(each) in judged else ""
-        value = f"{float(each.value) + 1e-9:.3f}"  # a half is rounded up
+        value = _rounded(each)
         lines.append(
             [f"`{each.dataset}`", of_run, *each.names, each.kind, value, share, _linked(each.source)]
         )
@@ -113,6 +128,12 @@ def about(name: str) -> str:
     """Returns the first sentence of a baseline's docstring."""
     tree = ast.parse((ROOT / "baselines" / name / "baseline.py").read_text(encoding="utf-8"))
     return (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
+
+
+def method(name: str) -> str:
+    """Returns the method of a baseline in at most five words, from the title of its README."""
+    readme = (ROOT / "baselines" / name / "README.md").read_text(encoding="utf-8")
+    return readme.partition("\n")[0].partition(": ")[2]
 
 
 def exactness(name: str) -> str:
@@ -178,10 +199,25 @@ def _row(task: str, options: str, entries: Sequence[ExpectedScore]) -> Row:
 
 
 def _values(entries: Iterable[ExpectedScore]) -> list[str]:
+    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{_rounded(each)}" for each in entries]
+
+
+def _likeness(entry: ExpectedScore, published: ExpectedScore) -> tuple[bool, bool]:
+    """Returns whether two scores have the same dimension and the same task."""
+    return entry.dimension == published.dimension, _place(entry)[0] == _place(published)[0]
+
+
+def _with_task(entry: ExpectedScore | None) -> str:
+    """Returns a value with its task, such as ``0.469 (2022 task 2)``."""
+    if entry is None:
+        return _NOTHING
+    task = _place(entry)[0].replace("beir-webis-touche2020", "BEIR")
+    return f"{_rounded(entry)} ({task})"
+
+
+def _rounded(entry: ExpectedScore) -> str:
     # A half is rounded up, and not to the side on which its binary form happens to be.
-    return [
-        f"{each.dimension.removeprefix('relevance-')}&nbsp;{float(each.value) + 1e-9:.3f}" for each in entries
-    ]
+    return f"{float(entry.value) + 1e-9:.3f}"
 
 
 def _image(name: str) -> str:

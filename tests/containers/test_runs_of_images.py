@@ -365,6 +365,13 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
 
 
 @pytest.mark.usefixtures("docker")
+def test_readmes_container_and_new_baseline_have_the_scores_that_it_prints(tmp_path: Path) -> None:
+    page = ROOT / "README.md"
+    tried = follow(page, workspace(tmp_path / "clone"), but=CONTAINERS)
+    assert tried == [command for command in commands(page) if reason(command) in ("", CONTAINERS)]
+
+
+@pytest.mark.usefixtures("docker")
 @pytest.mark.parametrize("name", with_the_rest_nightly(["submit-to-tira.md", "official-data.md"], now=[]))
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""

@@ -1,0 +1,45 @@
+"""Figures that several pages print, and README's table of baselines, have one source each."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from pages import PAGES
+from touche import baselines
+from touche.regression.expected import PUBLISHED, ExpectedScore, read_expected
+
+TABLES = runpy.run_path(str(ROOT / "docs" / "site" / "tables.py"))
+FIGURES = tomllib.loads((ROOT / "docs" / "site" / "figures.toml").read_text(encoding="utf-8"))["figure"]
+
+
+def printed(pattern: str) -> dict[Path, list[str]]:
+    """Returns what the last group of a pattern that takes part in a match matches, on each page."""
+    texts = {page: " ".join(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    matches = {page: [match[match.lastindex] for match in re.finditer(pattern, text)] for page, text in texts.items()}
+    return {page: values for page, values in matches.items() if values}
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure["name"])
+def test_a_figure_is_the_same_on_all_pages(figure: dict[str, str]) -> None:
+    places = printed(figure["pattern"])
+    assert sum(map(len, places.values())) > 1, "printed once: it needs no entry"
+    wrong = {str(page): values for page, values in places.items() if {*values} != {figure["value"]}}
+    assert not wrong
+
+
+def test_readmes_table_has_all_baselines_with_their_methods_and_scores() -> None:
+    assert TABLES["summary"]() in (ROOT / "README.md").read_text(encoding="utf-8")
+    methods = {name: TABLES["method"](name) for name in baselines.names()}
+    assert {name for name, method in methods.items() if not 1 < len(method.split()) <= 5} == set()
+
+
+def test_readme_counts_the_published_scores_of_official_runs() -> None:
+    entries = [entry for name in baselines.names() for entry in read_expected(name)]
+    runs = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.run]
+    count = sum(entry.kind == PUBLISHED for entry in runs)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| published scores of official runs | reproduced: {count} of {count} |" in text
