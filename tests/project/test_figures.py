@@ -19,8 +19,8 @@ FIGURES = tomllib.loads((ROOT / "docs" / "site" / "figures.toml").read_text(enco
 def printed(pattern: str) -> dict[Path, list[str]]:
     """Returns what the last group of a pattern that takes part in a match matches, on each page."""
     texts = {page: " ".join(page.read_text(encoding="utf-8").split()) for page in PAGES}
-    matches = {page: [match[match.lastindex] for match in re.finditer(pattern, text)] for page, text in texts.items()}
-    return {page: values for page, values in matches.items() if values}
+    matches = {page: list(re.finditer(pattern, text)) for page, text in texts.items()}
+    return {page: [match[match.lastindex or 0] for match in places] for page, places in matches.items() if places}
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure["name"])
