@@ -43,7 +43,6 @@ UNRELEASED = {  # README before and after the first release
     "No version is on PyPI yet. Install the package from a clone,": "Install the package",
     "pip install .\n": "pip install touche-baselines\n",
     "pip install '.[": "pip install 'touche-baselines[",
-    "uvx --from . touche": "uvx touche-baselines",
 }
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 

@@ -35,7 +35,7 @@ class Documents(ABC):
         paths: the files of the collection; none for a corpus of ir_datasets.
         side_files: files with more data on the documents, such as spam ranks.
         parser: makes fields from web pages; by default ``touche.documents.html.extraction.parse``.
-        statistics: files with statistics of the whole collection, of which these documents are a part.
+        statistics: files with statistics of the whole collection, which contains these documents.
         readings: data that several rankings share; None for a single ranking.
     """
 

@@ -151,12 +151,12 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """Finds topics and documents in an input directory.
 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
-    first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
-    passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet, *.warc, *.json of ClueWeb22, *.json
-    with an array, other *.json, other *.jsonl with documents, those of BEIR, those with passages, those of
-    BEIR without titles, *.csv and *.tsv whose header names an id and a text.
-    All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
-    subfolders or linked folders, under their original names.
+    first one is used. The order of topics is topics.xml, queries.jsonl. The order of documents is
+    documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet,
+    *.warc, *.json of ClueWeb22, *.json with an array, other *.json, other *.jsonl, and *.csv and *.tsv whose
+    header names an id and a text. The other *.jsonl are ordered by their content: documents, BEIR with
+    titles, passages, BEIR without titles. All except Parquet may be gzipped. Parquet files, archives and
+    texts of ClueWeb22 may also be in subfolders or linked folders, under their original names.
 
     Args:
         directory: the input directory.

@@ -228,7 +228,7 @@ def decoded_lines(path: Path) -> Iterator[str]:
 
 
 def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]:
-    """Yields the text of lines of a file, the first of which has the number ``first``.
+    """Yields the text of lines of a file; the number of the first line is ``first``.
 
     Raises:
         InputError: if a line is not UTF-8.

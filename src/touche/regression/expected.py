@@ -286,7 +286,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedTopics(Expected, kw_only=True, frozen=True):
-    """The published values of a run in each topic of the dataset, all of which a rerun has to have.
+    """The published values of a run in each topic of the dataset. A rerun has to have all of them.
 
     Attributes:
         dimensions: the judged dimensions.

@@ -26,7 +26,7 @@ def known_or_counted(
 ) -> Sequence[Statistics]:
     """Returns the statistics for ranking: those of the whole collection if a file has them, else its own.
 
-    A field of which the file says that nothing is known (null) has its own statistics.
+    If the file has null for a field, the field has the statistics of the documents.
 
     If the documents are the whole collection, they are ranked by their own statistics. These are compared
     with the file, and a log line says how many numbers are equal, or warns which ones differ.

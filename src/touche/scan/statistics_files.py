@@ -102,7 +102,7 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
 
 
 def read_known(path: Path) -> dict[str, KnownStatistics | None]:
-    """Reads what is known of each field by its name; None for a field of which nothing is known.
+    """Reads the known statistics of each field by its name; None for a field without known statistics.
 
     Raises:
         InputError: if the file cannot be read, or has other content.
