@@ -60,7 +60,8 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "benchmarks/images.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
-    "^docker|--runner docker|images (list|build) (./my-team|bm25)|images (digest|verify)|^touche eval.* out/bm25/": CONTAINERS,
+    "^docker|--runner docker|images (list|build) (./my-team|bm25)|images (digest|verify)": CONTAINERS,
+    "^touche evaluate out/bm25/": CONTAINERS,
     "--api|original/run.txt|data fetch": PUBLISHERS,
     "--skip-baseline$": CLIENT,
     "^tira-cli": TIRA,
@@ -83,7 +84,8 @@ class Step:
         text: the command in one line, the content of the file, or the lines.
         path: the path of the file.
         at_end: whether the text is appended to an existing file.
-        shown: the output of a command, in ```console; a line ``...`` replaces lines. None if the page does not have it.
+        shown: the output of a command, in ```console; a line ``...`` replaces any lines. None if the page
+            does not have it.
     """
 
     kind: str

@@ -56,7 +56,7 @@ def overview() -> str:
 
 
 def summary() -> str:
-    """Returns README's table of all baselines, with one published value and the most similar one on a sample."""
+    """Returns README's table of baselines: a published value, and the most similar one on a sample."""
     lines = []
     for name in in_order():
         entries = [entry for entry in scores(name) if not entry.measure]

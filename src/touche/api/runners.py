@@ -169,8 +169,8 @@ def write_run(
         documents: documents instead of a dataset, as for ``run``.
         corpus: the id of a corpus of ir_datasets, for a folder that has only topics.
         keep_fields: a folder that gets the fields of web pages as Parquet, for later runs.
-        statistics: a file with the statistics of the whole collection, which contains the dataset; or the name
-            of statistics in the baseline's folder.
+        statistics: a file with the statistics of the whole collection, which contains the dataset; or the
+            name of statistics in the baseline's folder.
         keep_statistics: a file that gets the statistics.
         tag: the last column of run.txt; empty for the baseline's name and changed options.
         team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
