@@ -242,7 +242,7 @@ def wide(
         ``evaluate``.
 
     Raises:
-        ToucheError: as ``evaluate`` and ``compare``; also if there is a reference and ``every_two``.
+        ToucheError: for the reasons of ``evaluate`` and ``compare``, or if ``reference`` and ``every_two`` are passed.
 
     Examples:
         >>> import touche

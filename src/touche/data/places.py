@@ -27,7 +27,7 @@ def shipped() -> Path | None:
 
 
 def shipped_baselines() -> list[str]:
-    """Returns the names of the shipped baselines; an image has none."""
+    """Returns the names of the shipped baselines; empty inside of an image."""
     root = shipped()
     return sorted(path.parent.name for path in root.glob("baselines/*/baseline.py")) if root else []
 
@@ -94,7 +94,7 @@ def check_exists(name: str) -> None:
 
 
 def available_datasets() -> list[str]:
-    """Returns the ids of the datasets whose topics and corpora are in local folders; an image has none."""
+    """Returns the ids of the datasets whose topics and corpora are in local folders; empty in an image."""
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 

@@ -1,4 +1,4 @@
-"""Results that can be used like their DataFrame."""
+"""Results that offer the attributes and operators of their DataFrame."""
 
 import csv
 import json
