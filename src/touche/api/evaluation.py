@@ -242,7 +242,8 @@ def wide(
         ``evaluate``.
 
     Raises:
-        ToucheError: for the reasons of ``evaluate`` and ``compare``, or if ``reference`` and ``every_two`` are passed.
+        ToucheError: for the reasons of ``evaluate`` and ``compare``, or if both ``reference`` and
+            ``every_two`` are passed.
 
     Examples:
         >>> import touche
