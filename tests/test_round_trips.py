@@ -11,7 +11,7 @@ import pytest
 
 import touche
 from touche.errors import ToucheError
-from touche.trec.forms import runs_of
+from touche.trec.forms import read_runs
 
 TASK = "spot-check/arguments"
 pytestmark = pytest.mark.filterwarnings("ignore")  # some runs have equal tags
@@ -212,7 +212,7 @@ SCORES = {"1": {"a": 2.0, "b": 1.0}}
     ],
 )
 def test_a_dictionary_is_a_run_or_runs_by_name(runs: Any, names: list[str]) -> None:
-    assert [str(run.path) for run in runs_of(runs)] == names  # type: ignore[union-attr]
+    assert [str(run.path) for run in read_runs(runs)] == names  # type: ignore[union-attr]
 
 
 def test_names_of_runs_may_have_blanks(tmp_path: Path) -> None:

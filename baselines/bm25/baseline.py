@@ -49,7 +49,7 @@ def bm25(
             terrier.bm25(k1, b),
             analysis="standard",  # because the fields consist of terms
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
-            fields={name: partial(terrier.terms_of_field, field) for name, field in fields.items()},
+            fields={name: partial(terrier.joined_terms, field) for name, field in fields.items()},
             depth=depth,
             kept_of_lengths=scan.exact,
         )

@@ -30,7 +30,7 @@ def terms(text: str) -> list[str]:
     return [term for term in map(_term, words) if term]
 
 
-def terms_of_field(field: Callable[[Any], str], document: Any) -> str:
+def joined_terms(field: Callable[[Any], str], document: Any) -> str:
     """Returns the terms of a document's field, separated by blanks."""
     return " ".join(terms(field(document)))
 

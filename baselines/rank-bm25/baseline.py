@@ -22,13 +22,13 @@ def rank_bm25(
     depth: number of documents per topic.
     """
     texts = {document.id: document.text for document in documents}
-    if not any(map(words_of, texts.values())):  # rank_bm25 divides by the number of words
+    if not any(map(tokenize, texts.values())):  # rank_bm25 divides by the number of words
         yield from ((topic, with_unmatched([], topic.candidates or (), depth)) for topic in topics)
         return
     indexes = {id: index for index, id in enumerate(texts)}
-    bm25 = BM25Okapi(map(words_of, texts.values()), k1=k1, b=b)
+    bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
     for topic in topics:
-        query = words_of(topic.title)
+        query = tokenize(topic.title)
         among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
         # Scores do not show whether a document has a word of the title: they can be negative or 0.
         matching = [id for id in among if not bm25.doc_freqs[indexes[id]].keys().isdisjoint(query)]
@@ -38,6 +38,6 @@ def rank_bm25(
         yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], unmatched, depth)
 
 
-def words_of(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Returns the words of a text in lower case."""
     return re.findall(r"\w+", text.lower())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from touche.data.ids import ids_of_result
-from touche.data.places import has_corpus, locate_corpus, topics_of
+from touche.data.places import has_corpus, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
@@ -297,7 +297,7 @@ def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> 
 def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
     """Returns the numbers of the topics; None if the file is missing."""
     with suppress(MissingDataError):
-        return frozenset(topic.number for topic in read_topics(topics_of(task, corpus)))
+        return frozenset(topic.number for topic in read_topics(locate_topics(task, corpus)))
     return None
 
 

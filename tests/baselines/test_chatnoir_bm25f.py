@@ -289,7 +289,7 @@ def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
     assert scores("part") != {id: known[id] for id in ("p0", "p1")}
 
 
-FITS = baselines.folder_of("chatnoir-bm25f") / "statistics"
+FITS = baselines.baseline_folder("chatnoir-bm25f") / "statistics"
 
 
 @pytest.fixture

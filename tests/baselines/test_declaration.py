@@ -136,6 +136,6 @@ def test_an_extra_is_that_of_a_base_image_of_this_project(
     monkeypatch.setattr(declaration, "find_spec", lambda name: None)
     write("mine/baseline.py", SOURCE)
     folder = str(write("mine/Dockerfile", f"FROM {base}\n").parent)
-    assert declaration.extra_of(folder) == extra
+    assert declaration.extra_in_dockerfile(folder) == extra
     assert baselines.missing_extra(folder) == ""  # an image of one's own may have other packages
     assert baselines.missing_extra("elrond") == "lucene"

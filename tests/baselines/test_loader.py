@@ -15,8 +15,8 @@ from conftest import ROOT, Touche, Write
 from oracles.formulas import Collection, dlh, dph, pl2
 from reading import read_argsme_json
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
-from touche.baselines import arguments_of
-from touche.baselines.method import tag_of
+from touche.baselines import as_arguments
+from touche.baselines.method import run_tag
 from touche.containers.images import check_name
 from touche.documents.discovery import Input
 from touche.documents.records import Document
@@ -95,7 +95,7 @@ def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert longest_first.option_help == {"unit": "what is counted."}
     tag = longest_first.tag({"depth": 3, "unit": "all words"})
     assert tag == "touche-longest-first-depth=3-unit=all_words"
-    assert tag_of("dense", {"keep_embeddings": "/tmp/e", "depth": 3}) == "touche-dense-depth=3"
+    assert run_tag("dense", {"keep_embeddings": "/tmp/e", "depth": 3}) == "touche-dense-depth=3"
 
 
 def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
@@ -333,10 +333,10 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
         write(f"{name}/baseline.py", SOURCE)
     monkeypatch.chdir(tmp_path)
     shipped = ROOT / "baselines" / "bm25"
-    assert baselines.folder_of("bm25") == shipped and baselines.load("bm25").is_shipped
+    assert baselines.baseline_folder("bm25") == shipped and baselines.load("bm25").is_shipped
     for path in ("./bm25", "bm25/", "./in/../bm25", str(tmp_path / "bm25")):
         assert baselines.load(path).folder == tmp_path / "bm25" and not baselines.load(path).is_shipped
-    assert baselines.folder_of("in/mine").resolve() == tmp_path / "in" / "mine"
+    assert baselines.baseline_folder("in/mine").resolve() == tmp_path / "in" / "mine"
     refused = {
         "mine": r"no baseline 'mine', but a folder of this name; .* write \./mine$",
         "./in": "^in: no baseline.py in this folder",
@@ -394,7 +394,7 @@ def test_annotations_of_the_future_and_options_of_several_values(
     assert run.read_text() == "11 Q0 3(0.5,2.0)(2,'b') 1 1.0 touche-mine-K=3-weights=0.5,2.0-pair=2,b\n"
     assert "'x' is not a valid integer" in touche(*command, "--pair", "x", "b")[2]
     options = {"weights": (0.5, 2.0), "pair": (2, "b"), "loud": False}
-    assert arguments_of(options) == ["--weights", "0.5", "2.0", "--pair", "2", "b", "--no-loud"]
+    assert as_arguments(options) == ["--weights", "0.5", "2.0", "--pair", "2", "b", "--no-loud"]
 
 
 def test_what_a_method_holds_open_is_closed_with_its_rankings(write: Write, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ REFUSED = {
     "base": "would replace touche/base",
     "2022": "2022 cannot be the name",
     "lambda": "lambda cannot be the name",
-    "words-of": "words_of cannot be the name",
+    "tokenize": "tokenize cannot be the name",
     "any": "any cannot be the name",
     "nowhere/us": "the folder nowhere does not exist",
     "file/us": "the folder file does not exist",

@@ -9,7 +9,7 @@ from conftest import Touche, Write
 from touche import tasks
 from touche.containers.runs import input_directory
 from touche.data.convert import write_beir
-from touche.data.judgments import titles_of
+from touche.data.judgments import topic_titles
 from touche.documents.discovery import find
 from touche.errors import ToucheError
 from touche.trec.qrels import read_qrels
@@ -84,4 +84,4 @@ def test_a_data_set_of_beir_is_an_input_of_containers_and_has_titles(
     with input_directory(name) as folder:
         assert find(folder).topics == topics and topics
         assert len([*folder.glob("queries.jsonl*")]) == 1
-    assert titles_of(tasks.task(name)) == {topic.number: topic.title for topic in topics}
+    assert topic_titles(tasks.task(name)) == {topic.number: topic.title for topic in topics}

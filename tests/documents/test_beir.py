@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conftest import Touche, Write
 from texts import IDS, TEXTS
 from touche.data.datasets import open_dataset
-from touche.data.judgments import qrels_of
+from touche.data.judgments import task_qrels
 from touche.documents.beir import corpus_line, pieces_of_beir_corpus
 from touche.documents.discovery import find
 from touche.documents.pages import Page
@@ -74,7 +74,7 @@ def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, p
     original = open_dataset(f"spot-check/{part}")
     assert converted.topics == original.topics
     assert list(converted.documents) == list(original.documents)
-    judged = qrels_of(task(f"spot-check/{part}"), "relevance")
+    judged = task_qrels(task(f"spot-check/{part}"), "relevance")
     positive = {
         topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in judged.items()
     }

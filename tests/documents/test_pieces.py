@@ -111,7 +111,7 @@ def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.jsonl.gz", "wb") as file:
         file.write(JSONL)
     assert [piece.place for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
-    held = Held.of("-", JSONL)
+    held = Held.from_bytes("-", JSONL)
     assert [piece.place for piece in pieces_of_documents(held)] == [None]
 
 

@@ -7,14 +7,14 @@ from conftest import Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.data import ids
-from touche.evaluation.notes import doubts, notes_of, warnings_of
+from touche.evaluation.notes import doubts, score_notes, score_warnings
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.tasks import Corpus, Judgments
 
 
 def notes(run: Evaluated) -> list[str]:
     """Returns notes without the name of the run and the dimension."""
-    return [text.partition(": ")[2] for text in notes_of([run])]
+    return [text.partition(": ")[2] for text in score_notes([run])]
 
 
 UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
@@ -53,7 +53,7 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expect
 
 def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write) -> None:
     runs = [write(f"{n}.txt", run_text(strangers=n, tag=f"run-{n}")) for n in range(3)]
-    text, *_ = warnings_of(evaluate(runs, SPOT))
+    text, *_ = score_warnings(evaluate(runs, SPOT))
     assert text.startswith("run-1, run-2, relevance: less than 90% of the top 5 is judged: ")
 
 

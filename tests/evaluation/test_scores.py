@@ -8,7 +8,7 @@ from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.notes import score_notes, score_warnings, task_warnings
 from touche.evaluation.scores import evaluate, in_judged_order
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
@@ -48,7 +48,7 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
-    assert "less than 90% of the results is judged: " in warnings_of([run])[0]
+    assert "less than 90% of the results is judged: " in score_warnings([run])[0]
 
 
 def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
@@ -93,7 +93,7 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     evaluated = evaluate(paths, SPOT)
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag 'a', so they have other names here"
-    assert warnings_of(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
+    assert score_warnings(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 
 def test_runs_that_cannot_be_evaluated(write: Write) -> None:
@@ -143,7 +143,7 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
     assert [run.scores["trec_eval"].mean for run in (exact, turned)] == pytest.approx(
         [exact_mean, turned_mean]
     )
-    assert "are of nDCG@5 by trec_eval, with pairs in the judged order; only" in notes_of([turned])[-1]
+    assert "are of nDCG@5 by trec_eval, with pairs in the judged order; only" in score_notes([turned])[-1]
 
 
 def test_a_pair_in_both_orders_counts_once() -> None:
@@ -164,4 +164,4 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
         (None, None, 0),
     ]
     assert not odd.scores["trec_eval"].comparable
-    assert any("and has no topic left to average over" in text for text in warnings_of([odd]))
+    assert any("and has no topic left to average over" in text for text in task_warnings([odd]))

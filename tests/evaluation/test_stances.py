@@ -11,7 +11,7 @@ from conftest import Touche, Write
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
-from touche.evaluation.notes import notes_of
+from touche.evaluation.notes import score_notes
 from touche.evaluation.scores import evaluate
 from touche.evaluation.stances import evaluate_stances, stance_difference
 from touche.tasks.cards import read_card
@@ -145,8 +145,8 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     published = tasks.task("touche-2022-task-2").published
     both = [runs[0], Run.of(shorter, runs[1])]
     evaluated = evaluate(both, replace(task, published=published))
-    assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in notes_of(evaluated))
-    assert any("compare only equal N" in text for text in notes_of(evaluated))
+    assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in score_notes(evaluated))
+    assert any("compare only equal N" in text for text in score_notes(evaluated))
 
 
 def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touche: Touche) -> None:

@@ -15,7 +15,7 @@ from touche import baselines, tasks
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
-from touche.data.judgments import qrels_of
+from touche.data.judgments import task_qrels
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
@@ -41,7 +41,7 @@ KNOWN = {
 
 def score(run: Path, task_id: str, dimension: str, evaluator: str) -> Evaluation:
     task = tasks.task(task_id)
-    return EVALUATORS[evaluator](read_run(run), qrels_of(task, dimension), task.measure)
+    return EVALUATORS[evaluator](read_run(run), task_qrels(task, dimension), task.measure)
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

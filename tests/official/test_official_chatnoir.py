@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from touche import tasks
-from touche.data.judgments import qrels_of
+from touche.data.judgments import task_qrels
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.trec.runs import RunLine, read_run
 
@@ -16,7 +16,7 @@ def cached(official: Path, year: int) -> Path:
 
 def evaluated(lines: list[RunLine], year: int, dimension: str, evaluator: str) -> Evaluation:
     task = tasks.task(f"touche-{year}-task-2")
-    return EVALUATORS[evaluator](lines, qrels_of(task, dimension), task.measure)
+    return EVALUATORS[evaluator](lines, task_qrels(task, dimension), task.measure)
 
 
 @pytest.mark.parametrize(

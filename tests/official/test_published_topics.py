@@ -13,7 +13,7 @@ import pytest
 from conftest import Touche
 from touche import baselines, scan, tasks
 from touche.data.datasets import open_dataset
-from touche.data.judgments import qrels_of
+from touche.data.judgments import task_qrels
 from touche.documents.records import conclusion_of, premises_of
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
@@ -39,7 +39,7 @@ TAGS = {ARGUMENTS: "dirichlet_multi_field", PASSAGES: "BM25-Baseline"}
 def ranked(dataset: str, model: Any, statistics: Path | None = None, **how: Any) -> Rankings:
     """The rankings of a dataset by a model, with the statistics that ship."""
     source = open_dataset(dataset)
-    folder = baselines.folder_of("bm25").parent
+    folder = baselines.baseline_folder("bm25").parent
     files = StatisticsFiles(known=statistics or folder / STATISTICS[dataset])
     documents = source.documents.with_statistics(files)
     return {topic.number: hits for topic, hits in scan.rank(source.topics, documents, model, **how)}
@@ -54,7 +54,7 @@ def reproduced_values(dataset: str, rankings: Rankings) -> tuple[int, int]:
         for rank, (id, score) in enumerate(hits, 1)
     ]
     own = {
-        dimension: by_script(Run.of(lines), qrels_of(task, dimension), task.measure).per_topic
+        dimension: by_script(Run.of(lines), task_qrels(task, dimension), task.measure).per_topic
         for dimension in ("relevance", "quality")
     }
     published = [row for row in published_topics(task) if row.tag == TAGS[dataset] and row.dimension in own]
@@ -102,7 +102,7 @@ def test_the_published_values_of_twenty_topics_are_reproduced(official: Path) ->
 def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_path: Path) -> None:
     """Four words of topics 8, 86 and 92 were not fitted, and have the passages' own frequencies here."""
     topics = read_topics(official / "topics" / "touche-2022-task-2.xml")
-    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[PASSAGES]).read_text())
+    shipped = json.loads((baselines.baseline_folder("bm25").parent / STATISTICS[PASSAGES]).read_text())
     terms = shipped["fields"]["text"]["terms"]
     wanted = {term for topic in topics for term in scan.terms(topic.title, "english")}
     assert wanted - terms.keys() == {"am", "disadvantag", "plan", "vs"}

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 
 from conftest import ROOT, Touche, Write, use_clone
-from touche.baselines.method import tag_of
+from touche.baselines.method import run_tag
 from touche.tira.provenance import Software, data_of_files, metadata
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -216,7 +216,7 @@ def test_a_file_of_an_option_is_named_without_its_folder(
     write("mine/baseline.py", f"{baseline}    return [(each, []) for each in topics]\n")
     words = write("secret/words.txt", "the\n")
     out = tmp_path / "out"
-    assert tag_of("mine", {"words": os.path.relpath(words)}) == "touche-mine-words=words.txt"
+    assert run_tag("mine", {"words": os.path.relpath(words)}) == "touche-mine-words=words.txt"
     assert touche("run", tmp_path / "mine", "-i", "spot-check/passages", "-o", out, "--words", words)[0] == 0
     record = metadata_in(out)
     assert record["tag"] == "touche-mine-words=words.txt"

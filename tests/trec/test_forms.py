@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conftest import Write
 from touche.errors import ToucheError
 from touche.trec.columns import Run
-from touche.trec.forms import qrels_of, run_of, runs_of
+from touche.trec.forms import qrels_of, read_runs, run_of
 from touche.trec.qrels import Qrels
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
@@ -118,7 +118,7 @@ def test_frames_of_other_libraries_are_runs_and_qrels(library: str, name: str) -
     assert run.documents_of(run.by_rank) == {"1": ["b", "a"]} and list(run.stances) == ["PRO", "Q0"]
     assert run.as_dict() == {"1": {"b": 2.0, "a": 1.5}}
     assert qrels_of(made_by({"query_id": [1], "doc_id": ["a"], "relevance": [2]})) == {"1": {"a": 2}}
-    assert len(runs_of(made_by(ROWS))) == 1
+    assert len(read_runs(made_by(ROWS))) == 1
     with pytest.raises(ToucheError, match="run has no column 'docno'; it needs qid, docno, score"):
         run_of(made_by({"qid": ["1"], "score": [1.0]}))
 
@@ -256,13 +256,13 @@ def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
 
 def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_run() -> None:
     run = run_of({"1": {"a": 1.0}})
-    assert [str(entry.path) for entry in runs_of([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
+    assert [str(entry.path) for entry in read_runs([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
         "run",
         "run (2)",
         "run (3)",
     ]
-    assert len(runs_of(run.scored_docs())) == len(runs_of(run)) == len(runs_of(run.as_dict())) == 1
-    assert runs_of(["a", Path("b")]) == [Path("a"), Path("b")]
+    assert len(read_runs(run.scored_docs())) == len(read_runs(run)) == len(read_runs(run.as_dict())) == 1
+    assert read_runs(["a", Path("b")]) == [Path("a"), Path("b")]
 
 
 IDS = {"\ue000": True, "ü": True, "x" * 1000: True, "x" * 1001: False}

@@ -10,9 +10,9 @@ from touche.api.scoring import warned
 from touche.errors import ToucheError
 from touche.evaluation import agreement, scores
 from touche.evaluation.agreement import Overlap, ScoredOverlap
-from touche.evaluation.notes import warnings_of
+from touche.evaluation.notes import score_warnings
 from touche.io.progress import watched
-from touche.trec.forms import AnyRun, list_of_runs, run_of, runs_of
+from touche.trec.forms import AnyRun, list_of_runs, read_runs, run_of
 from touche.trec.framed import Table
 
 
@@ -55,11 +55,11 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    originals = runs_of(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
+    originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
         raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
-    read = [run_of(run) for run in runs_of([*originals, *baselines], distinct=False)]
+    read = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
     if task is None:
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
@@ -68,4 +68,4 @@ def overlap(
     evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
     paths = [run.path for run in read]
     records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])
-    return warned(Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated))))
+    return warned(Table(ScoredOverlap, tuple(records), tuple(score_warnings(evaluated))))

@@ -20,7 +20,7 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
 from touche.tasks.per_topic import tasks_with_topics
-from touche.trec.forms import AnyQrels, AnyRun, runs_of
+from touche.trec.forms import AnyQrels, AnyRun, read_runs
 from touche.trec.framed import Table
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def evaluate(
         ('mine', 'RR', 0.75)
     """
     check_choice("order of pairs", pairs, _PAIRS)
-    by_measure = score(runs_of(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    by_measure = score(read_runs(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
     evaluated = [run for group in by_measure for run in group]
     if per_topic and not any(run.is_ranking for run in evaluated):
         raise ToucheError("stances have no topic scores; omit per-topic scores")

@@ -12,14 +12,14 @@ import numpy as np
 from touche import tasks
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
-from touche.io.identifiers import check_tag, expanded, name_of
+from touche.io.identifiers import check_tag, expanded, name_or_path
 from touche.io.inputs import command_line, keeping_inputs
 from touche.io.opening import STANDARD_INPUT, Held
 from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyQrels, AnyRun, file_in_memory, file_of_qrels, list_of_runs, run_of, runs_of
+from touche.trec.forms import AnyQrels, AnyRun, file_in_memory, file_of_qrels, list_of_runs, read_runs, run_of
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.tuning.weights import TunedFusion, tuned
 
@@ -94,10 +94,10 @@ def fuse(
     tag = tag or f"touche-{method}"
     check_tag(tag)
     weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
-    folder = None if output is None else Path(name_of("output", output))
+    folder = None if output is None else Path(name_or_path("output", output))
     started = datetime.now(UTC)
     passed = list_of_runs(runs)
-    sources = runs_of(runs if isinstance(runs, Mapping) else passed)
+    sources = read_runs(runs if isinstance(runs, Mapping) else passed)
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
     if tune is not None and weights is not None:
@@ -106,7 +106,7 @@ def fuse(
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
     passed_runs = [run_of(source) for source in sources]
     read = in_rankings(passed_runs)
-    doubts = tuple(fusion.doubts_of(read))
+    doubts = tuple(fusion.task_warnings(read))
     for text in doubts:
         warn(text)
     tuning = None

@@ -7,13 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from touche.baselines.loader import folder_of, is_shipped, names
+from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers import content, images, verification
 from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import VerifiedImage
 from touche.errors import ToucheError, check_choice
-from touche.io.identifiers import expanded, name_of, names_in
+from touche.io.identifiers import expanded, name_or_path, names_in
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def list_images(
     listed = [
         ListedImage(
             baseline=folder.name,
-            image=images.image_of(folder.name),
+            image=images.image_name(folder.name),
             size=images.size(runner, folder.name),
             published=images.published(folder.name) if is_shipped(folder) else "",
         )
@@ -97,7 +97,7 @@ def build_images(
     """
     check_choice("runner", runner, PROGRAMS)
     chosen = names_in("baseline", baselines) or names()
-    built = [images.image_of(folder.name) for folder in _folders(chosen)]
+    built = [images.image_name(folder.name) for folder in _folders(chosen)]
     images.build(runner, chosen, log)
     return built
 
@@ -126,7 +126,7 @@ def digest_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    digests = [content.digest(runner, images.image_of(folder.name)) for folder in _folders(baselines)]
+    digests = [content.digest(runner, images.image_name(folder.name)) for folder in _folders(baselines)]
     return Table(ImageDigest, tuple(digests))
 
 
@@ -167,9 +167,9 @@ def verify_image(
         return verification.verify_run(runner, Path(expanded(run)), log, baseline=baseline)
     if not baseline:
         raise ToucheError("neither a baseline nor a run is named; name one")
-    return verification.verify(runner, name_of("baseline", baseline), log, against=against)
+    return verification.verify(runner, name_or_path("baseline", baseline), log, against=against)
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:
     """Returns the folders of baselines; no baseline means all that ship."""
-    return [folder_of(name).resolve() for name in names_in("baseline", baselines) or names()]
+    return [baseline_folder(name).resolve() for name in names_in("baseline", baselines) or names()]

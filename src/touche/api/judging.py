@@ -15,10 +15,10 @@ from touche.evaluation import judging
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judging import ToJudge
 from touche.evaluation.scores import Evaluated
-from touche.io.identifiers import name_of
+from touche.io.identifiers import name_or_path
 from touche.io.opening import STANDARD_INPUT
 from touche.io.writing import check_outputs, write_whole
-from touche.trec.forms import AnyQrels, AnyRun, runs_of
+from touche.trec.forms import AnyQrels, AnyRun, read_runs
 from touche.trec.framed import Table
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def to_judge(
         [('x', 1, 0.5), ('y', 2, 0.0)]
     """
     check_choice("evaluator", evaluator, EVALUATORS)
-    path = None if output is None else Path(name_of("output", output))
+    path = None if output is None else Path(name_or_path("output", output))
     if path is not None:
         check_outputs([path])
         _check_overwriting(path)
-    by_measure = score(runs_of(runs), (task, measure, qrels), evaluator)
+    by_measure = score(read_runs(runs), (task, measure, qrels), evaluator)
     if len(by_measure) > 1:
         raise ToucheError("documents to judge are those of one measure; pass only one")
     rankings = defaultdict[str, list[Evaluated]](list)

@@ -7,7 +7,7 @@ from touche import tasks
 from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.trec.columns import Run
-from touche.trec.forms import AnyRun, file_in_memory, runs_of
+from touche.trec.forms import AnyRun, file_in_memory, read_runs
 
 
 def lint(
@@ -40,7 +40,7 @@ def lint(
         >>> findings.is_broken
         True
     """
-    paths = [file_in_memory(run) if isinstance(run, Run) else run for run in runs_of(runs, checks=False)]
+    paths = [file_in_memory(run) if isinstance(run, Run) else run for run in read_runs(runs, checks=False)]
     by_run = teams_of_runs(paths, teams)
     findings, notes = linted(paths, *tasks.dataset(task), by_run)
     return Findings(

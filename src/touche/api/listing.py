@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from touche import tasks
-from touche.baselines.declaration import declared, extra_of
-from touche.baselines.loader import folder_of, load, names
+from touche.baselines.declaration import declared, extra_in_dockerfile
+from touche.baselines.loader import baseline_folder, load, names
 from touche.data.checking import check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import levels, rank, shortlist
-from touche.io.identifiers import name_of, names_in
+from touche.io.identifiers import name_or_path, names_in
 from touche.io.inputs import keeping_inputs
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
@@ -211,7 +211,7 @@ def _listed_baseline(name: str) -> ListedBaseline:
     return ListedBaseline(
         name=baseline.name,
         description=baseline.description,
-        extra=extra_of(name),
+        extra=extra_in_dockerfile(name),
         options=tuple(_option(option, helps.get(name, "")) for name, option in baseline.options.items()),
     )
 
@@ -354,7 +354,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
         'my-task.toml: cannot be read (No such file or directory); check the path'
     """
     paths = [cards] if isinstance(cards, str | PathLike) else [*cards]
-    return Table(CheckedCard, tuple(_checked(Path(name_of("card", path))) for path in paths))
+    return Table(CheckedCard, tuple(_checked(Path(name_or_path("card", path))) for path in paths))
 
 
 def _checked(card: Path) -> CheckedCard:
@@ -398,11 +398,11 @@ def write_for_tira(
         'README.md'
     """
     card = tasks.task(task)
-    folder = Path(name_of("output", output))
+    folder = Path(name_or_path("output", output))
     ranked = [name for name in card.qrels if name != STANCE]
     if not ranked:
         raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")
     chosen = ranked[0] if dimension is None else dimension
     if chosen not in ranked:
         raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked)}")
-    return write_dataset(card, chosen, folder_of(name_of("baseline", baseline)), folder)
+    return write_dataset(card, chosen, baseline_folder(name_or_path("baseline", baseline)), folder)

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touche.baselines.declaration import declared
-from touche.baselines.loader import FILE, folder_of, load, names
+from touche.baselines.loader import FILE, baseline_folder, load, names
 from touche.baselines.method import Baseline
-from touche.baselines.options import arguments_of, checked
+from touche.baselines.options import as_arguments, checked
 from touche.baselines.running import Runs, statistics_named
 from touche.containers.limits import RUNNER_NAMES, Limits
 from touche.data import datasets, places
@@ -25,7 +25,7 @@ from touche.documents.forms import AnyDocuments, documents_in
 from touche.documents.parquet import check_no_fields
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
-from touche.io.identifiers import name_of, path_or_id
+from touche.io.identifiers import name_or_path, path_or_id
 from touche.io.inputs import keeping_inputs
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
@@ -129,8 +129,8 @@ def run(
         ['d1']
     """
     with temporary_folder("touche-run-") as scratch:
-        folder = scratch if output is None else Path(name_of("output", output))
-        ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
+        folder = scratch if output is None else Path(name_or_path("output", output))
+        ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
         has_hits = written.path.stat().st_size > 0
@@ -198,7 +198,7 @@ def write_run(
     if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
     source = "" if in_memory else path_or_id("dataset", dataset)
-    if not (source or in_memory) or not name_of("output", output):
+    if not (source or in_memory) or not name_or_path("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
     if topics is not None and not (in_memory or _ADDRESS.match(source)):
         raise ToucheError(
@@ -211,13 +211,13 @@ def write_run(
     ):
         if is_passed and runner not in runners:
             raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
-    counts = None if keep_statistics is None else Path(name_of("keep_statistics", keep_statistics))
+    counts = None if keep_statistics is None else Path(name_or_path("keep_statistics", keep_statistics))
     settings = _Settings(
         dataset=source,
-        output=Path(name_of("output", output)),
+        output=Path(name_or_path("output", output)),
         corpus=corpus,
-        keep_fields=None if keep_fields is None else name_of("keep_fields", keep_fields),
-        statistics=None if statistics is None else Path(name_of("statistics", statistics)),
+        keep_fields=None if keep_fields is None else name_or_path("keep_fields", keep_fields),
+        statistics=None if statistics is None else Path(name_or_path("statistics", statistics)),
         keep_statistics=counts,
         runner=runner,
         master=master,
@@ -227,7 +227,7 @@ def write_run(
     )
     if runner not in (HERE, SPARK):
         return _write_in_sandbox(baseline, options, settings, {"tag": tag, "team": team}, limits, log)
-    name = "" if isinstance(baseline, Baseline) else name_of("baseline", baseline)
+    name = "" if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
     try:
         ranker = baseline if isinstance(baseline, Baseline) else load(name)
         return _write(ranker, checked(ranker.options, options), settings, tag, team, log)
@@ -252,7 +252,7 @@ def declaration(name: str) -> Baseline:
     if baseline is None:
         problem = "no @baseline whose options can be read without running code"
         remedy = "decorate one function with @baseline, and make each default a literal"
-        raise InputError(folder_of(name) / FILE, problem, remedy)
+        raise InputError(baseline_folder(name) / FILE, problem, remedy)
     return baseline
 
 
@@ -270,12 +270,12 @@ def _write_in_sandbox(
     if any(value is not None for value in of_input):
         problem = "corpus, keep_fields, statistics and keep_statistics have no effect on the runner"
         raise ToucheError(f"{problem} {settings.runner}; omit them")
-    ranker = baseline if isinstance(baseline, Baseline) else declaration(name_of("baseline", baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else declaration(name_or_path("baseline", baseline))
     if not ranker.typed:
         raise ToucheError(f"{ranker.name} is a function without an image; pass the name of a baseline")
     places.check_exists(settings.dataset)
     values = ranker.changed(checked(ranker.options, options))
-    words = arguments_of(values | {name: text for name, text in texts.items() if text})
+    words = as_arguments(values | {name: text for name, text in texts.items() if text})
     job = Job(baseline=ranker.typed, arguments=words, input=settings.dataset, output=settings.output)
     usage = RUNNERS[settings.runner](job, limits, log)
     return WrittenRun(

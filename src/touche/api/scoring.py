@@ -10,13 +10,13 @@ from touche import tasks
 from touche.errors import ToucheError, check_choice, warn
 from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.notes import score_notes, score_warnings
 from touche.evaluation.scores import Evaluated
 from touche.io.identifiers import expanded
 from touche.io.opening import resolved
-from touche.tasks.measures import measures_of
+from touche.tasks.measures import parse_measures
 from touche.trec.columns import Run
-from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
+from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, read_runs, run_of
 
 _T = TypeVar("_T")
 
@@ -29,7 +29,7 @@ def score(
     evaluators = [] if evaluator == "both" else [evaluator]
     task, measure, qrels = scored_by
     with file_of_qrels(qrels) as path:
-        scored = tasks.tasks_scored_by(task, measures_of(measure), path)
+        scored = tasks.tasks_scored_by(task, parse_measures(measure), path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
     return [naming_qrels(qrels, group) for group in by_measure]
 
@@ -46,7 +46,7 @@ def with_reference(
 ) -> tuple[list[Path | Run], str | Path | None]:
     """Returns runs with different names, and the name or path of the reference among them."""
     sources = list_of_runs(runs)
-    named = runs_of(runs if isinstance(runs, Mapping) else sources)
+    named = read_runs(runs if isinstance(runs, Mapping) else sources)
     return named, reference_name(reference, sources, named)
 
 
@@ -84,11 +84,11 @@ def reference_name(
 
 
 def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+    return tuple(dict.fromkeys(text for group in by_measure for text in score_warnings(group)))
 
 
 def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    notes = dict.fromkeys(text for group in by_measure for text in score_notes(group))
     task = by_measure[0][0].task
     return (*notes, *([f"{task.id}: {task.results_note}"] if task.results_note else []))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from touche import tasks
 from touche.api.listing import PublishedResults, published
 from touche.data.datasets import open_dataset
-from touche.data.judgments import qrels_of
-from touche.data.places import topics_of
+from touche.data.judgments import task_qrels
+from touche.data.places import locate_topics
 from touche.documents.collection import Documents
 from touche.errors import ToucheError, choice
 from touche.io.opening import Held
@@ -37,7 +37,7 @@ class _QrelsByDimension(Mapping[str, Qrels]):
         if dimension not in self._task.qrels:
             known = choice(dimension, self._task.qrels)
             raise DimensionError(f"{self._task.id} has no dimension {dimension!r}; {known}")
-        return qrels_of(self._task, dimension)
+        return task_qrels(self._task, dimension)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._task.qrels)
@@ -64,7 +64,7 @@ class TaskData:
     @cached_property
     def topics(self) -> Table[Topic]:
         """The topics; ``topics.frame()`` has a row for each."""
-        return Table(Topic, tuple(read_topics(topics_of(*tasks.dataset(self.id)))))
+        return Table(Topic, tuple(read_topics(locate_topics(*tasks.dataset(self.id)))))
 
     @property
     def qrels(self) -> Mapping[str, Qrels]:

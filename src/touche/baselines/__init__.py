@@ -2,12 +2,12 @@
 
 from touche.baselines.declaration import declared as declared
 from touche.baselines.declaration import missing_extra as missing_extra
-from touche.baselines.loader import folder_of as folder_of
+from touche.baselines.loader import baseline_folder as baseline_folder
 from touche.baselines.loader import load as load
 from touche.baselines.loader import names as names
 from touche.baselines.method import Baseline as Baseline
 from touche.baselines.method import Rankings as Rankings
 from touche.baselines.method import Topics as Topics
 from touche.baselines.method import baseline as baseline
-from touche.baselines.options import arguments_of as arguments_of
+from touche.baselines.options import as_arguments as as_arguments
 from touche.baselines.running import run as run

@@ -10,7 +10,7 @@ from operator import add, mul, sub, truediv
 from types import GenericAlias
 from typing import Any, Literal
 
-from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, parsed, values_of
+from touche.baselines.loader import DEFAULTS, FILE, as_tuple, baseline_folder, is_shipped, parsed
 from touche.baselines.method import Baseline, Method
 
 _MODULES = {  # the modules of each extra; base images have the same names
@@ -52,7 +52,7 @@ def declared(name: str) -> Baseline | None:
     Raises:
         ToucheError: if the folder does not exist.
     """
-    folder = folder_of(name)
+    folder = baseline_folder(name)
     try:
         module = parsed(folder / FILE)
         functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
@@ -64,9 +64,9 @@ def declared(name: str) -> Baseline | None:
     return Baseline(folder.name, method, typed=name, folder=folder, is_shipped=is_shipped(folder))
 
 
-def extra_of(name: str) -> str:
+def extra_in_dockerfile(name: str) -> str:
     """Returns the extra of the base image in a baseline's Dockerfile: lucene, models or empty."""
-    dockerfile = folder_of(name) / "Dockerfile"
+    dockerfile = baseline_folder(name) / "Dockerfile"
     text = dockerfile.read_text(encoding="utf-8", errors="replace") if dockerfile.is_file() else ""
     bases = _BASE.findall(text)
     return bases[-1] if bases else ""
@@ -74,7 +74,7 @@ def extra_of(name: str) -> str:
 
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
-    extra = extra_of(name) if is_shipped(folder_of(name)) else ""
+    extra = extra_in_dockerfile(name) if is_shipped(baseline_folder(name)) else ""
     return "" if all(map(find_spec, _MODULES.get(extra, ()))) else extra
 
 
@@ -110,7 +110,7 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
     for argument, node in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         default = _literal(node, names)
         annotation = _annotation(argument.annotation, names)
-        if not all(type(item) in DEFAULTS for item in values_of(default)):
+        if not all(type(item) in DEFAULTS for item in as_tuple(default)):
             raise ValueError(default)
         option = Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         parameters.append(option)

@@ -46,7 +46,7 @@ def _content(path: Path, *identity: int) -> bytes:
     return path.read_bytes()
 
 
-def digest_of(files: Mapping[Path, str]) -> str:
+def combined_digest(files: Mapping[Path, str]) -> str:
     """Returns the md5 of paths and fingerprints."""
     lines = sorted(f"{path} {value}\n" for path, value in files.items())
     return hashlib.md5("".join(lines).encode(errors="backslashreplace")).hexdigest()

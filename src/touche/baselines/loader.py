@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import digest_of, fingerprints, read_content
+from touche.baselines.files import combined_digest, fingerprints, read_content
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import import_baseline, without_packages
 from touche.data.places import shipped, shipped_baselines
@@ -45,12 +45,12 @@ def load(name: str) -> Baseline:
         >>> bm25.name, bm25.options["k1"].default
         ('bm25', 0.9)
     """
-    folder = folder_of(name)
+    folder = baseline_folder(name)
     path = folder / FILE
     real_folder = folder.resolve()
     files = fingerprints(real_folder)
     try:
-        module = import_baseline(real_folder, digest_of(files))
+        module = import_baseline(real_folder, combined_digest(files))
         loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
         options = [option for ranker in loaded for option in ranker.options.values()]
     except ToucheError:  # the message has a remedy, such as for missing Java
@@ -64,7 +64,7 @@ def load(name: str) -> Baseline:
         problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
         raise InputError(path, problem, "write these parameters", line=only.line)
     for option in options:
-        if not all(type(value) in DEFAULTS for value in values_of(option.default)):
+        if not all(type(value) in DEFAULTS for value in as_tuple(option.default)):
             problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
             raise InputError(path, problem, "choose such a default", line=only.line)
     return replace(
@@ -94,7 +94,7 @@ def _parsed(content: bytes, path: Path) -> ast.Module:
         return ast.parse(content, path)
 
 
-def folder_of(name: str) -> Path:
+def baseline_folder(name: str) -> Path:
     """Returns the folder of a baseline by its name or path; names with a slash, ``.`` and ``..`` are paths.
 
     Raises:
@@ -133,13 +133,13 @@ def is_shipped(folder: Path) -> bool:
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 
 
-def frames_of(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
+def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
     """Returns the frames of an error in the code of a folder, an absolute path without links."""
     frames = traceback.extract_tb(error.__traceback__)
     return [frame for frame in frames if _is_own(folder, frame.filename)]
 
 
-def values_of(default: Any) -> tuple[Any, ...]:
+def as_tuple(default: Any) -> tuple[Any, ...]:
     """Returns the values of an option: one value, or those of a tuple."""
     return default if isinstance(default, tuple) and default else (default,)
 
@@ -152,7 +152,7 @@ def _is_own(folder: Path, file: str) -> bool:
 def _refuse(folder: Path, error: Exception) -> NoReturn:
     """Raises the error for a baseline that cannot be loaded, with the line that caused it."""
     real_folder = folder.resolve()
-    lines = [(frame.filename, frame.lineno) for frame in frames_of(real_folder, error)]
+    lines = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]
     if isinstance(error, SyntaxError) and _is_own(real_folder, error.filename or ""):
         lines.append((error.filename or "", error.lineno))
     file, line = lines[-1] if lines else (str(real_folder / FILE), None)

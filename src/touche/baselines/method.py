@@ -132,14 +132,14 @@ class Baseline:
 
         Options whose names begin with ``keep_`` are left out.
         """
-        return tag_of(self.name, self.changed(options))
+        return run_tag(self.name, self.changed(options))
 
     def changed(self, options: dict[str, Any]) -> dict[str, Any]:
         """Returns the options that differ from their defaults."""
         return {name: value for name, value in options.items() if value != self.options[name].default}
 
 
-def tag_of(name: str, changed: Mapping[str, Any]) -> str:
+def run_tag(name: str, changed: Mapping[str, Any]) -> str:
     """Returns the tag of a run from the baseline's name and the changed options.
 
     Options such as ``keep_embeddings`` are left out, because they store values and change no ranking.

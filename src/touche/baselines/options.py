@@ -8,7 +8,7 @@ from touche.errors import ParameterError, choice
 from touche.io.identifiers import quoted
 
 
-def arguments_of(options: Mapping[str, Any]) -> list[str]:
+def as_arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns options as words of the command line; a flag that is off becomes ``--no-``."""
     words: list[str] = []
     for name, value in options.items():

@@ -7,7 +7,7 @@ from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.data.datasets import opened
-from touche.io.identifiers import name_of, path_or_id
+from touche.io.identifiers import name_or_path, path_or_id
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def pyterrier(
     imported("pyterrier", "pyterrier")
     from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier
 
-    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
     values = checked(ranker.options, options)
     documents = None
     if dataset is not None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from touche.baselines.method import Baseline, Ranking
 from touche.baselines.neighbours import libraries
-from touche.baselines.options import arguments_of
+from touche.baselines.options import as_arguments
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ParameterError, ToucheError
@@ -188,4 +188,4 @@ def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
 
 def _command(ranker: Baseline, options: dict[str, Any]) -> str:
     """Returns the command line of the baseline, with the options that differ from their defaults."""
-    return shlex.join(["touche", "run", ranker.typed or ranker.name, *arguments_of(ranker.changed(options))])
+    return shlex.join(["touche", "run", ranker.typed or ranker.name, *as_arguments(ranker.changed(options))])

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from touche import baselines
-from touche.baselines.loader import frames_of
+from touche.baselines.loader import frames_in
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import without_packages
 from touche.cli.output import BROKEN
@@ -31,7 +31,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
     except ToucheError:
         raise
     except Exception as error:
-        frames = frames_of(baseline.folder, error) if baseline.folder else []
+        frames = frames_in(baseline.folder, error) if baseline.folder else []
         if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
             raise
         is_verbose = _log.isEnabledFor(logging.DEBUG)
@@ -41,7 +41,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         for line in without_packages("".join(trace.format())).splitlines():
             say(line)
         file = Path(frames[-1].filename).relative_to(baseline.folder or "")
-        path = baselines.folder_of(baseline.typed) / file
+        path = baselines.baseline_folder(baseline.typed) / file
         what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
         more = "" if is_verbose else ", or see all frames with --verbose"
         say(f"touche: {path}:{frames[-1].lineno}: {what}; repair it{more}")

@@ -11,7 +11,7 @@ from touche.cli.commands import DATASET_ID, PATH, TASK_ID, Option, argument, opt
 from touche.cli.output import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, read_standard_input
-from touche.tasks.measures import measures_of
+from touche.tasks.measures import parse_measures
 from touche.trec.runs import MAX_DEPTH, check_files
 
 
@@ -32,7 +32,7 @@ def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[
 
 
 def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[str | None]:
-    return measures_of(texts)
+    return parse_measures(texts)
 
 
 def checking(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:

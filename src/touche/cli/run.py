@@ -40,18 +40,18 @@ class Baselines(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         try:
             if known := baselines.declared(cmd_name):
-                return self.command_of(known, cmd_name)
+                return self.make_command(known, cmd_name)
         except ToucheError:
             if not ctx.resilient_parsing:
                 raise
         if ctx.resilient_parsing:  # shell completion shows no errors and runs no code
             return None
         in_sandbox = ctx.obj in (*PROGRAMS, "tira")
-        return self.command_of((declaration if in_sandbox else baselines.load)(cmd_name), cmd_name)
+        return self.make_command((declaration if in_sandbox else baselines.load)(cmd_name), cmd_name)
 
-    def command_of(self, baseline: Baseline, name: str) -> click.Command:
+    def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
-        return command_of(baseline, name)
+        return make_command(baseline, name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Moves the baseline to the front, because its options may stand before it."""
@@ -119,7 +119,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 ]
 
 
-def command_of(baseline: Baseline, name: str) -> click.Command:
+def make_command(baseline: Baseline, name: str) -> click.Command:
     """Creates the command that runs a baseline."""
 
     def callback(**values: Any) -> None:
@@ -131,7 +131,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         name,
         callback=callback,
         params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
-        **helps_of(baseline, name),
+        **help_texts(baseline, name),
         example=example if baselines.names() else "baseline -i INPUT -o DIR",
     )
 
@@ -153,13 +153,13 @@ def _run(
 
 def _example_of_input(name: str) -> str:
     """Returns a part of the toy collection that the baseline ranks, by its expected.toml."""
-    file = baselines.folder_of(name) / "expected.toml"
+    file = baselines.baseline_folder(name) / "expected.toml"
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     parts = re.findall('"(spot-check/[a-z]+)"', text)
     return mode(parts) if parts and _EXAMPLE not in parts else _EXAMPLE
 
 
-def helps_of(baseline: Baseline, name: str) -> dict[str, str | None]:
+def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
     """Returns the help texts of a baseline's command; the short one names a missing extra."""
     paragraphs = baseline.description.split("\n\n")
     extra, first = baselines.missing_extra(name), " ".join(paragraphs[0].split())
@@ -183,19 +183,19 @@ def own_options(
         InputError: if a name is taken.
     """
     command = Command("run", params=[*common])
-    taken = set[str]().union(*map(_names_of, command.get_params(click.Context(command))))
+    taken = set[str]().union(*map(_option_names, command.get_params(click.Context(command))))
     section, texts = f"Options of {baseline.name}", baseline.option_help
     options = [make(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
     for own in options:
-        for name in sorted(_names_of(own) & taken):
+        for name in sorted(_option_names(own) & taken):
             problem = f"an option cannot be called {own.name!r}, because {name} is taken"
-            file = baselines.folder_of(baseline.typed) / FILE
+            file = baselines.baseline_folder(baseline.typed) / FILE
             raise InputError(file, problem, "rename it", baseline.line)
-        taken |= _names_of(own)
+        taken |= _option_names(own)
     return [*options]
 
 
-def _names_of(option: click.Parameter) -> set[str]:
+def _option_names(option: click.Parameter) -> set[str]:
     """Returns the names of an option, and the Python name of its value."""
     return {*option.opts, *option.secondary_opts, str(option.name)}
 

@@ -13,7 +13,7 @@ from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import Column, Sheet, counted, folds_sheet, interval, quietly, render, tell, warn
-from touche.cli.run import Baselines, helps_of, own_options
+from touche.cli.run import Baselines, help_texts, own_options
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
@@ -35,7 +35,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 class Sweeps(Baselines):
     """A command for each baseline, whose own options take several values."""
 
-    def command_of(self, baseline: Baseline, name: str) -> click.Command:
+    def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             texts = {name: text for name in baseline.options if (text := values.pop(name)) is not None}
             _sweep(baseline, texts, **values)
@@ -44,7 +44,7 @@ class Sweeps(Baselines):
             name,
             callback=callback,
             params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
-            **helps_of(baseline, name),
+            **help_texts(baseline, name),
             example=f"touche sweep {name} {_example(baseline)} --task spot-check/arguments -o out/sweep",
         )
 

@@ -215,7 +215,7 @@ def _of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
 def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
     """Yields a table for each dimension and measure of a task."""
     for (dimension, measure, topics), results in published.by_kind.items():
-        source = Column("source", format=partial(_numbers_of, _numbers(results)))
+        source = Column("source", format=partial(_source_numbers, _numbers(results)))
         if dimension == STANCE:
             title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
             yield Sheet([*_STANCES, source], results, _sources(results), [title])
@@ -295,7 +295,7 @@ def _ranks(row: PublishedResult) -> str | None:
     return None if row.rank_low is None else f"{row.rank_low} to {row.rank_high}"
 
 
-def _numbers_of(numbers: Mapping[str, str], row: PublishedResult) -> str:
+def _source_numbers(numbers: Mapping[str, str], row: PublishedResult) -> str:
     return ", ".join(numbers[source] for source in row.sources)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from touche.baselines.files import digest_of, fingerprints
+from touche.baselines.files import combined_digest, fingerprints
 from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import spark_errors
 from touche.cluster.fields import FieldsFolder
@@ -80,7 +80,7 @@ def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Inp
         folder: a folder shared by all machines.
         baseline: the baseline's folder, or None.
     """
-    version = digest_of(fingerprints(baseline)) if baseline else ""
+    version = combined_digest(fingerprints(baseline)) if baseline else ""
     results = Saved(folder, version.encode())
     yield replace(input, documents=replace(input.documents, saved=results))  # type: ignore[call-arg]
     results.remove()  # not after an error, so that the next run can resume
@@ -126,7 +126,9 @@ class _Folder:
             return self.path(entry.name)
         _check_sizes([entry])
         with spark_errors():
-            return Held.of(entry.name, bytes(self._read().load(entry.name).select("content").head()[0]))
+            return Held.from_bytes(
+                entry.name, bytes(self._read().load(entry.name).select("content").head()[0])
+            )
 
     def contents(self, paths: Iterable[str], tasks: int) -> Any:
         """Returns an RDD with the contents of files; Spark distributes them to tasks, however many.
@@ -175,13 +177,15 @@ def find_remote(
     path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
-        input = Input.of(read_topics(path), path, files)
+        input = Input.combine(read_topics(path), path, files)
     else:
         _check_sizes(collection_entries)
         sources = partial(folder.contents, [entry.name for entry in collection_entries])
         topics_file = topics or folder.readable_file(entries[path])
         # Only files of this machine can be read again, for their md5.
-        input = replace(Input.of(read_topics(topics_file), path, files), files=(topics,) if topics else ())
+        input = replace(
+            Input.combine(read_topics(topics_file), path, files), files=(topics,) if topics else ()
+        )
     return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))
 
 
@@ -195,4 +199,4 @@ def _check_sizes(entries: Iterable[_Entry]) -> None:
 
 def _selected_contents(selected: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
     """Yields the selected files among Spark's rows, with their contents."""
-    return (Held.of(row.path, row.content) for row in rows if row.path in selected)
+    return (Held.from_bytes(row.path, row.content) for row in rows if row.path in selected)

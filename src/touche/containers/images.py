@@ -13,8 +13,8 @@ from importlib.metadata import metadata, version
 from pathlib import Path
 from shlex import quote
 
-from touche.baselines.declaration import extra_of
-from touche.baselines.loader import folder_of, is_shipped, names
+from touche.baselines.declaration import extra_in_dockerfile
+from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
@@ -47,7 +47,7 @@ _GITHUB = "https://github.com/"
 _log = logging.getLogger(__name__)
 
 
-def image_of(name: str) -> str:
+def image_name(name: str) -> str:
     """Returns the image of a baseline, such as ``touche/bm25``."""
     return f"{_IMAGE_PREFIX}{name}"
 
@@ -77,7 +77,7 @@ def base() -> str:
     """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
     address = "" if _buildable_clone() else published("base")
     if not address:
-        return image_of("base")
+        return image_name("base")
     digest = _project_url("Base image").rpartition("@")[2]
     return f"{address}@{digest}" if digest else address
 
@@ -89,7 +89,7 @@ def check_name(folder: Path) -> None:
         InputError: if it cannot.
     """
     if folder.name in _BASES or (folder.name in names() and not is_shipped(folder)):
-        problem = f"its image would replace {image_of(folder.name)}"
+        problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "use a-z, 0-9, and single . _ - between them"
@@ -102,9 +102,9 @@ def instead(baseline: str) -> str:
     Args:
         baseline: the name of the baseline, or the path of its folder.
     """
-    folder = folder_of(baseline).resolve()
+    folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    if not extra_of(baseline) or not (root or published(folder.name)):
+    if not extra_in_dockerfile(baseline) or not (root or published(folder.name)):
         return ""
     build = "" if is_shipped(folder) and not root else f"touche images build {quote(baseline)}, then "
     return f"; or run its image: {build}add --runner docker"
@@ -135,9 +135,9 @@ def build(
     for name in dict.fromkeys(name for folder in folders for name in _bases(folder, root)):
         if root:
             builder.build_base(name, root)
-        elif not output_of(program, "image", "inspect", image_of(name)):
+        elif not output_of(program, "image", "inspect", image_name(name)):
             raise ToucheError(
-                f"{program} has no image {image_of(name)}; {_remedy_without_clone(program, name)}"
+                f"{program} has no image {image_name(name)}; {_remedy_without_clone(program, name)}"
             )
     for folder in folders:
         builder.build_baseline(folder, root)
@@ -245,7 +245,7 @@ def size(program: str, name: str) -> str:
         ToucheError: if the program is missing.
     """
     check_program(program)
-    size = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
+    size = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_name(name))
     return f"{int(size) / 1e6:.0f} MB" if size else ""
 
 
@@ -280,9 +280,9 @@ def check_image(program: str, baseline: str) -> None:
     Raises:
         ToucheError: if the image does not exist.
     """
-    folder = folder_of(baseline).resolve()
+    folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    image = image_of(folder.name)
+    image = image_name(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
     if not output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
         if is_shipped(folder) and not root:
@@ -306,11 +306,11 @@ def _remedy_without_clone(program: str, name: str) -> str:
     address = published(name)
     if not address:
         return "build it in a clone of touche-baselines"
-    return f"get it with: {program} pull {address} && {program} tag {address} {image_of(name)}"
+    return f"get it with: {program} pull {address} && {program} tag {address} {image_name(name)}"
 
 
 def _with_dockerfile(name: str) -> Path:
-    folder = folder_of(name).resolve()
+    folder = baseline_folder(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
         raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its name there")

@@ -15,10 +15,10 @@ from uuid import uuid4
 
 from touche import tasks
 from touche.baselines.declaration import missing_extra
-from touche.baselines.loader import folder_of
+from touche.baselines.loader import baseline_folder
 from touche.baselines.running import statistics_named
 from touche.containers.content import digest
-from touche.containers.images import check_image, image_of
+from touche.containers.images import check_image, image_name
 from touche.containers.limits import Limits
 from touche.containers.meter import LARGEST_PROCESS, metered, metering, read_usage
 from touche.containers.programs import Ended, Log, check_exit, check_program, execute, output_of, succeeds
@@ -81,7 +81,7 @@ class Job:
     @property
     def name(self) -> str:
         """The name of the baseline."""
-        return folder_of(self.baseline).resolve().name
+        return baseline_folder(self.baseline).resolve().name
 
 
 Runner = Callable[[Job, Limits, Log], Usage]
@@ -116,7 +116,7 @@ def run_in(program: str) -> Runner:
         check_program(program)
         check_image(program, job.baseline)
         _remove_abandoned(program)
-        image = digest(program, image_of(job.name)).digest
+        image = digest(program, image_name(job.name)).digest
         with _output_directory(job) as output:
             name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
             command = [
@@ -126,7 +126,7 @@ def run_in(program: str) -> Runner:
                 *_sandbox(program, limits),
                 *_mounts(job, output),
                 f"--env={IMAGE_VARIABLE}={image}",
-                image_of(job.name),
+                image_name(job.name),
             ]
             command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
             remove = (program, "rm", "--force", "--volumes", name)
@@ -160,10 +160,10 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
-    image = digest("docker", image_of(job.name)).digest
+    image = digest("docker", image_name(job.name)).digest
     inside = " ".join([f"{IMAGE_VARIABLE}={image}", "baseline -i $inputDataset -o $outputDir", *arguments])
     began = time.monotonic()
-    command = [program, "--image", image_of(job.name), "--command", inside]
+    command = [program, "--image", image_name(job.name), "--command", inside]
     with input_directory(job.input) as directory, _output_directory(job) as output:
         remove = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
@@ -294,7 +294,7 @@ def _statistics_option(job: Job) -> list[str]:
         return []
     task, corpus = tasks.dataset(job.input)
     name = "" if corpus is task.corpora["full"] else corpus.statistics or ""
-    is_available = bool(name) and statistics_named(folder_of(job.baseline), name).is_file()
+    is_available = bool(name) and statistics_named(baseline_folder(job.baseline), name).is_file()
     return ["--statistics", name] if is_available else []
 
 
@@ -302,7 +302,7 @@ def _files(dataset: str) -> dict[str, Path]:
     """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with datasets.naming_size(dataset):
-        topics = places.topics_of(task, corpus)
+        topics = places.locate_topics(task, corpus)
         files = places.locate_corpus(corpus).iterdir()
         name = name_of_topics(topics)
         return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import shorten
 
-from touche.baselines.loader import folder_of, is_shipped, names
+from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import Content, File, digest, read_content
 from touche.containers.images import (
     REVISION_LABEL,
     TITLE_LABEL,
     build,
     explain,
-    image_of,
+    image_name,
     published,
     read_labels,
 )
@@ -89,9 +89,9 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         ToucheError: if an image is missing or belongs to something else, or the build fails.
     """
     check_program(program)
-    folder = folder_of(baseline).resolve()
+    folder = baseline_folder(baseline).resolve()
     commit = origin(folder)["revision"]
-    local = image_of(folder.name)
+    local = image_name(folder.name)
     exists = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", local))
     address = published(folder.name) if is_shipped(folder) and not exists else ""
     image = against or address or local
@@ -129,14 +129,14 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
         raise InputError(
             metadata, f"there is no shipped baseline {name!r}", "pass the folder of the baseline"
         )
-    folder = folder_of(baseline or name).resolve()
+    folder = baseline_folder(baseline or name).resolve()
     commit = origin(folder)["revision"]
     reason = _reason_not_comparable(commit, revision, f"the run {run}")
     if reason:
         return VerifiedImage(
             subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
         )
-    image = image_of(folder.name)
+    image = image_name(folder.name)
     is_local = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", image))
     is_same_image = is_local and digest(program, image).digest == expected
     return _compare(
@@ -166,7 +166,7 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
 def _revision_of_image(program: str, image: str, name: str) -> str:
     """Returns the commit in the labels of a baseline's image."""
     labels = read_labels(program, image)
-    if labels.get(TITLE_LABEL) != image_of(name):
+    if labels.get(TITLE_LABEL) != image_name(name):
         raise ToucheError(f"{image} is not an image of {name}; pass one of {name} to --against")
     revision = labels.get(REVISION_LABEL, "")
     if revision in ("", "unknown"):
@@ -222,7 +222,7 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
     temporary = f"verify-{os.getpid()}"
     prefix = f"touche-{temporary}/"
     options = ["--no-cache", f"--build-arg=TEMPORARY={temporary}"]
-    name = folder_of(baseline).resolve().name
+    name = baseline_folder(baseline).resolve().name
     try:
         build(program, [baseline], log, prefix=prefix, options=options)
         content = read_content(program, f"{prefix}{name}")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from touche.data.ids import ids_of_result
-from touche.data.judgments import qrels_of
-from touche.data.places import locate, locate_corpus, topics_of
+from touche.data.judgments import task_qrels
+from touche.data.places import locate, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import quoted
 from touche.tasks import PAIR, STANCE, Task
@@ -53,7 +53,7 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
             checked.missing += (name,)
             return None
 
-    topics = available(f"topics/{task.topics}", lambda: read_topics(topics_of(task, corpus)))
+    topics = available(f"topics/{task.topics}", lambda: read_topics(locate_topics(task, corpus)))
     numbers = None if topics is None else {topic.number for topic in topics}
     if numbers is not None:
         checked.topics = len(numbers)
@@ -67,7 +67,7 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         ids = read_ids(folder, of_sentences=task.rules.unit == PAIR)
         checked.documents = None if ids is None else len(ids)
     for dimension, judgments in task.qrels.items():
-        qrels = available(f"qrels/{judgments.file}", lambda name=dimension: qrels_of(task, name))  # type: ignore[misc]
+        qrels = available(f"qrels/{judgments.file}", lambda name=dimension: task_qrels(task, name))  # type: ignore[misc]
         if qrels is None:
             continue
         path = locate("qrels", judgments.file)

@@ -14,7 +14,7 @@ from touche.data.places import (
     is_available,
     is_dataset,
     locate_corpus,
-    topics_of,
+    locate_topics,
 )
 from touche.data.remedies import ELSEWHERE, in_bytes
 from touche.data.sources import official
@@ -36,13 +36,13 @@ def open_dataset(dataset: str) -> Input:
     """
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
-        topics = topics_of(task, corpus)
+        topics = locate_topics(task, corpus)
         documents: Documents
         if corpus.ir_datasets is None or has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
         else:
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
-        source = Input.of(read_topics(topics), topics, documents)
+        source = Input.combine(read_topics(topics), topics, documents)
         is_whole = corpus is task.corpora["full"]
         return replace(source, statistics=corpus.statistics or "", is_whole=is_whole, dataset=dataset)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from touche.data.convert import whole_folder
-from touche.data.judgments import qrels_of
-from touche.data.places import locate_corpus, topics_of
+from touche.data.judgments import task_qrels
+from touche.data.places import locate_corpus, locate_topics
 from touche.errors import InputError
 from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import Task
@@ -44,12 +44,12 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")
     task.check_one_ranking("ir_measures")
-    topics = topics_of(task, task.corpora["full"])
+    topics = locate_topics(task, task.corpora["full"])
     corpus = locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     lines = (
         f"{topic} 0 {id} {max(label, 0)}\n"
-        for topic, labels in qrels_of(task, dimension).items()
+        for topic, labels in task_qrels(task, dimension).items()
         for id, label in labels.items()
     )
     with whole_folder(folder) as part:

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from touche.data.places import locate, topics_of
+from touche.data.places import locate, locate_topics
 from touche.errors import MissingDataError
 from touche.tasks import STANCE, Task
 from touche.trec.by_stance import ranking_names
@@ -10,7 +10,7 @@ from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
 from touche.trec.topics import read_topics
 
 
-def qrels_of(task: Task, dimension: str) -> Qrels:
+def task_qrels(task: Task, dimension: str) -> Qrels:
     """Returns the qrels of a task in one dimension; a stance is its index in ``task.stances``.
 
     If each stance has its own ranking, the topics are as ``1 PRO``.
@@ -44,7 +44,7 @@ def restricted(qrels: Qrels, task: Task) -> Qrels:
     return Qrels({topic: qrels[topic] for topic in topics if topic in qrels})
 
 
-def titles_of(task: Task) -> dict[str, str]:
+def topic_titles(task: Task) -> dict[str, str]:
     """Returns the titles of a task's topics and rankings by name; empty if the topics are missing or unknown.
 
     Raises:
@@ -52,7 +52,7 @@ def titles_of(task: Task) -> dict[str, str]:
     """
     for corpus in task.corpora.values():
         with suppress(MissingDataError):
-            topics = read_topics(topics_of(task, corpus))
+            topics = read_topics(locate_topics(task, corpus))
             return {
                 name: topic.title
                 for topic in topics

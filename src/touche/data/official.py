@@ -19,7 +19,7 @@ from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.data.sources import Source, is_to_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, warn
-from touche.io.identifiers import name_of
+from touche.io.identifiers import name_or_path
 from touche.trec.framed import Table
 
 FAILED = "failed"
@@ -160,7 +160,7 @@ def fetch(
         {'not in the mirror'}
     """
     ids = _ids(datasets)
-    folder = None if output is None else Path(name_of("output", output))
+    folder = None if output is None else Path(name_or_path("output", output))
     mirror_folder = None if mirror is None else _folder(mirror)
     sources = [source for source in sources_of(ids) if not (no_corpora and source.kind == "corpora")]
     missing = [source for source in sources if is_to_download(source, folder)]
@@ -285,7 +285,7 @@ def _ids(datasets: str | Sequence[str]) -> list[str]:
 
 
 def _folder(mirror: str | PathLike[str]) -> Path:
-    path = Path(name_of("mirror", mirror))
+    path = Path(name_or_path("mirror", mirror))
     if not os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises if the name is too long)
         raise InputError(path, "no such folder", "pass the folder to copy the data from")
     return path

@@ -58,7 +58,7 @@ def is_available(kind: str, name: str) -> bool:
     return False
 
 
-def topics_of(task: Task, corpus: Corpus) -> Path:
+def locate_topics(task: Task, corpus: Corpus) -> Path:
     """Returns the file of topics; a data set of BEIR, or of fewer topics, has it in the folder of the corpus.
 
     Raises:
@@ -102,7 +102,7 @@ def has_dataset(dataset: str) -> bool:
     """Returns whether topics and corpus of a dataset are in local folders."""
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
-        return bool(topics_of(task, corpus)) and has_corpus(corpus)
+        return bool(locate_topics(task, corpus)) and has_corpus(corpus)
     return False
 
 

@@ -46,7 +46,7 @@ def remedy(path: str) -> str:
         option = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_dataset_in(path) or task_id or '--all'}{option}"
         return f"get it with: {command}, or {ELSEWHERE}"
-    folder = tasks.folder_of(task_id)
+    folder = tasks.data_folder(task_id)
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 

@@ -139,7 +139,7 @@ class Input:
     dataset: str = ""
 
     @classmethod
-    def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
+    def combine(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
         """Combines topics with the collection in which to search."""
         all_topics = tuple(topics)
         took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
@@ -180,7 +180,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
             raise
         took = f"{len(topics)} topics from {topics_path.name}"
         return Input(topics=topics, documents=MissingDocuments(error), took=took, files=(topics_path,))
-    return Input.of(topics, topics_path, documents)
+    return Input.combine(topics, topics_path, documents)
 
 
 def find_documents(directory: Path) -> Files | Images:

@@ -205,7 +205,7 @@ Evaluator = Callable[[Sequence[RunLine], Qrels, Measure], Evaluation]
 EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
-def evaluators_of(measure: Measure) -> list[str]:
+def evaluators_for(measure: Measure) -> list[str]:
     """Returns the evaluators of a measure: both for nDCG@k, touche for its own, trec_eval for others."""
     if measure in (MACRO_F1, *PER_STANCE.values()):
         return ["touche"]

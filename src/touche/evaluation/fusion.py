@@ -267,7 +267,7 @@ def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
     return Run(
         path=Path(tag),
         topics=Words([*topics], np.repeat(np.arange(len(topics), dtype=np.int32), counts)),
-        stances=Words.of(_joined([topic.stances for topic in topics.values()], np.object_).tolist()),
+        stances=Words.encode(_joined([topic.stances for topic in topics.values()], np.object_).tolist()),
         documents=_joined([topic.documents for topic in topics.values()], np.object_),
         ranks=_joined([np.arange(1, count + 1) for count in counts], np.int64),
         scores=_as_written(_joined([topic.scores for topic in topics.values()], np.float32)),
@@ -285,7 +285,7 @@ def _as_written(scores: NDArray[np.float32]) -> Floats:
     return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 
-def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
+def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
     columns = [Run.of(run) for run in runs]
     topics = [set(run.by_topic) for run in columns]

@@ -13,7 +13,7 @@ from touche.evaluation.evaluators import (
     TREC_EVAL_VERSION,
     Evaluation,
     by_trec_eval,
-    evaluators_of,
+    evaluators_for,
 )
 from touche.evaluation.leaderboard import comparable, own_rank, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
@@ -30,12 +30,12 @@ from touche.trec.topics import in_order
 _SHOWN_TOPICS = 5
 
 
-def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
+def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
     """Returns warnings about the scores of runs."""
     return _grouped(runs, doubts)
 
 
-def notes_of(runs: Sequence[Evaluated]) -> list[str]:
+def score_notes(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why the evaluators differ, and the ranks among published scores."""
     measure = runs[0].measure
     alone = f"{measure} is scored only by trec_eval, because the organizers' script does not have it"
@@ -43,7 +43,7 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
         alone = f"{measure} is not a measure of trec_eval; it is computed on trec_eval's ranking"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
     notes += [*_equal_to_published(runs), *_grouped(runs, _among_reported)]
-    return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
+    return [alone, *notes] if evaluators_for(measure) == ["trec_eval"] else notes
 
 
 def doubts(run: Evaluated) -> Iterator[str]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from touche.data.judgments import qrels_of, titles_of
+from touche.data.judgments import task_qrels, topic_titles
 from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of, judged_order
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for, judged_order
 from touche.evaluation.images import evaluation_by
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
@@ -311,8 +311,8 @@ def evaluate(
     evaluators = list(evaluators)
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     _check(paths, task, evaluators, any_order)
-    judged = {dimension: qrels_of(task, dimension) for dimension in _scored(task)}
-    titles = titles_of(task)
+    judged = {dimension: task_qrels(task, dimension) for dimension in _scored(task)}
+    titles = topic_titles(task)
     records = []
     for source in watched(runs, "evaluating", "runs", len(paths)):
         run, skipped = _read(source, task, judged)
@@ -373,12 +373,12 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
     Raises:
         ToucheError: if judgments are missing, unusable or of other topics.
     """
-    judgments = qrels_of(task, dimension)
+    judgments = task_qrels(task, dimension)
     lines, skipped = _read(run, task, {dimension: judgments})
     return _evaluated(
         run=lines,
         task=task,
-        titles=titles_of(task),
+        titles=topic_titles(task),
         dimension=dimension,
         judgments=judgments,
         evaluators=EVALUATORS,
@@ -428,7 +428,7 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
-    known = evaluators_of(task.measure)
+    known = evaluators_for(task.measure)
     ranked_dimensions = task.qrels.keys() - {STANCE}
     if ranked_dimensions and "trec_eval" in known and not {*evaluators} <= {*known}:
         problem = f"touche, the organizers' script, lacks {task.measure}"
@@ -451,7 +451,7 @@ def _evaluated(
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
     lines = in_judged_order(run, judgments) if any_order else run
-    known = evaluators_of(task.measure_for(dimension))
+    known = evaluators_for(task.measure_for(dimension))
     try:
         evaluations = {
             name: _evaluation(name, lines, judgments, task, dimension)

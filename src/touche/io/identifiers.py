@@ -38,7 +38,7 @@ def expanded(path: str | PathLike[str]) -> str:
     return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
 
 
-def name_of(what: str, value: object) -> str:
+def name_or_path(what: str, value: object) -> str:
     """Returns the name or path of a baseline or dataset as text.
 
     Raises:
@@ -56,7 +56,7 @@ def names_in(what: str, values: str | PathLike[str] | Iterable[object]) -> list[
         ParameterError: if one is neither.
     """
     listed = [values] if isinstance(values, str | PathLike) else values
-    return [name_of(what, value) for value in listed]
+    return [name_or_path(what, value) for value in listed]
 
 
 def path_or_id(what: str, value: object) -> str:
@@ -65,7 +65,7 @@ def path_or_id(what: str, value: object) -> str:
     Raises:
         ParameterError: if it is neither.
     """
-    text = name_of(what, value)
+    text = name_or_path(what, value)
     return os.path.join(os.curdir, text) if isinstance(value, PathLike) else text  # noqa: PTH118
 
 

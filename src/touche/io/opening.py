@@ -146,7 +146,7 @@ class Held(PosixPath):
     content: bytes
 
     @classmethod
-    def of(cls, name: str, content: bytes) -> "Held":
+    def from_bytes(cls, name: str, content: bytes) -> "Held":
         """Returns a file with this name and content."""
         held = cls(name)
         held.content = content
@@ -171,7 +171,7 @@ def read_standard_input() -> Held:
     """
     if sys.stdin is None:
         raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
-    return Held.of(STANDARD_INPUT, sys.stdin.buffer.read())
+    return Held.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from msgspec import Meta, field
 from msgspec.structs import asdict, force_setattr, replace
 
-from touche.baselines.loader import folder_of
-from touche.baselines.options import arguments_of
+from touche.baselines.loader import baseline_folder
+from touche.baselines.options import as_arguments
 from touche.data.datasets import open_dataset
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.evaluators import EVALUATORS, evaluators_of
+from touche.evaluation.evaluators import EVALUATORS, evaluators_for
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, is_dataset, measure_of
@@ -161,7 +161,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def arguments(self) -> list[str]:
         """The options as words of the command line."""
-        return arguments_of(self.options)
+        return as_arguments(self.options)
 
     @property
     def available(self) -> bool:
@@ -245,8 +245,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
         if (measure is MACRO_F1) != (self.dimension == STANCE):
             raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
-        if self.evaluator not in evaluators_of(measure):
-            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_of(measure)[0]}")
+        if self.evaluator not in evaluators_for(measure):
+            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
 
     def _read_reported(self) -> None:
         rows = {row.system: row for row in reported_results(self.dataset)}
@@ -486,7 +486,7 @@ def read_expected(baseline: str) -> list[Expected]:
     Raises:
         InputError: if the file is missing or broken, or an entry is incomplete or has unknown names.
     """
-    path = folder_of(baseline) / EXPECTED_FILE
+    path = baseline_folder(baseline) / EXPECTED_FILE
     tables = asdict(read_record(path, _File)) if path.exists() else {}
     if not any(tables.values()):
         problem = "no entries in this file" if tables else "no such file"

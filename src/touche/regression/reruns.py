@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from touche import baselines
-from touche.baselines.method import tag_of
+from touche.baselines.method import run_tag
 from touche.regression.expected import PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import Published, dataset
 
@@ -44,7 +44,7 @@ def rerun_tags(rows: Collection[Published]) -> set[str]:
     """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
     scores = published_scores() if rows else []
     return {
-        tag_of(score.baseline, score.options) for row in rows for score in scores if belongs_to(score, row)
+        run_tag(score.baseline, score.options) for row in rows for score in scores if belongs_to(score, row)
     }
 
 

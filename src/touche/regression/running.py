@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import baselines, tasks
-from touche.baselines.loader import folder_of, is_shipped
+from touche.baselines.loader import baseline_folder, is_shipped
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Runner, Usage
@@ -60,7 +60,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         tasks.dataset(dataset_id)  # raises an error for an unknown id
     expected = list[Expected]()
     outcomes = list[Outcome]()
-    for name in [name for name in names or baselines.names() if folder_of(name)]:  # or an error
+    for name in [name for name in names or baselines.names() if baseline_folder(name)]:  # or an error
         unread = Expected(baseline=name)
         try:
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
@@ -169,7 +169,7 @@ def _updated(outcome: Outcome) -> Outcome:
 def _rewrite(pinned: Expected) -> None:
     import tomlkit  # here, because only --update needs its 7 ms; it preserves comments and order
 
-    path = folder_of(pinned.baseline) / EXPECTED_FILE
+    path = baseline_folder(pinned.baseline) / EXPECTED_FILE
     if is_shipped(path.parent) and clone() is None:
         raise InputError(
             path, "it belongs to the installed package", "change it in a clone of touche-baselines"

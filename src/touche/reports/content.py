@@ -14,7 +14,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
-from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.notes import score_notes, score_warnings
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.opening import is_file, md5
@@ -64,7 +64,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     dimensions = _by_dimension(rankings)
     runs_once = dimensions[rankings[0].dimension]
     views, faults = _views(rankings)
-    warnings = [*faults, *warnings_of(runs)]
+    warnings = [*faults, *score_warnings(runs)]
     own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*own_corpus, *task.corpora.values()]
     if task.published and corpora[0] != task.corpora["full"]:
@@ -82,7 +82,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         runs=_files(runs_once),
         reference=_reference(runs_once, views, reference) if has_reference else "",
         views=views,
-        notes={dimension: notes_of(ranked) for dimension, ranked in dimensions.items()},
+        notes={dimension: score_notes(ranked) for dimension, ranked in dimensions.items()},
         winners=_winners(views),
         titles=runs[0].titles,
         topics=first_results(ranks, [*rankings, *detected], texts, images),
@@ -220,7 +220,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
         qrels_md5=md5(locate("qrels", runs[0].qrels)),
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,
-        notes=[*notes_of(runs), *faults],
+        notes=[*score_notes(runs), *faults],
     )
 
 

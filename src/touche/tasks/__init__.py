@@ -60,7 +60,7 @@ def data_folders() -> list[Path]:
     return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
 
 
-def folder_of(task_id: str) -> Path | None:
+def data_folder(task_id: str) -> Path | None:
     """Returns the folder in ``TOUCHE_DATA`` with the card of a task; None for a shipped task."""
     return next((card.parents[1] for card in _of_user(task_id)), None)
 

@@ -99,7 +99,7 @@ def measures_in(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def measures_of(measure: Any) -> list[str | None]:
+def parse_measures(measure: Any) -> list[str | None]:
     """Returns the names of measures, each once; None and an empty list mean the measure of the task.
 
     Args:

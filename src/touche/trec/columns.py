@@ -100,7 +100,7 @@ class Words:
     codes: NDArray[np.int32]
 
     @classmethod
-    def of(cls, column: Sequence[str]) -> "Words":
+    def encode(cls, column: Sequence[str]) -> "Words":
         """Creates a column from the word of each line."""
         words = Codes()
         codes = words.encode(column)
@@ -202,7 +202,7 @@ class Run(Sequence[RunLine], Framed):
         Args:
             name: the name.
         """
-        return replace(self, path=Path(name), tags=Words.of([name] * len(self)))
+        return replace(self, path=Path(name), tags=Words.encode([name] * len(self)))
 
     def ranked_by_score(self) -> "Run":
         """Returns the run with the ranks that trec_eval derives from the scores, from 1."""
@@ -268,11 +268,11 @@ class Run(Sequence[RunLine], Framed):
     def by_stance(self) -> "Run":
         """Returns the run with a ranking for each stance of a topic, whose name is as ``1 PRO``."""
         names = map(" ".join, zip(self.topics, self.stances, strict=True))
-        return replace(self, topics=Words.of([*names]))
+        return replace(self, topics=Words.encode([*names]))
 
     def by_topic_number(self) -> "Run":
         """Returns the run with topics instead of the names of rankings: the inverse of ``by_stance``."""
-        return replace(self, topics=Words.of([name.partition(" ")[0] for name in self.topics]))
+        return replace(self, topics=Words.encode([name.partition(" ")[0] for name in self.topics]))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""

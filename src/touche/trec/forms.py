@@ -64,7 +64,7 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
     return [several] if several and all(map(_is_record, several)) else several
 
 
-def runs_of(
+def read_runs(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True, checks: bool = True
 ) -> list[Path | Run]:
     """Returns one run or several, files as paths; different runs with the same name are numbered.
@@ -108,7 +108,7 @@ def runs_of(
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
     """Returns runs with the names of a dictionary; unchecked files keep their content, line by line."""
     result = list[Path | Run]()
-    for name, run in zip(runs, runs_of([*runs.values()], distinct=distinct, checks=checks), strict=True):
+    for name, run in zip(runs, read_runs([*runs.values()], distinct=distinct, checks=checks), strict=True):
         label = one_line(str(name)).strip()
         if not label:
             raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
@@ -116,7 +116,7 @@ def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> lis
             result.append(run_of(run).called(label))
         else:
             with open_binary(run) as file:
-                result.append(Held.of(label, file.read()))
+                result.append(Held.from_bytes(label, file.read()))
     return result
 
 
@@ -247,7 +247,7 @@ def _path(source: str | PathLike[str]) -> Path:
 
 def file_in_memory(run: Run) -> Held:
     """Returns a run as a file in memory, which has the run's path and lines."""
-    return Held.of(str(run.path), run.text().encode())
+    return Held.from_bytes(str(run.path), run.text().encode())
 
 
 def _held(file: Any) -> Held:
@@ -256,7 +256,9 @@ def _held(file: Any) -> Held:
         content = file.read()
     except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
         raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
-    return Held.of(name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    return Held.from_bytes(
+        name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    )
 
 
 def _is_of_ranx(source: object) -> bool:

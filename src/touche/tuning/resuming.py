@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from touche.baselines.declaration import EXTRA_MODULES
-from touche.baselines.files import digest_of, fingerprint, fingerprints
+from touche.baselines.files import combined_digest, fingerprint, fingerprints
 from touche.baselines.neighbours import INSTALLED
 from touche.baselines.running import Runs
 from touche.documents.files import Files
@@ -118,7 +118,7 @@ class Resumption:
 
     def _digest(self, folder: Path, files: Mapping[Path, str]) -> str:
         """Returns the digest of the files in a folder, without those of the sweep."""
-        return digest_of(
+        return combined_digest(
             {
                 path: fingerprint
                 for path, fingerprint in files.items()
@@ -202,7 +202,7 @@ def _version_text(module: str, packages: Iterable[str]) -> str:
 
 def _digest_of_code(path: Path) -> str:
     """Returns the digest of a module's file or folder."""
-    return digest_of(fingerprints(path)) if path.is_dir() else fingerprint(path)
+    return combined_digest(fingerprints(path)) if path.is_dir() else fingerprint(path)
 
 
 def _is_newer_than_process(path: Path) -> bool:

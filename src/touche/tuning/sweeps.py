@@ -25,13 +25,13 @@ from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cro
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.identifiers import check_tag, name_or_path, path_or_id
 from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder, together, write_whole
 from touche.tasks import Task
-from touche.tasks.measures import measures_of
+from touche.tasks.measures import parse_measures
 from touche.trec.forms import AnyQrels, file_of_qrels
 from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE
@@ -99,15 +99,15 @@ def sweep(
     check_choice("evaluator", evaluator, EVALUATORS)
     if cross_validation is not None:
         check_choice("cross-validation", cross_validation, FOLDS)
-    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
     settings = grid_settings(ranker.options, grid)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         name = path_or_id("dataset", dataset)
         task = name if task is None and is_dataset(name) else task
-        scored = tasks.tasks_scored_by(task, measures_of(measure), judgments)
+        scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.took}")
-        runs = Path(name_of("output", output)) if output is not None else folder
+        runs = Path(name_or_path("output", output)) if output is not None else folder
         result = run_settings(ranker, source, runs, settings, scored, evaluator, cross_validation)
     if output is not None:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])

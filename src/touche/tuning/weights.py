@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from touche.data.judgments import qrels_of
+from touche.data.judgments import task_qrels
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
-from touche.evaluation.evaluators import evaluators_of
+from touche.evaluation.evaluators import evaluators_for
 from touche.evaluation.fusion import Method, Shares, run_of_topics, topic_shares, weighted
 from touche.evaluation.images import evaluation_by, means_of_topics
 from touche.io.progress import watched
@@ -81,7 +81,7 @@ def tuned(
         raise ToucheError(f"{problem}; omit some, or pass weights")
     rankings = in_rankings([Run.of(run) for run in runs], task.rules.ranked_stances)
     shares = dict(topic_shares(rankings, method))
-    qrels = qrels_of(task, dimension)
+    qrels = task_qrels(task, dimension)
     measure = task.measure_for(dimension)
     grid = list(simplex(len(runs), STEPS))
     values = {
@@ -96,7 +96,7 @@ def tuned(
     return TunedFusion(
         dimension=dimension,
         measure=str(measure),
-        evaluator=evaluators_of(measure)[0],
+        evaluator=evaluators_for(measure)[0],
         run=_fused(shares, method, weights, depth, tag),
         weights=weights,
         cross_validation=folds,
@@ -130,7 +130,7 @@ def _values(
     """Returns the value of each judged topic, fused with some weights; that of trec_eval, if it has one."""
     judged = {name: topic_shares for name, topic_shares in shares.items() if name in qrels}
     run = _fused(judged, method, {topic_in(name): weights for name in judged}, depth, "fused")
-    evaluator = evaluators_of(measure)[0]
+    evaluator = evaluators_for(measure)[0]
     values = means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic) if run else {}
     return {topic_in(name): 0.0 for name in qrels} | values  # topics that all runs lack score 0
 
