@@ -36,9 +36,11 @@ class InputError(ToucheError):
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
-        self.problem, self.remedy, self.line = problem, remedy, line
-        place = f"{path}:{line}" if line is not None else str(path)
-        super().__init__(f"{place}: {problem}; {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+        self.line = line
+        position = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{position}: {problem}; {remedy}")
 
 
 class ParameterError(ToucheError):

@@ -9,8 +9,8 @@ from touche.containers.runs import Job, _output_directory
 from touche.errors import InputError
 
 
-def job(output: Path, given: str = "spot-check/passages") -> Job:
-    return Job("bm25", (), given, output)
+def job(output: Path, source: str = "spot-check/passages") -> Job:
+    return Job("bm25", (), source, output)
 
 
 @pytest.fixture

@@ -76,8 +76,8 @@ def build_once(program: str, *names: str) -> None:
 
 def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage:
     """Has a runner write the bytes that the local run writes; returns what it took."""
-    usage = runner(job(folder / "there", baseline, given=given), Limits(), print)
-    run_locally(job(folder / "here", baseline, given=given), Limits(), print)
+    usage = runner(job(folder / "there", baseline, source=given), Limits(), print)
+    run_locally(job(folder / "here", baseline, source=given), Limits(), print)
     assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
     return usage
 
@@ -113,8 +113,8 @@ def containers(program: str, pid: int) -> str:
     return output_of(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
 
 
-def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
-    return Job(baseline, arguments, given, output)
+def job(output: Path, baseline: str = "bm25", *arguments: str, source: str = "spot-check/passages") -> Job:
+    return Job(baseline, arguments, source, output)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_an_image_reads_both_generations_of_input(
 ) -> None:
     for name, content in INPUTS[kind].items():
         write(f"in/{name}", content)
-    run_in(program)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
+    run_in(program)(job(tmp_path / "out", source=str(tmp_path / "in")), Limits(), print)
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
@@ -172,7 +172,7 @@ def test_the_id_of_tiras_dataset_is_in_the_metadata_of_a_folder(
         write(f"in/{name}", content)
     monkeypatch.setenv("TIRA_DATASET_ID", "cats-20261101-training")
     for folder, runner in (("there", run_in(program)), ("here", run_locally)):
-        runner(job(tmp_path / folder, given=str(tmp_path / "in")), Limits(), print)
+        runner(job(tmp_path / folder, source=str(tmp_path / "in")), Limits(), print)
         metadata = YAML(typ="safe").load(tmp_path / folder / "ir-metadata.yml")
         assert metadata["data"]["test collection"]["name"] == "cats-20261101-training"
 
@@ -345,10 +345,10 @@ def test_an_image_older_than_its_files_is_named(
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
     for name, content in INPUTS["TIRA"].items():
         write(f"a:ro/{name}", content)
-    run_in(program)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
+    run_in(program)(job(tmp_path / "b:ro", source=str(tmp_path / "a:ro")), Limits(), print)
     assert (tmp_path / "b:ro" / "run.txt").exists()
     with pytest.raises(ToucheError, match="/a,b: Docker and Podman cannot mount"):
-        run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
+        run_in(program)(job(tmp_path / "a,b", source=str(tmp_path / "a:ro")), Limits(), print)
 
 
 def test_a_program_that_is_missing_or_does_not_run_is_named(
@@ -434,7 +434,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
         server.shutdown()
     inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
     (tmp_path / "out").mkdir()
-    run = job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs")
+    run = job(tmp_path / "out", "sentence-coherence", source="spot-check/pairs")
     mounts = _mounts(run, run.output)
     try:
         run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
@@ -443,7 +443,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
         succeeds("docker", "image", "rm", "--force", "touche/nsp-test")
     local = ["--coherence", "nsp", "--model", str(tiny), "--depth", "100"]
     run_locally(
-        job(tmp_path / "here", "sentence-coherence", *local, given="spot-check/pairs"), Limits(), print
+        job(tmp_path / "here", "sentence-coherence", *local, source="spot-check/pairs"), Limits(), print
     )
     here, there = ((tmp_path / name / "run.txt").read_text() for name in ("here", "out"))
     tag = "touche-sentence-coherence-coherence=nsp-model={}-depth=100"

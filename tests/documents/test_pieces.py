@@ -61,8 +61,8 @@ def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
 
     def documents() -> Iterator[Any]:
         for piece in split(path):
-            assert piece.place and len(pickle.dumps(piece.place)) < 1000
-            again = pickle.loads(pickle.dumps(piece.place)).piece()
+            assert piece.in_file and len(pickle.dumps(piece.in_file)) < 1000
+            again = pickle.loads(pickle.dumps(piece.in_file)).piece()
             assert (again.path, again.line, again.raw) == (piece.path, piece.line, piece.raw)
             yield from again.documents(seen)
 
@@ -110,9 +110,9 @@ def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) ->
 def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.jsonl.gz", "wb") as file:
         file.write(JSONL)
-    assert [piece.place for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
+    assert [piece.in_file for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
     held = Held.from_bytes("-", JSONL)
-    assert [piece.place for piece in pieces_of_documents(held)] == [None]
+    assert [piece.in_file for piece in pieces_of_documents(held)] == [None]
 
 
 def test_pieces_know_their_lines_and_hold_whole_records(

@@ -12,7 +12,7 @@ import numpy as np
 from touche import tasks
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
-from touche.io.identifiers import check_tag, expanded, name_or_path
+from touche.io.identifiers import check_tag, expanded, optional_path
 from touche.io.inputs import command_line, keeping_inputs
 from touche.io.opening import STANDARD_INPUT, Held
 from touche.tira.outputs import METADATA_FILE, write_ranked
@@ -94,7 +94,7 @@ def fuse(
     tag = tag or f"touche-{method}"
     check_tag(tag)
     weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
-    folder = None if output is None else Path(name_or_path("output", output))
+    folder = optional_path("output", output)
     started = datetime.now(UTC)
     passed = list_of_runs(runs)
     sources = read_runs(runs if isinstance(runs, Mapping) else passed)

@@ -13,7 +13,7 @@ from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import VerifiedImage
 from touche.errors import ToucheError, check_choice
-from touche.io.identifiers import expanded, name_or_path, names_in
+from touche.io.identifiers import baseline_names, expanded, name_or_path
 from touche.trec.framed import Table
 
 _log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def build_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    chosen = names_in("baseline", baselines) or names()
+    chosen = baseline_names(baselines) or names()
     built = [images.image_name(folder.name) for folder in _folders(chosen)]
     images.build(runner, chosen, log)
     return built
@@ -172,4 +172,4 @@ def verify_image(
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:
     """Returns the folders of baselines; no baseline means all that ship."""
-    return [baseline_folder(name).resolve() for name in names_in("baseline", baselines) or names()]
+    return [baseline_folder(name).resolve() for name in baseline_names(baselines) or names()]

@@ -1,7 +1,6 @@
 """What to judge next, as records and as a file."""
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,8 @@ from touche.evaluation import judging
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.judging import ToJudge
 from touche.evaluation.scores import Evaluated
-from touche.io.identifiers import name_or_path
+from touche.io.grouping import group_by
+from touche.io.identifiers import optional_path
 from touche.io.opening import STANDARD_INPUT
 from touche.io.writing import check_outputs, write_whole
 from touche.trec.forms import AnyQrels, AnyRun, read_runs
@@ -64,22 +64,19 @@ def to_judge(
         [('x', 1, 0.5), ('y', 2, 0.0)]
     """
     check_choice("evaluator", evaluator, EVALUATORS)
-    path = None if output is None else Path(name_or_path("output", output))
+    path = optional_path("output", output)
     if path is not None:
         check_outputs([path])
         _check_overwriting(path)
     by_measure = score(read_runs(runs), (task, measure, qrels), evaluator)
     if len(by_measure) > 1:
         raise ToucheError("documents to judge are those of one measure; pass only one")
-    rankings = defaultdict[str, list[Evaluated]](list)
-    for run in by_measure[0]:
-        if run.is_ranking:
-            rankings[run.dimension].append(run)
+    rankings = [run for run in by_measure[0] if run.is_ranking]
     merged = dict[tuple[str, str], ToJudge]()
     notes = list[str]()
-    for dimension, of_dimension in rankings.items():
-        rows = judging.to_judge(of_dimension, evaluator)
-        notes.append(_note(of_dimension, dimension, evaluator, rows))
+    for dimension, ranked in group_by(rankings, lambda run: run.dimension).items():
+        rows = judging.to_judge(ranked, evaluator)
+        notes.append(_note(ranked, dimension, evaluator, rows))
         for row in rows:
             earlier = merged.get((row.topic, row.document))
             gain = row.gain + (earlier.gain if earlier else 0.0)

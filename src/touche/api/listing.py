@@ -15,7 +15,8 @@ from touche.data.checking import check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import levels, rank, shortlist
-from touche.io.identifiers import name_or_path, names_in
+from touche.io.grouping import group_by
+from touche.io.identifiers import as_path, baseline_names, name_or_path
 from touche.io.inputs import keeping_inputs
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
@@ -120,9 +121,8 @@ class PublishedResults(Table[PublishedResult]):
     @cached_property
     def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
         """The results by dimension, measure and number of topics, which is None for all topics."""
-        groups: dict[tuple[str, str, int | None], list[PublishedResult]] = {}
-        for row in sorted(self, key=lambda row: row.dimension == STANCE):
-            groups.setdefault(row.kind, []).append(row)
+        stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
+        groups = group_by(stances_last, lambda row: row.kind)
         return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in groups.items()}
 
     @cached_property
@@ -201,7 +201,7 @@ def list_baselines(
         >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
         [('k1', 'float', 0.9), ('b', 'float', 0.4)]
     """
-    listed = names_in("baseline", baselines) or names()
+    listed = baseline_names(baselines) or names()
     return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
 
 
@@ -253,9 +253,7 @@ def published(task: str | None = None) -> PublishedResults:
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
-    by_kind: dict[tuple[str, str, int | None], list[Published]] = {}
-    for row in task.published:
-        by_kind.setdefault(row.kind, []).append(row)
+    by_kind = group_by(task.published, lambda row: row.kind)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
     level_of = {
         row: level for rows in by_kind.values() for row, level in zip(rows, levels(rows), strict=True)
@@ -354,7 +352,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
         'my-task.toml: cannot be read (No such file or directory); check the path'
     """
     paths = [cards] if isinstance(cards, str | PathLike) else [*cards]
-    return Table(CheckedCard, tuple(_checked(Path(name_or_path("card", path))) for path in paths))
+    return Table(CheckedCard, tuple(_checked(as_path("card", path)) for path in paths))
 
 
 def _checked(card: Path) -> CheckedCard:
@@ -398,7 +396,7 @@ def write_for_tira(
         'README.md'
     """
     card = tasks.task(task)
-    folder = Path(name_or_path("output", output))
+    folder = as_path("output", output)
     ranked = [name for name in card.qrels if name != STANCE]
     if not ranked:
         raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")

@@ -11,7 +11,7 @@ from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
-from touche.io.identifiers import name_or_path, names_in, quoted
+from touche.io.identifiers import baseline_names, optional_path, quoted
 from touche.io.inputs import keeping_inputs
 from touche.io.optional import imported
 from touche.io.progress import processors
@@ -77,8 +77,7 @@ def regress(
     check_choice("runner", runner, RUNNERS)
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
     records, results, folder, table, reruns = (
-        None if path is None else Path(name_or_path("output", path))
-        for path in (output, junit, report, summary, record)
+        optional_path("output", path) for path in (output, junit, report, summary, record)
     )
     for file in (records, results, reruns):
         if file and not file.parent.is_dir():
@@ -88,7 +87,7 @@ def regress(
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
-    expected, outcomes = running.read_expectations(names_in("baseline", baselines), ids)
+    expected, outcomes = running.read_expectations(baseline_names(baselines), ids)
     if folder:
         make_folder(folder)
     keep = folder / "runs" if folder else None

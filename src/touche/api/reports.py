@@ -9,7 +9,7 @@ from touche import tasks
 from touche.api.scoring import naming_qrels, with_reference
 from touche.errors import ToucheError
 from touche.evaluation import scores
-from touche.io.identifiers import name_or_path
+from touche.io.identifiers import as_path
 from touche.io.inputs import keeping_inputs
 from touche.reports import Report, published_parts, task_report, write
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
@@ -55,7 +55,7 @@ def report(
         ...     touche.report(run, folder, "spot-check/arguments").name
         'index.html'
     """
-    folder = Path(name_or_path("output", output))
+    folder = as_path("output", output)
     if all_published:
         if list_of_runs(runs) or any(value is not None for value in (task, measure, qrels, reference)):
             raise ToucheError("all_published takes no runs and no scoring; omit them")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touche.baselines.declaration import declared
-from touche.baselines.loader import FILE, baseline_folder, load, names
+from touche.baselines.loader import FILE, as_baseline, baseline_folder, load, names
 from touche.baselines.method import Baseline
 from touche.baselines.options import as_arguments, checked
 from touche.baselines.running import Runs, statistics_named
@@ -25,7 +25,7 @@ from touche.documents.forms import AnyDocuments, documents_in
 from touche.documents.parquet import check_no_fields
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
-from touche.io.identifiers import name_or_path, path_or_id
+from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.io.inputs import keeping_inputs
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
@@ -129,8 +129,8 @@ def run(
         ['d1']
     """
     with temporary_folder("touche-run-") as scratch:
-        folder = scratch if output is None else Path(name_or_path("output", output))
-        ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
+        folder = scratch if output is None else as_path("output", output)
+        ranker = as_baseline(baseline)
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
         has_hits = written.path.stat().st_size > 0
@@ -197,7 +197,7 @@ def write_run(
     in_memory = documents is not None or (topics is not None and dataset is None)
     if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
-    source = "" if in_memory else path_or_id("dataset", dataset)
+    source = "" if in_memory else dataset_name(dataset)
     if not (source or in_memory) or not name_or_path("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
     if topics is not None and not (in_memory or _ADDRESS.match(source)):
@@ -211,14 +211,13 @@ def write_run(
     ):
         if is_passed and runner not in runners:
             raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
-    counts = None if keep_statistics is None else Path(name_or_path("keep_statistics", keep_statistics))
     settings = _Settings(
         dataset=source,
-        output=Path(name_or_path("output", output)),
+        output=as_path("output", output),
         corpus=corpus,
         keep_fields=None if keep_fields is None else name_or_path("keep_fields", keep_fields),
-        statistics=None if statistics is None else Path(name_or_path("statistics", statistics)),
-        keep_statistics=counts,
+        statistics=optional_path("statistics", statistics),
+        keep_statistics=optional_path("keep_statistics", keep_statistics),
         runner=runner,
         master=master,
         resume=resume,
@@ -234,9 +233,9 @@ def write_run(
     except NotInstalledError as error:
         if not name:
             raise
-        from touche.containers.images import instead  # here, because only errors need its 5 ms
+        from touche.containers.images import image_advice  # here, because only errors need its 5 ms
 
-        raise NotInstalledError(f"{error}{instead(name)}") from error
+        raise NotInstalledError(f"{error}{image_advice(name)}") from error
 
 
 def declaration(name: str) -> Baseline:
@@ -298,7 +297,8 @@ def _write(
     started = time.monotonic()
     if settings.statistics:  # before an earlier run is overwritten
         settings = replace(settings, statistics=_statistics_file(ranker, settings.statistics))
-    with (_on_spark if settings.runner == SPARK else _here)(ranker, settings) as collection:
+    open_input = _on_spark if settings.runner == SPARK else _here
+    with open_input(ranker, settings) as collection:
         runs = Runs(ranker, collection, team)
         log(f"{ranker.name}: {collection.took}")
         line = _about_statistics(runs.source)
@@ -347,8 +347,9 @@ def _about_statistics(source: Input) -> str:
 
 @contextmanager
 def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
-    for address in filter(_ADDRESS.match, (settings.dataset, settings.keep_fields or "")):
-        raise ToucheError(f"{address}: only Spark opens addresses; add --runner spark, or pass a folder")
+    addresses = [name for name in (settings.dataset, settings.keep_fields or "") if _ADDRESS.match(name)]
+    if addresses:
+        raise ToucheError(f"{addresses[0]}: only Spark opens addresses; add --runner spark, or pass a folder")
     if settings.keep_fields:
         files = Path(settings.keep_fields).glob("*")
         check_no_fields(settings.keep_fields, (path.name for path in files))

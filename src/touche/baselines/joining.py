@@ -8,7 +8,7 @@ from pathlib import Path
 
 from touche.data.datasets import opened
 from touche.errors import InputError, ToucheError, check_whole
-from touche.io.identifiers import name_or_path, path_or_id
+from touche.io.identifiers import as_path, dataset_name
 from touche.io.inputs import keeping_inputs
 from touche.io.opening import check_distinct, md5
 from touche.scan.statistics_files import add_statistics, count_parts, read_statistics, write_statistics
@@ -81,8 +81,8 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         ...     touche.join_statistics([file], Path(folder) / "all.json").parts
         1
     """
-    paths = [Path(name_or_path("file", file)) for file in files]
-    path = Path(name_or_path("output", output))
+    paths = [as_path("file", file) for file in files]
+    path = as_path("output", output)
     if not paths:
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
@@ -131,10 +131,10 @@ def join_runs(
     """
     started = datetime.now(UTC)
     check_whole("depth", depth, 1, MAX_DEPTH)
-    paths = [Path(name_or_path("run", run)) for run in runs]
-    known = Path(name_or_path("statistics", statistics))
-    folder = Path(name_or_path("output", output))
-    topics = opened(path_or_id("dataset", dataset), needs_documents=False).topics
+    paths = [as_path("run", run) for run in runs]
+    known = as_path("statistics", statistics)
+    folder = as_path("output", output)
+    topics = opened(dataset_name(dataset), needs_documents=False).topics
     check_distinct(paths)
     check_ranked_by(known, paths)
     tag, rankings = joined(paths, topics, depth)

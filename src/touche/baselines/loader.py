@@ -7,6 +7,7 @@ import warnings
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
+from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.neighbours import import_baseline, without_packages
 from touche.data.places import shipped, shipped_baselines
 from touche.errors import InputError, ToucheError, choice
+from touche.io.identifiers import name_or_path
 from touche.io.opening import is_file
 
 FILE = "baseline.py"
@@ -75,6 +77,15 @@ def load(name: str) -> Baseline:
         is_shipped=is_shipped(real_folder),
         files=files,
     )
+
+
+def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
+    """Returns a baseline; a name or a path is loaded.
+
+    Raises:
+        ToucheError: as ``load``.
+    """
+    return baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
 
 
 def names() -> list[str]:

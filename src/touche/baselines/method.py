@@ -1,6 +1,7 @@
 """The decorator ``@baseline`` for authors: it makes a baseline from a function with options as keywords."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -145,8 +146,8 @@ def run_tag(name: str, changed: Mapping[str, Any]) -> str:
     Options such as ``keep_embeddings`` are left out, because they store values and change no ranking.
     """
     ranking = {option: value for option, value in changed.items() if not option.startswith("keep_")}
-    words = [f"{option}={_word(value)}" for option, value in ranking.items()]
-    return "_".join("-".join((f"touche-{name}", *words)).split())
+    words = [f"touche-{name}", *(f"{option}={_word(value)}" for option, value in ranking.items())]
+    return re.sub(r"\s+", "_", "-".join(words).strip())
 
 
 @overload

@@ -29,8 +29,9 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
     Raises:
         ParameterError: if an option is unknown, or its value has another type than its default.
     """
-    for name in values.keys() - options.keys():
-        raise ParameterError(f"there is no option {name!r}; {choice(name, options)}")
+    unknown = sorted(values.keys() - options.keys())
+    if unknown:
+        raise ParameterError(f"there is no option {unknown[0]!r}; {choice(unknown[0], options)}")
     defaults = {name: option.default for name, option in options.items()}
     return defaults | {name: _value(options[name], value) for name, value in values.items()}
 

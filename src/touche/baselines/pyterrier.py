@@ -3,11 +3,11 @@
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from touche.baselines.loader import load
+from touche.baselines.loader import as_baseline
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.data.datasets import opened
-from touche.io.identifiers import name_or_path, path_or_id
+from touche.io.identifiers import dataset_name
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def pyterrier(
     imported("pyterrier", "pyterrier")
     from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier
 
-    ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
+    ranker = as_baseline(baseline)
     values = checked(ranker.options, options)
     documents = None
     if dataset is not None:
-        documents = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents).documents
+        documents = opened(dataset_name(dataset), needs_documents=ranker.needs_documents).documents
     return BaselineTransformer(ranker, values, documents)

@@ -90,6 +90,8 @@ def _texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 def _by_key(frame: DataFrame, key: str, value: str) -> dict[str, str]:
     """Returns the value of each key; refuses a key with two values."""
     pairs = frame[[key, value]].drop_duplicates()
-    for id in pairs[key][pairs[key].duplicated()]:
-        raise ToucheError(f"{key} {quoted(id)} has two values of {value}; use a different {key} for each")
+    repeated = pairs[key][pairs[key].duplicated()]
+    if len(repeated):
+        problem = f"{key} {quoted(repeated.iloc[0])} has two values of {value}"
+        raise ToucheError(f"{problem}; use a different {key} for each")
     return dict(zip(pairs[key], pairs[value], strict=True))

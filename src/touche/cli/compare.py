@@ -10,7 +10,6 @@ from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
-    MARKUP,
     Column,
     Sheet,
     counted,
@@ -28,6 +27,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.markup import MARKUP
 
 
 @command(

@@ -11,7 +11,6 @@ from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
 from touche.cli.output import (
-    MARKUP,
     Column,
     Sheet,
     explain,
@@ -25,6 +24,7 @@ from touche.cli.output import (
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.scores import Score, TopicScore
+from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."

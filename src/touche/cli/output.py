@@ -12,7 +12,7 @@ import click
 
 from touche.errors import one_line
 from touche.io import inputs
-from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
+from touche.io.markup import MARKUP
 from touche.io.progress import say
 from touche.trec.framed import Table, format_rows, formatted
 
@@ -27,13 +27,7 @@ _APART = 2  # blanks between columns
 _WIDEST = 1_000_000  # characters; output to a pipe is never folded
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
-MARKUP = ("markdown", "latex", "html")
 FORMATS = ("table", "csv", "json", *MARKUP)
-_MARKUP = {
-    "markdown": (markdown_table, markdown_text),
-    "latex": (latex_table, latex_text),
-    "html": (html_table, html_text),
-}
 _LINES = {"markdown": "{}\n", "latex": "% {}", "html": "<p>{}</p>"}
 MISSING = "–"
 three_decimals = "{:.3f}".format
@@ -120,14 +114,14 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
             word = note.partition(":")[0]
             paint((word, sheet.colours.get(word, "")), (note.removeprefix(word), ""))
         return
-    table, escaped = _MARKUP[style]
+    markup = MARKUP[style]
     for line in filter(None, sheet.above):
-        click.echo(_LINES[style].format(line if style == "latex" else escaped(one_line(line))))
+        click.echo(_LINES[style].format(line if style == "latex" else markup.text(one_line(line))))
     if not (rows or sheet.notes or not sheet.above):
         return
     numeric = [all(map(_is_number, cells)) for _, *cells in zip(header, *rows, strict=True)]
-    cells = [[escaped(one_line(cell)) for cell in row] for row in rows]
-    click.echo(table([escaped(name) for name in header], cells, numeric, sheet.notes))
+    cells = [[markup.text(one_line(cell)) for cell in row] for row in rows]
+    click.echo(markup.table([markup.text(name) for name in header], cells, numeric, sheet.notes))
 
 
 def render_wide(table: "WideTable", style: str) -> None:
@@ -138,8 +132,7 @@ def render_wide(table: "WideTable", style: str) -> None:
         show(["run", *table.columns], table.text_rows())
         click.echo(f"\n{table.note}" if table.note else "")
     else:
-        text = {"latex": table.latex, "markdown": table.markdown, "html": table.html}
-        click.echo(text[style]())
+        click.echo(table.marked_up(style))
 
 
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:

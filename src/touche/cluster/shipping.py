@@ -1,6 +1,5 @@
 """Sends workers the folder of the baseline, and functions from its modules."""
 
-import hashlib
 import os
 import pickle
 import zipfile
@@ -11,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from touche.baselines.files import combined_digest, fingerprint
 from touche.baselines.neighbours import copies
 from touche.errors import InputError, ToucheError
 from touche.io.temporary import temporary_folder
@@ -61,8 +61,8 @@ def _receive(code: str, folder: Path | None, copy: str, function: bytes) -> Ship
 @cache
 def _code_digest() -> str:
     """Returns a digest of this library's code on this machine."""
-    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
-    return hashlib.md5(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    package = Path(__file__).parents[1]
+    return combined_digest({path.relative_to(package): fingerprint(path) for path in package.rglob("*.py")})
 
 
 @contextmanager

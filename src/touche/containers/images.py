@@ -96,7 +96,7 @@ def check_name(folder: Path) -> None:
         raise InputError(folder, "its name is not valid for an image", remedy)
 
 
-def instead(baseline: str) -> str:
+def image_advice(baseline: str) -> str:
     """Returns the advice to run the image of a baseline that needs an extra; empty if there is no image.
 
     Args:

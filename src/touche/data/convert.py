@@ -12,7 +12,7 @@ from touche.data.datasets import open_dataset
 from touche.data.judgments import task_qrels
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
-from touche.io.identifiers import name_or_path
+from touche.io.identifiers import as_path
 from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
@@ -46,7 +46,7 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
         ...     sorted(path.name for path in touche.write_beir("spot-check/passages", folder))
         ['corpus.jsonl', 'queries.jsonl', 'test.tsv']
     """
-    folder = Path(name_or_path("output", output))
+    folder = as_path("output", output)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(folder, "not an empty folder", "choose a new folder")
     source = open_dataset(dataset)

@@ -31,14 +31,14 @@ class Piece:
         line: the number of the first line, from 1.
         raw: the records; about ``SIZE`` bytes, or one larger record.
         read: parses the piece; other processes must be able to import it.
-        place: the same piece without its bytes; None if they are not in a file, but for example compressed.
+        in_file: the same piece without its bytes; None if they are not in a file, but for example compressed.
     """
 
     path: Path
     line: int
     raw: bytes
     read: "Read"
-    place: "Place | None" = None
+    in_file: "PieceInFile | None" = None
 
     def documents(self, seen: set[str] | None = None, among: Collection[str] | None = None) -> Documents:
         """Yields the documents of the piece.
@@ -55,7 +55,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PieceInFile:
     """A piece without its bytes, for another process, which reads them from the file itself.
 
     Attributes:
@@ -154,9 +154,9 @@ class Cutter:
         """
         self._check(first)
         content = b"".join((self._held, raw))
-        place = None
+        in_file = None
         if self._status:
-            place = Place(
+            in_file = PieceInFile(
                 path=self._path,
                 line=self.line,
                 read=self.read,
@@ -165,7 +165,7 @@ class Cutter:
                 device=self._status.st_dev,
                 inode=self._status.st_ino,
             )
-        piece = Piece(path=self._path, line=self.line, raw=content, read=self.read, place=place)
+        piece = Piece(path=self._path, line=self.line, raw=content, read=self.read, in_file=in_file)
         self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
         self._held.clear()
         return piece

@@ -106,10 +106,12 @@ def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge
     positive = tuple(sorted(grade for grade in scale if grade > 0))
     if not positive or not (measure.of_script or measure.name.startswith(_BINARY)):
         return None
-    name, relevant = "nDCG", 1
+    name = "nDCG"
+    relevant = 1
     if not measure.of_script:
         named = parsed(measure.name)
-        name, relevant = named.NAME, named.params.get("rel", 1)
+        name = named.NAME
+        relevant = named.params.get("rel", 1)
         is_known = name in _BINARY and (measure.cutoff or name == "RR") and not measure.condenses
         if not is_known:
             return None
@@ -210,13 +212,17 @@ def _reciprocal_rank(
 ) -> float:
     """Returns the greatest difference of RR: at most one unjudged document is relevant, a first one."""
     relevant, free = _relevance(known, labels, [*first, *second])
-    of_first, of_second = ({id: 1 / rank for rank, id in enumerate(of, 1)} for of in (first, second))
-    least = max((of_second.get(id, 0.0) for id in relevant), default=0.0)
-    known_best = max((of_first.get(id, 0.0) for id in relevant), default=0.0)
-    marked = (
-        max(known_best, of_first[id]) - max(least, of_second.get(id, 0.0)) for id in first if id in free
-    )
-    return max([known_best - least, *marked])
+    gains_first = {id: 1 / rank for rank, id in enumerate(first, 1)}
+    gains_second = {id: 1 / rank for rank, id in enumerate(second, 1)}
+    known_first = max((gains_first.get(id, 0.0) for id in relevant), default=0.0)
+    known_second = max((gains_second.get(id, 0.0) for id in relevant), default=0.0)
+    differences = [known_first - known_second]
+    for id in first:
+        if id in free:  # if only this one is relevant, which both lists may have
+            greatest_first = max(known_first, gains_first[id])
+            greatest_second = max(known_second, gains_second.get(id, 0.0))
+            differences.append(greatest_first - greatest_second)
+    return max(differences)
 
 
 def _average_precision(

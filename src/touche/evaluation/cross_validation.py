@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
+from touche.io.grouping import group_by
 from touche.trec.topics import in_order
 
 _T = TypeVar("_T")
@@ -78,16 +79,13 @@ class CrossValidation(Generic[_T]):
     @property
     def choices(self) -> list[Choice[_T]]:
         """Each chosen candidate, in the order of its first fold; candidates are equal if their texts are."""
-        folds: dict[str, list[Fold[_T]]] = {}
-        for fold in self.folds:
-            folds.setdefault(str(fold.choice), []).append(fold)
         choices = []
-        for chosen in folds.values():
-            values = [value for fold in chosen for value in fold.values.values()]
+        for folds in group_by(self.folds, lambda fold: str(fold.choice)).values():
+            values = [value for fold in folds for value in fold.values.values()]
             choices.append(
                 Choice(
-                    choice=chosen[0].choice,
-                    folds=len(chosen),
+                    choice=folds[0].choice,
+                    folds=len(folds),
                     topics=len(values),
                     mean=fmean(values) if values else None,
                 )

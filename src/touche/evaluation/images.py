@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from statistics import fmean
 
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order, judged_share
+from touche.io.grouping import group_by
 from touche.tasks.measures import PER_STANCE, Measure
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
@@ -55,7 +56,5 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation
 
 def means_of_topics(values: Mapping[str, float]) -> dict[str, float]:
     """Returns the mean of each topic's rankings; a topic with one ranking has its value."""
-    topics: dict[str, list[float]] = {}
-    for ranking, value in values.items():
-        topics.setdefault(topic_in(ranking), []).append(value)
-    return {topic: fmean(of_rankings) for topic, of_rankings in topics.items()}
+    rankings = group_by(values, topic_in)
+    return {topic: fmean(values[ranking] for ranking in rankings[topic]) for topic in rankings}

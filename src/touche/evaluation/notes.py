@@ -18,13 +18,13 @@ from touche.evaluation.evaluators import (
 from touche.evaluation.leaderboard import comparable, own_rank, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
+from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, PER_STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import rounded
 from touche.tasks.reported import reported_results
 from touche.trec.by_stance import topic_in
-from touche.trec.runs import LineError
 from touche.trec.topics import in_order
 
 _SHOWN_TOPICS = 5
@@ -126,10 +126,8 @@ def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterabl
 
 def _named(runs: Mapping[str, Iterable[str]]) -> str:
     """Returns runs with their dimensions; runs with the same dimensions are grouped."""
-    names: dict[str, list[str]] = {}
-    for run, dimensions in runs.items():
-        names.setdefault(" and ".join(dimensions), []).append(run)
-    return "; ".join(f"{', '.join(group)}, {dimensions}" for dimensions, group in names.items())
+    groups = group_by(runs, lambda run: " and ".join(runs[run]))
+    return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
 
 
 def _listed(topics: Sequence[str]) -> str:
@@ -141,10 +139,7 @@ def _listed(topics: Sequence[str]) -> str:
 
 def _skipped(run: Evaluated) -> Iterator[str]:
     """Yields a warning for each reason why the organizers' script skips lines."""
-    by_column: dict[str, list[LineError]] = {}
-    for error in run.skipped:
-        by_column.setdefault(error.column, []).append(error)
-    for errors in by_column.values():
+    for errors in group_by(run.skipped, lambda error: error.column).values():
         lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
         yield f"the organizers' script skips {lines}, first {errors[0]}"
 

@@ -1,6 +1,6 @@
 """Tables with a row for each run and a column for each measure, as papers print them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -11,7 +11,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import SIGNIFICANT
-from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
+from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
@@ -98,27 +98,31 @@ class WideTable:
 
     def markdown(self) -> str:
         """Returns the table in Markdown, the best values in bold."""
-        return self._marked_up(markdown_table, markdown_text, _in_markdown)
+        return self.marked_up("markdown")
 
     def latex(self) -> str:
         """Returns the table in LaTeX with booktabs, the best values in bold."""
-        return self._marked_up(latex_table, latex_text, _in_latex)
+        return self.marked_up("latex")
 
     def html(self) -> str:
         """Returns the table in HTML, the best values in bold."""
-        return self._marked_up(html_table, html_text, _in_html)
+        return self.marked_up("html")
 
-    def _marked_up(
-        self, table: Callable[..., str], escaped: Callable[[str], str], formatted: Callable[[Cell], str]
-    ) -> str:
-        header = [escaped(name) for name in ("run", *self.columns)]
+    def marked_up(self, language: str) -> str:
+        """Returns the table in a markup language, the best values in bold.
+
+        Args:
+            language: ``markdown``, ``latex`` or ``html``.
+        """
+        markup = MARKUP[language]
+        header = [markup.text(name) for name in ("run", *self.columns)]
         suffixes = {name: f" ({letter})" for name, letter in self.letters.items()}
         rows = [
-            [escaped(f"{name}{suffixes.get(name, '')}"), *map(formatted, cells)]
+            [markup.text(f"{name}{suffixes.get(name, '')}"), *(_marked_up(cell, markup) for cell in cells)]
             for name, cells in self.rows.items()
         ]
         numeric = [False] + [True] * len(self.columns)
-        return table(header, rows, numeric, [self.note] if self.note else [])
+        return markup.table(header, rows, numeric, [self.note] if self.note else [])
 
 
 def wide_table(
@@ -219,17 +223,8 @@ def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], mar
     return cells
 
 
-def _in_markdown(cell: Cell) -> str:
-    value = f"**{cell.printed}**" if cell.best else cell.printed
-    return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value
-
-
-def _in_latex(cell: Cell) -> str:
-    value = f"\\textbf{{{cell.printed}}}" if cell.best else cell.printed.replace("–", "--")
-    marks = ",".join(cell.marks).replace(DIFFERENT, "\\dagger")
-    return f"{value}$^{{{marks}}}$" if marks else value
-
-
-def _in_html(cell: Cell) -> str:
-    value = f"<b>{cell.printed}</b>" if cell.best else cell.printed
-    return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value
+def _marked_up(cell: Cell, markup: Markup) -> str:
+    value = markup.text(cell.printed)
+    if cell.best:
+        value = markup.bold.format(value)
+    return f"{value}{markup.superscript(','.join(cell.marks))}" if cell.marks else value

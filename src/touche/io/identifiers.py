@@ -49,24 +49,38 @@ def name_or_path(what: str, value: object) -> str:
     return expanded(value)
 
 
-def names_in(what: str, values: str | PathLike[str] | Iterable[object]) -> list[str]:
-    """Returns one name or path, or several, as texts.
+def as_path(what: str, value: object) -> Path:
+    """Returns the path of a file or folder.
+
+    Raises:
+        ParameterError: if it is not a path.
+    """
+    return Path(name_or_path(what, value))
+
+
+def optional_path(what: str, value: object) -> Path | None:
+    """Returns the path of a file or folder, or None for None, as ``as_path`` does."""
+    return None if value is None else as_path(what, value)
+
+
+def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[str]:
+    """Returns the name or path of one baseline, or of several, as texts.
 
     Raises:
         ParameterError: if one is neither.
     """
-    listed = [values] if isinstance(values, str | PathLike) else values
-    return [name_or_path(what, value) for value in listed]
+    listed = [baselines] if isinstance(baselines, str | PathLike) else baselines
+    return [name_or_path("baseline", baseline) for baseline in listed]
 
 
-def path_or_id(what: str, value: object) -> str:
+def dataset_name(dataset: object) -> str:
     """Returns the path or id of a dataset as text; a relative path object begins with ``./``, unlike an id.
 
     Raises:
         ParameterError: if it is neither.
     """
-    text = name_or_path(what, value)
-    return os.path.join(os.curdir, text) if isinstance(value, PathLike) else text  # noqa: PTH118
+    text = name_or_path("dataset", dataset)
+    return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118
 
 
 def check_path(path: str | PathLike[str]) -> None:

@@ -1,7 +1,8 @@
 """Tables in Markdown, LaTeX and HTML."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 
 Row = Sequence[str]  # the cells, as marked-up text
@@ -68,3 +69,39 @@ def latex_text(text: str) -> str:
 def html_text(text: str) -> str:
     """Escapes what HTML reads as markup."""
     return escape(text)
+
+
+def latex_superscript(text: str) -> str:
+    """Returns a superscript in LaTeX, in which a dagger is a command."""
+    with_commands = text.replace("†", "\\dagger")
+    return f"$^{{{with_commands}}}$"
+
+
+def html_superscript(text: str) -> str:
+    """Returns a superscript in HTML, which Markdown also has."""
+    return f"<sup>{text}</sup>"
+
+
+@dataclass(frozen=True)
+class Markup:
+    """A markup language.
+
+    Attributes:
+        table: formats a table from its header, rows, numeric columns and notes.
+        text: escapes a text.
+        bold: a pattern for a text in bold.
+        superscript: formats a superscript.
+    """
+
+    table: Callable[[Row, Sequence[Row], Sequence[bool], Sequence[str]], str]
+    text: Callable[[str], str]
+    bold: str
+    superscript: Callable[[str], str]
+
+
+MARKUP = {
+    "markdown": Markup(markdown_table, markdown_text, bold="**{}**", superscript=html_superscript),
+    "latex": Markup(latex_table, latex_text, bold="\\textbf{{{}}}", superscript=latex_superscript),
+    "html": Markup(html_table, html_text, bold="<b>{}</b>", superscript=html_superscript),
+}
+"""The markup languages by their names."""

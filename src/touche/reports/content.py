@@ -1,11 +1,10 @@
 """Contents of reports, from runs and published results."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TypeVar
 
 from touche import tasks
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
@@ -17,6 +16,7 @@ from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import score_notes, score_warnings
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
+from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import published_scores, rerun_of, rerun_tags
@@ -40,7 +40,6 @@ _PARTIAL = (
     "published results are on the whole corpus, this dataset is a part of it; "
     "a run on this part is not comparable with them"
 )
-_Row = TypeVar("_Row", Evaluated, Published)
 
 
 def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
@@ -61,7 +60,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     detected = [run for run in runs if not run.is_ranking]
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
-    dimensions = _by_dimension(rankings)
+    dimensions = group_by(rankings, lambda run: run.dimension)
     runs_once = dimensions[rankings[0].dimension]
     views, faults = _views(rankings)
     warnings = [*faults, *score_warnings(runs)]
@@ -106,7 +105,7 @@ def published_parts() -> Iterator[TaskReport]:
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
         views = [
             View(dimension=dimension, evaluator="as published", board=_board([], of_dimension, {}, reruns))
-            for dimension, of_dimension in _by_dimension(rows).items()
+            for dimension, of_dimension in group_by(rows, lambda row: row.dimension).items()
         ]
         part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, []))
         if runs:
@@ -122,13 +121,6 @@ def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the runs by their means in their first dimension, by the first evaluator."""
     means = {run.name: next(iter(run.scores.values())).mean or 0.0 for run in reversed(runs)}
     return sorted(runs, key=lambda run: -means[run.name])
-
-
-def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
-    dimensions: dict[str, list[_Row]] = {}
-    for row in rows:
-        dimensions.setdefault(row.dimension, []).append(row)
-    return dimensions
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
@@ -179,7 +171,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     task = runs[0].task
     views = list[View]()
     faults = list[str]()
-    dimensions = _by_dimension(runs)
+    dimensions = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
     reruns = published_scores() if task.published else []
     for evaluator in runs[0].evaluations:

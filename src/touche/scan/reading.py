@@ -15,7 +15,7 @@ from touche.documents import pieces as cutting
 from touche.documents.collection import Documents
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
-from touche.documents.pieces import Piece, Place
+from touche.documents.pieces import Piece, PieceInFile
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
 from touche.io.background import processors_in_use
@@ -240,9 +240,9 @@ def _parts_of_pieces(
     in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        # A place in a file is sent without the bytes, which the worker then reads itself.
-        pieces_or_places = (piece.place or piece for piece in pieces)
-        for _, future in in_order(pieces_or_places, partial(pool.submit, _part_of_piece), processes):
+        # A piece in a file is sent without the bytes, which the worker then reads itself.
+        smallest = (piece.in_file or piece for piece in pieces)
+        for _, future in in_order(smallest, partial(pool.submit, _part_of_piece), processes):
             ids, count, part = future.result()
             if part is None or not seen.isdisjoint(ids):
                 raise _OneProcessError
@@ -258,10 +258,11 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
     _worker_state.append((begin(), among))
 
 
-def _part_of_piece(piece_or_place: Piece | Place) -> tuple[Sequence[str], int, Any]:
+def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
     """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
     try:
-        piece = piece_or_place.piece() if isinstance(piece_or_place, Place) else piece_or_place
+        if isinstance(piece, PieceInFile):
+            piece = piece.piece()
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(among=among):

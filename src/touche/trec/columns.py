@@ -56,14 +56,15 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
     Returns:
         The cells of each column; None if a line has another number of cells, or a null character.
     """
-    cells = b" \0 ".join(lines).split()  # so that lines with too many columns do not hide lines with too few
-    cells.append(b"\0")
-    ends = cells[count :: count + 1]
-    if len(cells) != len(lines) * (count + 1) or b"".join(cells).count(b"\0") != len(lines):
+    # All lines are split at once, which is faster. A null character after each line shows where it ends.
+    text = b" \0 ".join([*lines, b""])
+    cells = text.split()
+    width = count + 1
+    ends = cells[count::width]
+    has_other_nulls = text.count(b"\0") != len(lines)
+    if has_other_nulls or len(cells) != width * len(lines) or ends.count(b"\0") != len(lines):
         return None
-    if ends.count(b"\0") != len(lines):
-        return None
-    return [cells[column :: count + 1] for column in range(count)]
+    return [cells[column::width] for column in range(count)]
 
 
 def texts(cells: Sequence[bytes]) -> list[str]:

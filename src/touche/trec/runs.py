@@ -28,7 +28,9 @@ _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ign
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
-_LEAST_FRACTION, _LEAST_EXPONENT = 1e-4, 1e6  # between these sizes, numbers have no exponent anywhere
+# Between these sizes, numbers have no exponent anywhere.
+_LEAST_FRACTION = 1e-4
+_LEAST_EXPONENT = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules

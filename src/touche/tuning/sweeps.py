@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from touche import plots, tasks
-from touche.baselines.loader import load
+from touche.baselines.loader import as_baseline
 from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
 from touche.data.datasets import opened
@@ -25,7 +25,7 @@ from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cro
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import check_tag, name_or_path, path_or_id
+from touche.io.identifiers import as_path, check_tag, dataset_name
 from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
@@ -99,15 +99,15 @@ def sweep(
     check_choice("evaluator", evaluator, EVALUATORS)
     if cross_validation is not None:
         check_choice("cross-validation", cross_validation, FOLDS)
-    ranker = baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
+    ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
-        name = path_or_id("dataset", dataset)
+        name = dataset_name(dataset)
         task = name if task is None and is_dataset(name) else task
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.took}")
-        runs = Path(name_or_path("output", output)) if output is not None else folder
+        runs = as_path("output", output) if output is not None else folder
         result = run_settings(ranker, source, runs, settings, scored, evaluator, cross_validation)
     if output is not None:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])
