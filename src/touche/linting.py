@@ -43,7 +43,23 @@ _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
 Numbered = tuple[int, RunLine]  # with its line number
 Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
-Tie = tuple[RunLine, int, RunLine, int]
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """Lines with equal scores as float32 whose ranks differ from trec_eval's order.
+
+    Attributes:
+        above: the first line that trec_eval puts below the next line.
+        below: that next line.
+        number: its number in the file.
+        depth: the first rank at which trec_eval has another document.
+    """
+
+    above: RunLine
+    below: RunLine
+    number: int
+    depth: int
 
 
 @dataclass(frozen=True)
@@ -118,12 +134,8 @@ class _Run:
         }
 
     @cached_property
-    def ties(self) -> Sequence[Tie]:
-        """Lines with equal scores as float32 whose ranks differ from trec_eval's order.
-
-        A tuple per group of equal scores: the first line that trec_eval puts below the next line, then the
-        number and content of that next line. Last is the first rank at which trec_eval has another document.
-        """
+    def ties(self) -> Sequence[_Tie]:
+        """Ties that trec_eval orders differently from the ranks, one for each score of a topic."""
         if not self.is_ordered_by_score:
             return []
         return [tie for lines in self.rankings.values() for tie in _ties(lines)]
@@ -416,7 +428,7 @@ def _ranks(run: _Run) -> Iterator[Breach]:
             yield "score-increasing", number, f"{score} is above {above.score}", remedy
 
 
-def _ties(ranking: Sequence[Numbered]) -> Iterator[Tie]:
+def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
     start = 1
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered[1].score)):
         tied = list(group)
@@ -424,27 +436,27 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[Tie]:
         moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
         for (_, above), (number, below) in pairwise(tied):
             if below.rank > above.rank and below.document > above.document:
-                yield above, number, below, start + moved.index(True)
+                yield _Tie(above=above, below=below, number=number, depth=start + moved.index(True))
                 break
         start += len(tied)
 
 
 def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """Yields equal scores as float32 only if trec_eval's order differs from the ranks."""
-    for above, number, below, depth in run.ties:
-        documents = f"{above.document!r} and {below.document!r}"
-        both = f"topic {above.topic}: {documents} have the same score {np.float32(above.score)} as float32"
-        order = f"{both}, so trec_eval orders them by descending id, against the ranks"
-        message = f"{order}, also among the first {cutoff}" if depth <= cutoff else order
-        remedy = "give them different scores"
-        yield "tie-order", number, message, remedy
+    for tie in run.ties:
+        documents = f"{tie.above.document!r} and {tie.below.document!r}"
+        score = f"the same score {np.float32(tie.above.score)} as float32"
+        order = "so trec_eval orders them by descending id, against the ranks"
+        where = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
+        message = f"topic {tie.above.topic}: {documents} have {score}, {order}{where}"
+        yield "tie-order", tie.number, message, "give them different scores"
 
 
 def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
     """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
     if run.ties:
-        changed = len({above.topic for above, *_, depth in run.ties if depth <= cutoff}) or "none"
-        topics = len({above.topic for above, *_ in run.ties})
+        changed = len({tie.above.topic for tie in run.ties if tie.depth <= cutoff}) or "none"
+        topics = len({tie.above.topic for tie in run.ties})
         ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {topics} topics"
         yield f"{ties}; this changes the first {cutoff} results, and so {task.measure}, of {changed}"
 

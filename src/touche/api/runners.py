@@ -265,8 +265,13 @@ def _write_in_sandbox(
 ) -> WrittenRun:
     from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
 
-    of_input = settings.corpus, settings.keep_fields, settings.statistics, settings.keep_statistics
-    if any(value is not None for value in of_input):
+    without_effect = [
+        settings.corpus,
+        settings.keep_fields,
+        settings.statistics,
+        settings.keep_statistics,
+    ]
+    if any(value is not None for value in without_effect):
         problem = "corpus, keep_fields, statistics and keep_statistics have no effect on the runner"
         raise ToucheError(f"{problem} {settings.runner}; omit them")
     ranker = baseline if isinstance(baseline, Baseline) else declaration(name_or_path("baseline", baseline))

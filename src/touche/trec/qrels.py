@@ -196,11 +196,11 @@ def read_answers(
         yes = {name: {image for image in images if images[image] > 0} for name, images in grades.items()}
         judged = dict.fromkeys(image for images in grades.values() for image in images)
         for stance in stances:
-            relevant = {
-                "topicRelevance": yes[_ON_TOPIC],
-                "argumentativeness": yes[_ON_TOPIC] & set[str]().union(*map(yes.__getitem__, stances)),
-                "stanceRelevance": yes[_ON_TOPIC] & yes[stance],
-            }[question]
+            relevant = yes[_ON_TOPIC]
+            if question == "argumentativeness":
+                relevant = relevant & set[str]().union(*(yes[name] for name in stances))
+            elif question == "stanceRelevance":
+                relevant = relevant & yes[stance]
             qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in judged}
     return qrels
 
