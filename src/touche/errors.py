@@ -33,6 +33,11 @@ class InputError(ToucheError):
     """A file or folder that cannot be used; the message reads ``FILE:LINE: problem; remedy``.
 
     ``:LINE`` is missing where the problem concerns the whole file.
+
+    Attributes:
+        problem: the problem, without the file.
+        remedy: what to do about it.
+        line: the number of the line; None for the whole file.
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
