@@ -1,13 +1,13 @@
 """Ranks passages by BM25 with another engine, as its guide does; scan_speed.py times it.
 
-    python benchmarks/peers.py bm25s|tantivy [passages.jsonl topics.tsv run.txt CORES]
+    python benchmarks/peers.py bm25s|tantivy [passages.jsonl topics.tsv run.txt INDEX CORES]
 
-Without files it only tells, by its exit code, whether the engine is installed.
+The folder INDEX is written from the passages if it does not exist. Without files, the exit code reports
+whether the engine is installed.
 """
 
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,43 +28,51 @@ def topics_of(path: str) -> list[list[str]]:
     return [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
-def bm25s(passages: str, topics: list[list[str]], cores: int) -> Ranked:
+def bm25s(passages: str, topics: list[list[str]], folder: Path, cores: int) -> Ranked:
     """BM25s (Lù 2024), with Snowball's stemmer."""
     import bm25s as engine
     import Stemmer
 
-    ids, texts = zip(*((each["id"], each["contents"]) for each in records(passages)), strict=True)
     stemmer = Stemmer.Stemmer("english")
-    index = engine.BM25(method="lucene", k1=0.9, b=0.4)
-    index.index(engine.tokenize(list(texts), stopwords="en", stemmer=stemmer, show_progress=False))
-    asked = engine.tokenize(
-        [title for _, title in topics], stopwords="en", stemmer=stemmer, show_progress=False
-    )
-    places, scores = index.retrieve(asked, k=DEPTH, n_threads=cores, show_progress=False)
-    for (number, _), found, values in zip(topics, places.tolist(), scores.tolist(), strict=True):
-        yield number, [(ids[place], score) for place, score in zip(found, values, strict=True)]
+    if folder.exists():
+        ids = json.loads((folder / "ids.json").read_text(encoding="utf-8"))
+        index = engine.BM25.load(folder)
+    else:
+        ids, texts = zip(*((each["id"], each["contents"]) for each in records(passages)), strict=True)
+        index = engine.BM25(method="lucene", k1=0.9, b=0.4)
+        index.index(engine.tokenize(list(texts), stopwords="en", stemmer=stemmer, show_progress=False))
+        index.save(folder)
+        (folder / "ids.json").write_text(json.dumps(ids), encoding="utf-8")
+    titles = [title for _, title in topics]
+    queries = engine.tokenize(titles, stopwords="en", stemmer=stemmer, show_progress=False)
+    rows, scores = index.retrieve(queries, k=DEPTH, n_threads=cores, show_progress=False)
+    for (number, _), hits, values in zip(topics, rows.tolist(), scores.tolist(), strict=True):
+        yield number, [(ids[row], score) for row, score in zip(hits, values, strict=True)]
 
 
-def tantivy(passages: str, topics: list[list[str]], cores: int) -> Ranked:
+def tantivy(passages: str, topics: list[list[str]], folder: Path, cores: int) -> Ranked:
     """Tantivy, with its English stemmer."""
     import tantivy as engine
 
-    schema = engine.SchemaBuilder()
-    schema.add_text_field("id", stored=True, tokenizer_name="raw")
-    schema.add_text_field("contents", tokenizer_name="en_stem")
-    with tempfile.TemporaryDirectory() as folder:
-        index = engine.Index(schema.build(), path=folder)
+    if folder.exists():
+        index = engine.Index.open(str(folder))
+    else:
+        folder.mkdir()
+        schema = engine.SchemaBuilder()
+        schema.add_text_field("id", stored=True, tokenizer_name="raw")
+        schema.add_text_field("contents", tokenizer_name="en_stem")
+        index = engine.Index(schema.build(), path=str(folder))
         writer = index.writer(256_000_000, cores)
         for each in records(passages):
             writer.add_document(engine.Document(id=each["id"], contents=each["contents"]))
         writer.commit()
         writer.wait_merging_threads()
         index.reload()
-        searcher = index.searcher()
-        for number, title in topics:
-            words = "".join(letter if letter.isalnum() else " " for letter in title)
-            hits = searcher.search(index.parse_query(words, ["contents"]), DEPTH).hits
-            yield number, [(searcher.doc(place)["id"][0], score) for score, place in hits]
+    searcher = index.searcher()
+    for number, title in topics:
+        words = "".join(letter if letter.isalnum() else " " for letter in title)
+        hits = searcher.search(index.parse_query(words, ["contents"]), DEPTH).hits
+        yield number, [(searcher.doc(place)["id"][0], score) for score, place in hits]
 
 
 def main() -> None:
@@ -74,10 +82,10 @@ def main() -> None:
     for module in modules[name]:
         __import__(module)
     if files:
-        passages, topics, run, cores = files
+        passages, topics, run, folder, cores = files
         rank = {"bm25s": bm25s, "tantivy": tantivy}[name]
         with Path(run).open("w", encoding="utf-8") as file:
-            for number, hits in rank(passages, topics_of(topics), int(cores)):
+            for number, hits in rank(passages, topics_of(topics), Path(folder), int(cores)):
                 for place, (id, score) in enumerate(hits, 1):
                     file.write(f"{number} Q0 {id} {place} {score} {name}\n")
 

