@@ -182,20 +182,24 @@ def test_another_md5_is_refused_and_a_publisher_that_lacks_it_is_named(publisher
 
 
 @pytest.mark.parametrize(
-    ("name", "archive"),
+    ("name", "archive", "member"),
     [
-        ("a.zip", zipped(**{"..__..__inner.qrels": CONTENT})),
-        ("a.tar.gz", tarred("../../inner.qrels", CONTENT)),
-        ("a.tar.gz", tarred("/inner.qrels", CONTENT)),
+        ("a.zip", zipped(**{"..__..__inner.qrels": CONTENT}), "inner.qrels"),
+        ("a.tar.gz", tarred("../../inner.qrels", CONTENT), "inner.qrels"),
+        ("a.tar.gz", tarred("/inner.qrels", CONTENT), "inner.qrels"),
+        # As in BEIR's archives.
+        ("a.zip", zipped(data__dev__a=b"no", data__test__a=CONTENT), "test/a"),
+        ("a.tar.gz", tarred("data/test/a", CONTENT), "data/test/a"),
+        ("a.zip", zipped(another_a=b"no", a=CONTENT), "a"),
     ],
 )
 def test_a_member_of_an_archive_lands_where_it_belongs_whatever_its_path(
-    write: Write, home: Path, tmp_path: Path, name: str, archive: bytes
+    write: Write, home: Path, tmp_path: Path, name: str, archive: bytes, member: str
 ) -> None:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / name).write_bytes(archive)
     before = set(tmp_path.rglob("*"))
-    wanted = source(f"https://example.org/{name}", hashlib.md5(archive).hexdigest(), member="inner.qrels")
+    wanted = source(f"https://example.org/{name}", hashlib.md5(archive).hexdigest(), member=member)
     status = fetch(wanted, tmp_path / "mirror")
     assert (status.word, status.remark) == ("fetched", f"md5 {wanted.md5} of the archive")
     assert set(tmp_path.rglob("*")) - before == {home / "qrels", home / "qrels" / "a.qrels"}

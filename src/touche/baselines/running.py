@@ -17,6 +17,7 @@ from touche.baselines.options import as_arguments
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ParameterError, ToucheError
+from touche.io.energy import EnergyMeter
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
 from touche.io.progress import watched
@@ -97,6 +98,7 @@ class Runs:
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
         started = datetime.now(UTC)
+        energy = EnergyMeter()
         tag = tag or self.ranker.tag(options)
         topics = self.source.topics
         statistics = self.source.documents.statistics or StatisticsFiles()
@@ -111,11 +113,12 @@ class Runs:
             outputs = [output / RUN_FILE, output / METADATA_FILE]
             outputs += [statistics.output] if statistics.output else []
             rankings = _using_statistics(rankings, uses, outputs)
-        with noting_answers() as answers:
+        with noting_answers() as answers, energy:
 
             def describe() -> str:
                 described = data() | data_of_answers(answers)
-                return metadata(software, tag, options, described, started, datetime.now(UTC))
+                stopped = datetime.now(UTC)
+                return metadata(software, tag, options, described, started, stopped, energy.joules())
 
             return write_run(output, topics, rankings, tag, describe, self._inputs(output, options))
 

@@ -224,17 +224,17 @@ def _make_dataset(source: Source, original: Path, target: Path) -> Status:
 
 @contextmanager
 def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    """Opens a file with this name in any folder of an archive; paths in the archive are never used."""
+    """Opens a file whose path in the archive ends with this name; nothing is written to paths of archives."""
     try:
         with opened(archive) as content:
             file: Any = None
             if zipfile.is_zipfile(archive):
                 zip_archive = zipfile.ZipFile(content)
-                paths = (path for path in zip_archive.namelist() if PurePosixPath(path).name == name)
+                paths = (path for path in zip_archive.namelist() if f"/{path}".endswith(f"/{name}"))
                 file = next(map(zip_archive.open, paths), None)
             else:
                 tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
-                members = (info for info in tar if info.isfile() and PurePosixPath(info.name).name == name)
+                members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(f"/{name}"))
                 file = next(map(tar.extractfile, members), None)
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")

@@ -119,6 +119,7 @@ def metadata(
     data: Mapping[str, Any],
     started: datetime,
     stopped: datetime,
+    joules: float | None = None,
 ) -> str:
     """Returns the metadata of a run as YAML.
 
@@ -128,6 +129,7 @@ def metadata(
         parameters: the values of its options.
         data: the description of its input, from ``data_of_files`` or ``data_of_runs``.
         started, stopped: the times of start and end.
+        joules: the energy that the machine's processors used meanwhile; None if it is unknown.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
@@ -149,7 +151,11 @@ def metadata(
             "source": source | ({"commit": commit} if commit != "unknown" else {}),
             **({"image": {"content digest": image}} if image else {}),
         },
-        "resources": {"runtime": runtime},
+        # The name is that of TIREx tracker, because ir_metadata has none.
+        "resources": {
+            "runtime": runtime,
+            **({} if joules is None else {"cpu": {"energy used system": f"{joules:.1f} J"}}),
+        },
         "method": {
             "automatic": True,
             "name": software.name,
