@@ -8,8 +8,8 @@ reads the same documents from a file, as a process of its own, and writes 1,000 
 arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems; touche also
     from the same arguments as an args-me.json. Beside Anserini's own indexing and search.
 passages: 868,655, for the 50 topics of 2022, by BM25 over stems. Beside Anserini, bm25s and tantivy, the
-    last two if the interpreter --peers has them. In each round, every system also ranks these topics again, and
-    1,000 made-up ones: peers from their index, touche from the passages.
+    last two if the interpreter --peers has them. In each round, every system also ranks them again, and
+    1,000 made-up topics: peers from their index, touche from the passages.
 
 Anserini reads eight files, because it gives each file to one thread. What counts is the ratio of two systems
 within one round: machines differ, and so do their good and bad days. All rounds of the passages are saved in

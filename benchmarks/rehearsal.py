@@ -1,0 +1,197 @@
+"""Rehearses the nightly rerun on made-up collections of the official sizes.
+
+    TOUCHE_DATA=... python benchmarks/rehearsal.py FOLDER [BASELINE ...] [--dataset ID] [--share 0.1]
+
+In a copy of the project, the publishers are a server on loopback, which has the archives of
+whole_collections.py. There, ``touche data fetch`` downloads and checks them, and ``touche regress`` runs each
+baseline with an entry for the dataset. Other baselines get an entry, so that they also run. The scores have no
+meaning. Prints a line for each run: time, processor time, peak memory, and temporary files. FOLDER needs 20 GB.
+What it already has is not fetched again. All lines are added to rehearsal.jsonl.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+from whole_collections import write_download
+
+from touche.data.sources import Source, official
+from touche.io.opening import md5
+
+ROOT = Path(__file__).parents[1]
+RESULTS = Path(__file__).with_name("rehearsal.jsonl")
+DATASETS = (  # those of regression.yml
+    "beir-webis-touche2020-v2",
+    "touche-2020-task-1-v1",
+    "touche-2020-task-1",
+    "touche-2021-task-1",
+    "touche-2022-task-1",
+    "touche-2022-task-2",
+)
+# Baselines without a published score for a whole collection, and a dataset that they can rank.
+WITHOUT_ENTRY = {
+    "rank-bm25": "touche-2020-task-1",
+    "stance-lexicon": "touche-2022-task-2",
+    "dirichletlm-pairs": "touche-2022-task-1",
+    "sentence-coherence": "touche-2022-task-1",
+}
+_ENTRY = '\n[[run]]\ndataset = "{}"\ndigest = "0000000000000000"\n'
+_OFFICIAL = ("touche*", "args*", "beir*", "clueweb*")
+
+
+class _Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Is silent."""
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("baselines", nargs=-1)
+@click.option("--dataset", "datasets", multiple=True, type=click.Choice(DATASETS), help="Default: all.")
+@click.option("--share", default=1.0, show_default=True, help="The part of the documents.")
+@click.option("--runner", default="local", show_default=True, help="local, docker or podman.")
+def main(folder: Path, baselines: Sequence[str], datasets: Sequence[str], share: float, runner: str) -> None:
+    """Fetches made-up collections and runs baselines on them."""
+    folder = folder.resolve()
+    copy = folder / "copy"
+    copy_project(copy)
+    for dataset in datasets or DATASETS:
+        missing = [source for source in official([dataset]) if not (copy / source.path).exists()]
+        with publishers(missing, copy, folder / "server", share) as downloaded:
+            began = time.monotonic()
+            with peak_size(copy) as peak:
+                touche(copy, "data", "fetch", dataset)
+            fetched = {"bytes": downloaded, "seconds": time.monotonic() - began, "peak": peak[0]}
+        size = size_of(copy / "corpora")
+        report({"dataset": dataset, "share": share, "unpacked": size, "fetch": fetched})
+        for outcome in runs(copy, dataset, baselines, runner):
+            report({"share": share, "runner": runner, **outcome})
+
+
+def copy_project(copy: Path) -> None:
+    """Copies what touche needs, without official data."""
+    for name in ("src", "baselines"):
+        shutil.copytree(
+            ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+        )
+    for name in ("topics", "qrels", "corpora"):
+        ignored = shutil.ignore_patterns(*_OFFICIAL)
+        shutil.copytree(ROOT / name, copy / name, ignore=ignored, dirs_exist_ok=True)
+    for name, dataset in WITHOUT_ENTRY.items():
+        with (copy / "baselines" / name / "expected.toml").open("a", encoding="utf-8") as file:
+            file.write(_ENTRY.format(dataset))
+
+
+@contextmanager
+def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float) -> Iterator[int]:
+    """Serves the downloads of official files; yields their bytes, and removes them at the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    lines = ['[[record]]\ntitle = "made up"\nurl = "https://example.org"\nlicence = "none"\n']
+    for _, same in groupby(sorted(sources, key=lambda source: source.url), key=lambda source: source.url):
+        of_download = list(same)
+        if not of_download[0].url:
+            continue
+        file = write_download(of_download, share, folder)
+        download = {
+            "url": f"http://127.0.0.1:{server.server_port}/{file.name}",
+            "md5": md5(file),
+            "size": file.stat().st_size,
+        }
+        for source in of_download:
+            values = download | ({"member": source.member} if source.member else {})
+            fields = ", ".join(f"{key} = {value!r}" for key, value in values.items())
+            lines.append(f'files."{source.path}" = {{ {fields} }}\n')
+    (copy / "src" / "touche" / "data" / "publishers.toml").write_text("".join(lines), encoding="utf-8")
+    try:
+        yield size_of(folder)
+    finally:
+        server.shutdown()
+        server.server_close()
+        shutil.rmtree(folder)
+
+
+def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Iterator[dict[str, Any]]:
+    """Yields the usage of each run of ``touche regress`` on a dataset, and its temporary files."""
+    records = copy / "records.json"
+    for name in baselines or [*with_entry(copy, dataset)]:
+        with peak_size(copy / "temporary") as peak:
+            records.unlink(missing_ok=True)
+            output = ["--format", "json", "--output", str(records)]
+            touche(copy, "regress", name, "--dataset", dataset, "--runner", runner, *output, check=False)
+        outcomes = json.loads(records.read_bytes()) if records.exists() else []
+        reruns = [outcome for outcome in outcomes if not outcome["run"]]  # without official runs
+        for options, group in groupby(reruns, key=lambda outcome: outcome["options"]):
+            first = next(group)
+            used = {key: first[key] for key in ("wall", "cpu", "memory", "verdict", "remark")}
+            yield {"baseline": name, "options": options, "dataset": dataset, **used, "temporary": peak[0]}
+
+
+def with_entry(copy: Path, dataset: str) -> Iterator[str]:
+    """Yields the baselines that have an entry for a dataset."""
+    for path in sorted(copy.glob("baselines/*/expected.toml")):
+        tables = tomllib.loads(path.read_text(encoding="utf-8")).values()
+        if any(entry["dataset"] == dataset for table in tables for entry in table):
+            yield path.parent.name
+
+
+def touche(copy: Path, *arguments: str, check: bool = True) -> None:
+    """Runs a command of the copy."""
+    temporary = copy / "temporary"
+    temporary.mkdir(exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
+    environment |= {"PYTHONPATH": str(copy / "src"), "TMPDIR": str(temporary)}
+    environment |= {"XDG_CACHE_HOME": str(temporary)}
+    command = [sys.executable, "-P", "-m", "touche", *arguments]
+    subprocess.run(command, cwd=copy, env=environment, check=check, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def peak_size(folder: Path) -> Iterator[list[int]]:
+    """Yields a list whose only number is the largest size of a folder, measured every second."""
+    peak = [0]
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1):
+            peak[0] = max(peak[0], size_of(folder))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        thread.join()
+
+
+def size_of(folder: Path) -> int:
+    """Returns the bytes of the files in a folder, some of which may disappear meanwhile."""
+    used = subprocess.run(["du", "--summarize", "--block-size=1", folder], capture_output=True, check=False)
+    return int(used.stdout.split()[0]) if used.stdout else 0
+
+
+def report(record: dict[str, Any]) -> None:
+    """Prints a record and adds it to the results."""
+    line = json.dumps(record)
+    print(line, flush=True)
+    with RESULTS.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Makes the picture and the tables of engines in RESULTS.md from speed.toml, which scan_speed.py writes.
+
+python benchmarks/speed_page.py    # a few seconds
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from matplotlib.figure import Figure
+
+FOLDER = Path(__file__).parent
+PICTURE = FOLDER / "speed.svg"
+FEW, MANY = 50, 1000  # topics
+# What each engine is, and what it does differently.
+ENGINES = {
+    "touche": "`touche run bm25`",
+    "Anserini": "Anserini 1.7.1",
+    "tantivy": "Tantivy 0.27 from Python",
+    "bm25s": "bm25s 0.3.16",
+}
+_COLOURS = {"touche": "#0072b2"}
+_OTHER, _TEXT = "#d55e00", "#808080"  # readable on white and on black
+
+Timings = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
+"""The rounds of each engine and number of cores."""
+
+
+def main() -> None:
+    """Writes the picture, and replaces the tables between the comments in RESULTS.md."""
+    timings = read(FOLDER / "speed.toml")
+    draw(timings).savefig(PICTURE, transparent=True, metadata={"Date": None})
+    page = FOLDER / "RESULTS.md"
+    page.write_text(replaced(page.read_text(encoding="utf-8"), timings), encoding="utf-8")
+
+
+def read(path: Path) -> Timings:
+    """Reads the rounds of all engines."""
+    timings: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for timing in tomllib.loads(path.read_text(encoding="utf-8"))["timing"]:
+        timings.setdefault((timing["system"], timing["cores"]), []).append(timing)
+    return timings
+
+
+def replaced(page: str, timings: Timings) -> str:
+    """Returns the page with new tables."""
+    for name, lines in (("engines", engines(timings)), ("topics", topics(timings))):
+        block = "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->"])
+        page = re.sub(f"<!-- {name} -->\n.*?<!-- end -->", lambda _, new=block: new, page, flags=re.DOTALL)
+    return page
+
+
+def engines(timings: Timings) -> Iterator[str]:
+    """Yields the table of times from the documents to the run, memory and index."""
+    yield "| engine | one core | two cores | memory, one core | index on the disk |"
+    yield "| --- | --- | --- | --- | --- |"
+    for engine, name in ENGINES.items():
+        one, two = timings[engine, 1], timings[engine, 2]
+        memory = max(timing["megabytes"] for timing in one)
+        left = f"{one[0]['left']:,.0f} MB" if one[0]["left"] else "none"
+        yield f"| {name} | {spread(one)} | {spread(two)} | {memory:,.0f} MB | {left} |"
+
+
+def topics(timings: Timings) -> Iterator[str]:
+    """Yields the table of times with an existing index, and from where on an index takes less time."""
+    yield "| engine, one core | 50 topics | 1,000 topics | takes less time from | |"
+    yield "| --- | --- | --- | --- | --- |"
+    for engine, name in ENGINES.items():
+        few, many = (median(timing[key] for timing in timings[engine, 1]) for key in ("again", "many"))
+        runs = in_topics = ""
+        if engine != "touche":
+            runs = f"{runs_until_even(timings, engine)} runs of 50 topics"
+            in_topics = topics_until_even(timings, engine)
+        yield f"| {name} | {few:.1f} s | {many:.1f} s | {runs} | {in_topics} |"
+
+
+def runs_until_even(timings: Timings, engine: str) -> int:
+    """Returns after how many runs an index has paid for itself, if the documents stay the same."""
+    whole, again = (median(timing[key] for timing in timings[engine, 1]) for key in ("seconds", "again"))
+    ours = median(timing["seconds"] for timing in timings["touche", 1])
+    return int((whole - again) / (ours - again)) + 1
+
+
+def topics_until_even(timings: Timings, engine: str) -> str:
+    """Returns from how many topics in one run an engine is faster, by lines through 50 and 1,000 topics."""
+    rates, starts = [], []
+    for name in ("touche", engine):
+        few, many, whole = (
+            median(timing[key] for timing in timings[name, 1]) for key in ("again", "many", "seconds")
+        )
+        rates.append((many - few) / (MANY - FEW))
+        starts.append(whole - FEW * rates[-1])
+    if rates[1] >= rates[0]:
+        return "in one run: never"
+    return f"in one run: about {round((starts[1] - starts[0]) / (rates[0] - rates[1]), -2):,.0f} topics"
+
+
+def spread(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the median of the seconds, and their range."""
+    seconds = sorted(timing["seconds"] for timing in rounds)
+    return f"{median(seconds):.1f} s ({seconds[0]:.1f} to {seconds[-1]:.1f})"
+
+
+def draw(timings: Timings) -> Figure:
+    """Draws a bar for each engine and number of cores; the labels have time, memory and index."""
+    figure = Figure(figsize=(7.5, 2.9), layout="constrained")
+    axes = figure.subplots()
+    rows = [(engine, cores) for engine in ENGINES for cores in (1, 2)]
+    for height, (engine, cores) in enumerate(reversed(rows)):
+        rounds = timings[engine, cores]
+        seconds = median(timing["seconds"] for timing in rounds)
+        memory = max(timing["megabytes"] for timing in rounds)
+        axes.barh(height, seconds, color=_COLOURS.get(engine, _OTHER), height=0.7)
+        label = f" {seconds:.1f} s, {memory:,.0f} MB"
+        axes.text(seconds, height, label, va="center", color=_TEXT, fontsize=9)
+    labels = [f"{engine}, {cores} core{'s' if cores > 1 else ''}" for engine, cores in reversed(rows)]
+    axes.set_yticks(range(len(rows)), labels, color=_TEXT)
+    axes.tick_params(colors=_TEXT)
+    axes.margins(x=0.2)
+    axes.set_xlabel("seconds from 868,655 passages to the run of 50 topics", color=_TEXT)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(_TEXT)
+    return figure
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""Writes made-up collections as large as the official ones, in the publishers' formats and archives.
+
+Sentences are drawn from all sentences of the samples, as many as a real document has. The first ids are those
+of the qrels. Pages that args.me's records contain are not in the samples, so that their text is also drawn:
+as much as makes the archives as large as the published ones, if these compress as well.
+"""
+
+import csv
+import gzip
+import io
+import random
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+import orjson
+
+from touche import tasks
+from touche.data.places import is_available, locate
+from touche.data.sources import Source
+from touche.documents.args_processed import pieces_of_args_processed
+from touche.documents.jsonl import pieces_of_passages
+from touche.documents.pieces import documents_in
+from touche.trec.topics import read_topics
+
+# Documents in the files. args.me's version of 2020 has 387,740 in five files.
+COUNTS = {
+    "debateorg.json": 338_620,
+    "debatepedia.json": 21_197,
+    "debatewise.json": 14_353,
+    "idebate.json": 13_522,
+    "parliamentary.json": 48,
+    "args-me.json": 387_692,
+    "args_processed.csv": 365_408,
+    "passages-version-002.jsonl.gz": 868_655,
+    "corpus.jsonl": 382_545,
+}
+# Tasks whose qrels name the first documents of a file; of args.me's five files, one has them all.
+_TASKS = {
+    "debateorg.json": ("touche-2020-task-1", "touche-2021-task-1"),
+    "args-me.json": ("touche-2020-task-1-v1",),
+    "passages-version-002.jsonl.gz": ("touche-2022-task-2",),
+    "corpus.jsonl": ("beir-webis-touche2020-v2",),
+}
+_COMPRESSION = 2.6  # ratio of zip and gzip for these texts, at their usual level
+_FASTEST = 1
+_JUDGED = 20  # pairs of each topic of 2022 task 1, whose qrels are not among the samples
+
+
+@dataclass(frozen=True)
+class Record:
+    """A made-up document, with the text of its page if the publisher's files have one."""
+
+    id: str
+    title: str
+    sentences: Sequence[str]
+    page: str
+
+    @property
+    def text(self) -> str:
+        """All sentences."""
+        return " ".join(self.sentences)
+
+
+def write_download(sources: Sequence[Source], share: float, folder: Path) -> Path:
+    """Writes what a publisher offers at one address: a file, or an archive.
+
+    Args:
+        sources: the official files with this address.
+        share: the part of the documents to write, up to 1.
+        folder: the folder to write to.
+
+    Returns:
+        The path, whose name is that of the address.
+    """
+    download = folder / Path(sources[0].url).name
+    if download.suffix == ".zip":
+        with zipfile.ZipFile(download, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
+            for source in sources:
+                with archive.open(source.member, "w", force_zip64=True) as file:
+                    file.writelines(_content(source, share))
+        return download
+    with _opened(download, sources[0].member) as file:
+        file.writelines(_content(sources[0], share))
+    return download
+
+
+@contextmanager
+def _opened(path: Path, member: str) -> Iterator[IO[bytes]]:
+    """Opens a file, a compressed one, or the only member of a tar archive."""
+    if not path.name.endswith(".tar.gz"):
+        with gzip.open(path, "wb", _FASTEST) if path.suffix == ".gz" else path.open("wb") as file:
+            yield file
+        return
+    unpacked = path.with_name("unpacked")
+    with unpacked.open("wb") as file:
+        yield file
+    with tarfile.open(path, "w:gz", compresslevel=_FASTEST) as archive:
+        archive.add(unpacked, member)
+    unpacked.unlink()
+
+
+def _content(source: Source, share: float) -> Iterator[bytes]:
+    """Yields the content of an official file."""
+    name = Path(source.path).name
+    if source.kind == "corpora":
+        count = max(1, round(COUNTS[name] * share))
+        yield from _FORMATS.get(name, _argsme)(_records(name, count, source.size))
+    elif is_available(source.kind, source.name):
+        content = locate(source.kind, source.name).read_bytes()
+        # Publishers' files of BEIR are tab-separated; the copy is in the format of TREC.
+        yield _as_published_by_beir(content) if source.member.endswith("test.tsv") else content
+    elif source.kind == "topics":
+        yield (locate("corpora", "beir-webis-touche2020-sample") / "queries.jsonl").read_bytes()
+    else:
+        yield from _made_up_judgments()
+
+
+def _as_published_by_beir(qrels: bytes) -> bytes:
+    rows = (line.split() for line in qrels.splitlines())
+    return b"query-id\tcorpus-id\tscore\n" + b"".join(b"%s\t%s\t%s\n" % (a, c, d) for a, _, c, d in rows)
+
+
+def _made_up_judgments() -> Iterator[bytes]:
+    """Yields qrels of pairs from the first arguments."""
+    for topic in read_topics(locate("topics", "touche-2022-task-1.xml")):
+        for number in range(_JUDGED):
+            id = _id("args_processed.csv", int(topic.number) * _JUDGED + number)
+            yield f"{topic.number} 0 {id}__CONC__1,{id}__PREMISE__1 {number % 3}\n".encode()
+
+
+def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
+    """Yields as many made-up documents of a file."""
+    rng = random.Random(name)
+    titles, texts = _sample_of_passages() if name.startswith("passages") else _sample_of_arguments()
+    pool = [sentence for text in texts for sentence in text]
+    pages = " ".join(pool)
+    copies, has_pages = (2, True) if name == "args_processed.csv" else (1, name.endswith(".json"))
+    own = copies * len(pages) / len(texts) / _COMPRESSION
+    length = max(0, round((archive_size / COUNTS[name] - own) * _COMPRESSION)) if has_pages else 0
+    for number in range(count):
+        begin = rng.randrange(len(pages) - length)
+        sentences = rng.choices(pool, k=max(1, len(rng.choice(texts))))
+        page = pages[begin : begin + length]
+        yield Record(id=_id(name, number), title=rng.choice(titles), sentences=sentences, page=page)
+
+
+@cache
+def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
+    """Returns conclusions and the sentences of each argument's premises."""
+    corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
+    arguments = list(documents_in(pieces_of_args_processed(corpus)))
+    premises = [
+        [sentence.text for sentence in argument.sentences or () if "PREMISE" in sentence.id]
+        for argument in arguments
+    ]
+    return [argument.conclusion for argument in arguments], premises
+
+
+@cache
+def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
+    (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
+    return [""], [passage.text.split(". ") for passage in documents_in(pieces_of_passages(corpus))]
+
+
+@cache
+def _judged_ids(name: str) -> list[str]:
+    """Returns the ids in the qrels of the tasks of a file."""
+    tasks_of_file = [tasks.task(id) for id in _TASKS.get(name, ())]
+    files = {qrels.file for task in tasks_of_file for qrels in task.qrels.values()}
+    lines = [line for file in sorted(files) for line in locate("qrels", file).read_text().splitlines()]
+    return list(dict.fromkeys(line.split()[2] for line in lines))
+
+
+def _id(name: str, number: int) -> str:
+    judged = _judged_ids(name)
+    if number < len(judged):
+        return judged[number]
+    if name in ("corpus.jsonl", "args-me.json"):
+        return f"{number:x}-2019-04-18T00:00:00Z-{number % 9:05d}-000"
+    if name.startswith("passages"):
+        return f"clueweb12-{number:08x}___{number % 50}"
+    return f"S{number:08x}-A{list(COUNTS).index(name):x}{number:07x}"
+
+
+def _argsme(records: Iterator[Record]) -> Iterator[bytes]:
+    comma = b""
+    yield b'{"arguments":['
+    for record in records:
+        premise = {"text": record.text, "stance": "PRO", "annotations": []}
+        context = {"sourceText": record.page, "discussionTitle": record.title}
+        argument = {"id": record.id, "conclusion": record.title, "premises": [premise], "context": context}
+        yield comma + orjson.dumps(argument)
+        comma = b","
+    yield b"]}"
+
+
+def _args_processed(records: Iterator[Record]) -> Iterator[bytes]:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("id", "conclusion", "premises", "context", "sentences"))
+    for record in records:
+        numbered = [("CONC__1", record.title)]
+        numbered += [(f"PREMISE__{number}", one) for number, one in enumerate(record.sentences, 1)]
+        sentences = [{"sent_id": f"{record.id}__{end}", "sent_text": one} for end, one in numbered]
+        premises = [{"text": record.text, "stance": "PRO", "annotations": []}]
+        context = {"sourceText": record.page, "discussionTitle": record.title}
+        rows.writerow((record.id, record.title, repr(premises), repr(context), repr(sentences)))
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+
+
+def _passages(records: Iterator[Record]) -> Iterator[bytes]:
+    for record in records:
+        yield orjson.dumps({"id": record.id, "contents": record.text, "chatNoirUrl": ""}) + b"\n"
+
+
+def _beir(records: Iterator[Record]) -> Iterator[bytes]:
+    for record in records:
+        values = {"_id": record.id, "title": record.title, "text": record.text, "metadata": {}}
+        yield orjson.dumps(values) + b"\n"
+
+
+_FORMATS: Mapping[str, Callable[[Iterator[Record]], Iterator[bytes]]] = {
+    "args_processed.csv": _args_processed,
+    "passages-version-002.jsonl.gz": _passages,
+    "corpus.jsonl": _beir,
+}
