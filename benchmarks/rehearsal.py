@@ -4,9 +4,9 @@
 
 In a copy of the project, the publishers are a server on loopback, which has the archives of
 whole_collections.py. There, ``touche data fetch`` downloads and checks them, and ``touche regress`` runs each
-baseline with an entry for the dataset. Other baselines get an entry, so that they also run. The scores have no
-meaning. Prints a line for each run: time, processor time, peak memory, and temporary files. FOLDER needs 20 GB.
-What it already has is not fetched again. All lines are added to rehearsal.jsonl.
+baseline with an entry for the dataset. Other baselines get an entry, so that they also run. Scores have no
+meaning here. Prints a line for each run: time, processor time, peak memory, and temporary files. FOLDER needs
+20 GB, and what it already has is not fetched again. All lines are added to rehearsal.jsonl.
 """
 
 import json

@@ -292,6 +292,21 @@ def test_when_one_file_is_refused_the_rest_is_fetched(
     assert sorted(path.name for path in (home / "qrels").iterdir()) == ["b.qrels"]
 
 
+def test_an_archive_with_several_files_is_downloaded_once(
+    touche: Touche, publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Publisher, "content", archive := zipped(data__a=CONTENT, data__b=b"1 0 b 1\n"))
+    digest = hashlib.md5(archive).hexdigest()
+    files = [source(f"{publisher}/a.zip", digest, f"qrels/{name}", f"data/{name}") for name in "ab"]
+    monkeypatch.setattr("touche.data.official.sources_of", lambda chosen=(): files)
+    code, out, err = touche("data", "fetch", "touche-2020-task-1")
+    assert code == 0, err
+    assert out.count("fetched (md5 ") == 2
+    assert Publisher.asked == ["bytes=0-", f"bytes={len(archive)}-"]  # the answer to the second is empty
+    assert [*(home / "downloads").iterdir()] == []
+    assert (home / "qrels" / "b").read_bytes() == b"1 0 b 1\n"
+
+
 def test_no_large_download_begins_unasked(touche: Touche, two: None, home: Path) -> None:
     code, _, err = touche("data", "fetch")
     assert code == 2 and "all data is a download of 800 kB; pass a DATASET, or add --all" in err

@@ -58,7 +58,9 @@ class RefusedError(InputError):
 
 
 @keeping_inputs
-def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
+def fetch(
+    source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
+) -> Status:
     """Puts a file in its place, complete and with the publisher's md5, or raises an error.
 
     An interrupted download resumes. If another process is downloading the file, this one waits.
@@ -67,6 +69,7 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         source: the file.
         mirror: a folder to copy the file or its archive from; None to download it.
         folder: the folder of topics/, qrels/ and corpora/; by default the clone's or the user's.
+        keep: whether to keep the downloaded archive for its other files.
 
     Raises:
         RefusedError: if the md5 differs, also for an existing file, or the archive is broken.
@@ -90,12 +93,12 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         return _make_dataset(source, collection, target)
     part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     if mirror is None:
-        return _download_into_place(source, part, target)
+        return _download_into_place(source, part, target, keep)
     original = _find_in_mirror(source, mirror)
     return _put_in_place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
 
 
-def _download_into_place(source: Source, part: Path, target: Path) -> Status:
+def _download_into_place(source: Source, part: Path, target: Path, keep: bool) -> Status:
     """Downloads a file by way of a partial file, and puts it in its place."""
     make_folder(part.parent)
     waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
@@ -108,7 +111,8 @@ def _download_into_place(source: Source, part: Path, target: Path) -> Status:
         except RefusedError:
             part.unlink()  # resuming from a wrong file would fail forever
             raise
-        part.unlink()
+        if not keep:
+            part.unlink()
         return status
 
 

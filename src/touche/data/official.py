@@ -185,9 +185,12 @@ def _fetch_each(
     sources: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
 ) -> Iterator[Status]:
     """Fetches official files, then copies unpublished corpora; yields the status of each file."""
-    for source in sources:
+    for number, source in enumerate(sources, 1):
+        same_archive = [other for other in sources[number:] if other.member and other.url == source.url]
+        # The archive stays for the next file of it that is missing.
+        keep = any(not other.place(folder) for other in same_archive)
         try:
-            status = fetching.fetch(source, mirror, folder)
+            status = fetching.fetch(source, mirror, folder, keep=keep)
         except ToucheError as error:
             yield Status(source.path, FAILED, problem=str(error))
             continue
