@@ -111,12 +111,12 @@ def _content(source: Source, share: float) -> Iterator[bytes]:
     if source.kind == "corpora":
         count = max(1, round(COUNTS[name] * share))
         yield from _FORMATS.get(name, _argsme)(_records(name, count, source.size))
+    elif source.kind == "topics":
+        yield _topics(source.name).read_bytes()
     elif is_available(source.kind, source.name):
         content = locate(source.kind, source.name).read_bytes()
         # Publishers' files of BEIR are tab-separated; the copy is in the format of TREC.
         yield _as_published_by_beir(content) if source.member.endswith("test.tsv") else content
-    elif source.kind == "topics":
-        yield (locate("corpora", "beir-webis-touche2020-sample") / "queries.jsonl").read_bytes()
     else:
         yield from _made_up_judgments()
 
@@ -140,12 +140,15 @@ def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
     titles, texts = _sample_of_passages() if name.startswith("passages") else _sample_of_arguments()
     pool = [sentence for text in texts for sentence in text]
     pages = " ".join(pool)
+    judged = _judged(name)
     copies, has_pages = (2, True) if name == "args_processed.csv" else (1, name.endswith(".json"))
     own = copies * len(pages) / len(texts) / _COMPRESSION
     length = max(0, round((archive_size / COUNTS[name] - own) * _COMPRESSION)) if has_pages else 0
     for number in range(count):
         begin = rng.randrange(len(pages) - length)
         sentences = rng.choices(pool, k=max(1, len(rng.choice(texts))))
+        if number < len(judged):
+            sentences[0] = judged[number][1]  # so that it is found
         page = pages[begin : begin + length]
         yield Record(id=_id(name, number), title=rng.choice(titles), sentences=sentences, page=page)
 
@@ -169,18 +172,29 @@ def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
 
 
 @cache
-def _judged_ids(name: str) -> list[str]:
-    """Returns the ids in the qrels of the tasks of a file."""
-    tasks_of_file = [tasks.task(id) for id in _TASKS.get(name, ())]
-    files = {qrels.file for task in tasks_of_file for qrels in task.qrels.values()}
-    lines = [line for file in sorted(files) for line in locate("qrels", file).read_text().splitlines()]
-    return list(dict.fromkeys(line.split()[2] for line in lines))
+def _judged(name: str) -> list[tuple[str, str]]:
+    """Returns the documents in the qrels of the tasks of a file, each with the title of a topic."""
+    judged: dict[str, str] = {}
+    for task in map(tasks.task, _TASKS.get(name, ())):
+        titles = {topic.number: topic.title for topic in read_topics(_topics(task.topics))}
+        for qrels in task.qrels.values():
+            for line in locate("qrels", qrels.file).read_text(encoding="utf-8").splitlines():
+                topic, _, document, _ = line.split()
+                judged.setdefault(document, titles.get(topic, ""))
+    return list(judged.items())
+
+
+def _topics(name: str) -> Path:
+    """Returns the file of topics; that of BEIR is with its sample."""
+    if is_available("topics", name):
+        return locate("topics", name)
+    return locate("corpora", "beir-webis-touche2020-sample") / "queries.jsonl"
 
 
 def _id(name: str, number: int) -> str:
-    judged = _judged_ids(name)
+    judged = _judged(name)
     if number < len(judged):
-        return judged[number]
+        return judged[number][0]
     if name in ("corpus.jsonl", "args-me.json"):
         return f"{number:x}-2019-04-18T00:00:00Z-{number % 9:05d}-000"
     if name.startswith("passages"):
