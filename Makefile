@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
+ENGINES := $(VENV)/engines
 # make PYTHON=... replaces an environment with another version of Python. Without PYTHON it stays as it is.
 ifeq ($(origin PYTHON),command line)
 OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$("$(PYTHON)" -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
@@ -91,12 +92,13 @@ types: $(READY)
 	$(BIN)/mypy
 	for folder in baselines/*/; do MYPYPATH=src:$$folder $(BIN)/mypy $$folder || exit; done    # for all are called baseline
 
-# Needs TOUCHE_DATA; takes an hour and a half.
-benchmark: $(READY)
+# Needs TOUCHE_DATA; takes two hours.
+benchmark: $(READY) $(ENGINES)
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/evaluation_speed.py
 	$(BIN)/python benchmarks/start_speed.py
-	$(BIN)/python benchmarks/scan_speed.py
+	$(BIN)/python benchmarks/scan_speed.py --peers $(ENGINES)/bin/python
+	$(BIN)/python benchmarks/speed_page.py
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py
 	$(BIN)/python benchmarks/rank_bm25_speed.py
@@ -134,3 +136,7 @@ $(VENV)/spark: $(READY)
 # Tests compare with ranx and run pipelines of PyTerrier; both need much that nothing else does.
 $(VENV)/peers: $(READY)
 	@$(PIP) --editable ".[pyterrier]" ranx && touch $@ || echo "PyTerrier and ranx cannot be installed"
+
+# Engines that the benchmarks compare with, in an environment of their own.
+$(ENGINES): $(READY)
+	@$(BIN)/python -m venv $@ && $@/bin/pip install --quiet bm25s==0.3.16 PyStemmer==3.1.0 tantivy==0.27.0

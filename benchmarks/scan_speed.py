@@ -40,7 +40,7 @@ from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_passages
 from touche.documents.pieces import documents_in
-from touche.io.origin import clone, origin
+from touche.io.origin import origin
 from touche.trec.topics import read_topics_xml
 
 PARTS = 8
@@ -161,7 +161,7 @@ def save(timings: Sequence[Timing], rounds: int) -> None:
     """Writes all rounds, for speed_page.py."""
     measured = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": origin(clone())["revision"],
+        "commit": origin(Path(__file__).parents[1])["revision"],
         "rounds": rounds,
         "load": round(os.getloadavg()[2], 1),
     }

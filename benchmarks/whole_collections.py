@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import orjson
 
@@ -91,10 +91,12 @@ def write_download(sources: Sequence[Source], share: float, folder: Path) -> Pat
 
 
 @contextmanager
-def _opened(path: Path, member: str) -> Iterator[IO[bytes]]:
+def _opened(path: Path, member: str) -> Iterator[Any]:
     """Opens a file, a compressed one, or the only member of a tar archive."""
     if not path.name.endswith(".tar.gz"):
-        with gzip.open(path, "wb", _FASTEST) if path.suffix == ".gz" else path.open("wb") as file:
+        packed = path.suffix == ".gz"
+        file: Any = gzip.open(path, "wb", _FASTEST) if packed else path.open("wb")  # noqa: SIM115 (closed below)
+        with file:
             yield file
         return
     unpacked = path.with_name("unpacked")
