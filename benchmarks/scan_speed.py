@@ -98,6 +98,7 @@ class Timing:
 @click.option("--documents", type=int, help="How many; by default as many as the corpus has.")
 def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) -> None:
     """Prints wall-clock time, peak memory and their ratio to Anserini's, on one core and on two."""
+    commit = origin(Path(__file__).parents[1])["revision"]
     for name in work or ("arguments", "passages"):
         with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as folder:
             systems = {"arguments": arguments, "passages": passages}[name](Path(folder), peers, documents)
@@ -105,7 +106,7 @@ def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) ->
             for cores in range(1, min(2, os.cpu_count() or 1) + 1):
                 timings += compare(name, systems, cores, rounds)
             if name == "passages" and documents is None:
-                save(timings, rounds)
+                save(timings, rounds, commit)
 
 
 def compare(work: str, systems: Mapping[str, System], cores: int, rounds: int) -> list[Timing]:
@@ -157,11 +158,11 @@ def measure(commands: Commands, cores: int) -> tuple[float, float]:
     return round(time.monotonic() - started, 1), round(peak / 1024)
 
 
-def save(timings: Sequence[Timing], rounds: int) -> None:
+def save(timings: Sequence[Timing], rounds: int, commit: str) -> None:
     """Writes all rounds, for speed_page.py."""
     measured = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": origin(Path(__file__).parents[1])["revision"],
+        "commit": commit,
         "rounds": rounds,
         "load": round(os.getloadavg()[2], 1),
     }

@@ -5,6 +5,8 @@ python benchmarks/speed_page.py    # a few seconds
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,14 +17,13 @@ from matplotlib.figure import Figure
 FOLDER = Path(__file__).parent
 PICTURE = FOLDER / "speed.svg"
 FEW, MANY = 50, 1000  # topics
-# What each engine is, and what it does differently.
 ENGINES = {
     "touche": "`touche run bm25`",
     "Anserini": "Anserini 1.7.1",
     "tantivy": "Tantivy 0.27 from Python",
     "bm25s": "bm25s 0.3.16",
 }
-_OWN, _OTHER, _TEXT = "#0072b2", "#d55e00", "#808080"  # visible on white and on black
+_OWN, _OTHER, _TEXT = "#0072b2", "#d55e00", "#767676"  # visible on white and on black
 
 Timings = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
 """The rounds of each engine and number of cores."""
@@ -66,37 +67,53 @@ def engines(timings: Timings) -> Iterator[str]:
 
 
 def topics(timings: Timings) -> Iterator[str]:
-    """Yields the table of times with an existing index, and from where on an index takes less time."""
-    yield "| engine, one core | 50 topics | 1,000 topics | takes less time from | |"
+    """Yields the table of times with an existing index, and from where on a peer is faster."""
+    yield "| engine, one core | 50 topics | 1,000 topics | faster from run | faster in one run from |"
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
-        few, many = (median(timing[key] for timing in timings[engine, 1]) for key in ("again", "many"))
-        runs = in_topics = ""
+        medians = Medians.of(timings[engine, 1])
+        run, number = "", ""
         if engine != "touche":
-            runs = f"{runs_until_even(timings, engine)} runs of 50 topics"
-            in_topics = topics_until_even(timings, engine)
-        yield f"| {name} | {few:.1f} s | {many:.1f} s | {runs} | {in_topics} |"
+            ours = Medians.of(timings["touche", 1])
+            run = str(medians.runs_until_faster(ours))
+            number = medians.topics_until_faster(ours)
+        yield f"| {name} | {medians.again:.1f} s | {medians.many:.1f} s | {run} | {number} |"
 
 
-def runs_until_even(timings: Timings, engine: str) -> int:
-    """Returns after how many runs an index has paid for itself, if the documents stay the same."""
-    whole, again = (median(timing[key] for timing in timings[engine, 1]) for key in ("seconds", "again"))
-    ours = median(timing["seconds"] for timing in timings["touche", 1])
-    return int((whole - again) / (ours - again)) + 1
+@dataclass(frozen=True)
+class Medians:
+    """Median seconds of an engine.
 
+    Attributes:
+        whole: from the documents to the run of 50 topics.
+        again: for 50 topics, if there is an index.
+        many: for 1,000 topics, if there is an index.
+    """
 
-def topics_until_even(timings: Timings, engine: str) -> str:
-    """Returns from how many topics in one run an engine is faster, by lines through 50 and 1,000 topics."""
-    rates, starts = [], []
-    for name in ("touche", engine):
-        few, many, whole = (
-            median(timing[key] for timing in timings[name, 1]) for key in ("again", "many", "seconds")
-        )
-        rates.append((many - few) / (MANY - FEW))
-        starts.append(whole - FEW * rates[-1])
-    if rates[1] >= rates[0]:
-        return "in one run: never"
-    return f"in one run: about {round((starts[1] - starts[0]) / (rates[0] - rates[1]), -2):,.0f} topics"
+    whole: float
+    again: float
+    many: float
+
+    @classmethod
+    def of(cls, rounds: Sequence[Mapping[str, Any]]) -> "Medians":
+        """Returns the medians of some rounds."""
+        return cls(*(median(timing[key] for timing in rounds) for key in ("seconds", "again", "many")))
+
+    @property
+    def per_topic(self) -> float:
+        """Seconds for a further topic in the same run."""
+        return (self.many - self.again) / (MANY - FEW)
+
+    def runs_until_faster(self, other: "Medians") -> int:
+        """Returns the first run of 50 topics after which all runs together took less time."""
+        return floor((self.whole - self.again) / (other.whole - self.again)) + 1
+
+    def topics_until_faster(self, other: "Medians") -> str:
+        """Returns how many topics one run needs until it takes less time, to the nearest thousand."""
+        saved = other.per_topic - self.per_topic
+        if saved <= 0:
+            return "never"
+        return f"{round(FEW + (self.whole - other.whole) / saved, -3):,.0f} topics"
 
 
 def spread(rounds: Sequence[Mapping[str, Any]]) -> str:
@@ -124,7 +141,7 @@ def draw(timings: Timings) -> Figure:
     labels = [f"{engine}, {cores} core{'s' if cores > 1 else ''}" for engine, cores in reversed(rows)]
     axes.set_yticks(range(len(rows)), labels, color=_TEXT)
     axes.tick_params(colors=_TEXT)
-    axes.margins(x=0.2)
+    axes.margins(x=0.25)
     axes.set_xlabel("seconds from 868,655 passages to the run of 50 topics", color=_TEXT)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(_TEXT)
