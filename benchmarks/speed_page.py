@@ -1,8 +1,9 @@
-"""Makes the picture and the tables of engines in RESULTS.md from speed.toml, which scan_speed.py writes.
+"""Makes the picture and the tables in RESULTS.md from speed.toml and rehearsal.jsonl.
 
 python benchmarks/speed_page.py    # a few seconds
 """
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,28 +32,35 @@ Timings = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
 
 def main() -> None:
     """Writes the picture, and replaces the tables between the comments in RESULTS.md."""
-    timings = read(FOLDER / "speed.toml")
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "touche"}):  # with text, and the same every time
-        draw(timings).savefig(PICTURE, transparent=True, metadata={"Date": None})
+        draw(read_timings()).savefig(PICTURE, transparent=True, metadata={"Date": None})
     page = FOLDER / "RESULTS.md"
-    page.write_text(replaced(page.read_text(encoding="utf-8"), timings), encoding="utf-8")
+    page.write_text(replaced(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def read(path: Path) -> Timings:
-    """Reads the rounds of all engines."""
-    timings: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for timing in tomllib.loads(path.read_text(encoding="utf-8"))["timing"]:
-        timings.setdefault((timing["system"], timing["cores"]), []).append(timing)
-    return timings
-
-
-def replaced(page: str, timings: Timings) -> str:
+def replaced(page: str) -> str:
     """Returns the page with new tables."""
-    for name, lines in (("engines", engines(timings)), ("topics", topics(timings))):
+    timings = read_timings()
+    records = [json.loads(line) for line in (FOLDER / "rehearsal.jsonl").read_bytes().splitlines()]
+    tables = {
+        "engines": engines(timings),
+        "topics": topics(timings),
+        "collections": collections(records),
+        "reruns": reruns(records),
+    }
+    for name, lines in tables.items():
         before, _, rest = page.partition(f"<!-- {name} -->\n")
         after = rest.partition("<!-- end -->")[2]
         page = "\n".join([f"{before}<!-- {name} -->", *lines, f"<!-- end -->{after}"])
     return page
+
+
+def read_timings() -> Timings:
+    """Reads the rounds of all engines."""
+    timings: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for timing in tomllib.loads((FOLDER / "speed.toml").read_text(encoding="utf-8"))["timing"]:
+        timings.setdefault((timing["system"], timing["cores"]), []).append(timing)
+    return timings
 
 
 def engines(timings: Timings) -> Iterator[str]:
@@ -114,6 +122,37 @@ class Medians:
         if saved <= 0:
             return "never"
         return f"{round(FEW + (self.whole - other.whole) / saved, -3):,.0f} topics"
+
+
+def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields the table of the made-up collections: what is downloaded, and what is then on the disk."""
+    yield "| dataset | download | unpacked | most while fetching | time to fetch |"
+    yield "| --- | --- | --- | --- | --- |"
+    for record in records:
+        if "fetch" in record and record["share"] == 1:
+            fetch = record["fetch"]
+            sizes = [fetch["bytes"], record["unpacked"], fetch["peak"]]
+            cells = [f"`{record['dataset']}`", *map(gigabytes, sizes), f"{fetch['seconds']:,.0f} s"]
+            yield f"| {' | '.join(cells)} |"
+
+
+def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields the table of the reruns on these collections."""
+    yield "| baseline | dataset | documents | time | processor time | memory | temporary files |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for record in records:
+        if "wall" in record:
+            options = " ".join(f"{key}={value}" for key, value in record["options"].items())
+            cells = [f"`{record['baseline']}` {options}".strip(), f"`{record['dataset']}`"]
+            cells += ["all" if record["share"] == 1 else f"{record['share']:.0%}"]
+            cells += [f"{record[key]:,.0f} s" for key in ("wall", "cpu")]
+            cells += [f"{record['memory'] / 1e6:,.0f} MB", f"{record['temporary'] / 1e6:,.0f} MB"]
+            yield f"| {' | '.join(cells)} |"
+
+
+def gigabytes(size: int) -> str:
+    """Returns a size with its unit."""
+    return f"{size / 1e9:.1f} GB"
 
 
 def spread(rounds: Sequence[Mapping[str, Any]]) -> str:
