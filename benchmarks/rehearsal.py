@@ -6,7 +6,7 @@ In a copy of the project, the publishers are a server on loopback, which has the
 whole_collections.py. There, ``touche data fetch`` downloads and checks them, and ``touche regress`` runs each
 baseline with an entry for the dataset. Other baselines get an entry, so that they also run. Scores have no
 meaning here. Prints a line for each run: time, processor time, peak memory, and temporary files. FOLDER needs
-20 GB, and what it already has is not fetched again. All lines are added to rehearsal.jsonl.
+20 GB, and what it already has is not fetched again. All lines are also added to rehearsal.jsonl.
 """
 
 import json
@@ -32,7 +32,7 @@ from touche.data.sources import Source, official
 from touche.io.opening import md5
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).with_name("rehearsal.jsonl")
+RESULTS = Path(__file__).with_name("rehearsal.jsonl")  # speed_page.py makes tables of it
 DATASETS = (  # those of regression.yml
     "beir-webis-touche2020-v2",
     "touche-2020-task-1-v1",
@@ -63,7 +63,10 @@ class _Silent(SimpleHTTPRequestHandler):
 @click.option("--dataset", "datasets", multiple=True, type=click.Choice(DATASETS), help="Default: all.")
 @click.option("--share", default=1.0, show_default=True, help="The part of the documents.")
 @click.option("--runner", default="local", show_default=True, help="local, docker or podman.")
-def main(folder: Path, baselines: Sequence[str], datasets: Sequence[str], share: float, runner: str) -> None:
+@click.option("--results", default=RESULTS, type=click.Path(path_type=Path), help="The file to add lines to.")
+def main(
+    folder: Path, baselines: Sequence[str], datasets: Sequence[str], share: float, runner: str, results: Path
+) -> None:
     """Fetches made-up collections and runs baselines on them."""
     folder = folder.resolve()
     copy = folder / "copy"
@@ -71,14 +74,16 @@ def main(folder: Path, baselines: Sequence[str], datasets: Sequence[str], share:
     for dataset in datasets or DATASETS:
         missing = [source for source in official([dataset]) if not (copy / source.path).exists()]
         with publishers(missing, copy, folder / "server", share) as downloaded:
+            before = size_of(copy)
             began = time.monotonic()
             with peak_size(copy) as peak:
                 touche(copy, "data", "fetch", dataset)
-            fetched = {"bytes": downloaded, "seconds": time.monotonic() - began, "peak": peak[0]}
-        size = size_of(copy / "corpora")
-        report({"dataset": dataset, "share": share, "unpacked": size, "fetch": fetched})
+            fetch = {"bytes": downloaded, "seconds": time.monotonic() - began, "peak": peak[0] - before}
+        report(
+            {"dataset": dataset, "share": share, "unpacked": size_of(copy) - before, "fetch": fetch}, results
+        )
         for outcome in runs(copy, dataset, baselines, runner):
-            report({"share": share, "runner": runner, **outcome})
+            report({"share": share, "runner": runner, **outcome}, results)
 
 
 def copy_project(copy: Path) -> None:
@@ -185,11 +190,11 @@ def size_of(folder: Path) -> int:
     return int(used.stdout.split()[0]) if used.stdout else 0
 
 
-def report(record: dict[str, Any]) -> None:
+def report(record: dict[str, Any], results: Path) -> None:
     """Prints a record and adds it to the results."""
     line = json.dumps(record)
     print(line, flush=True)
-    with RESULTS.open("a", encoding="utf-8") as file:
+    with results.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
 
 
