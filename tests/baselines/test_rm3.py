@@ -78,7 +78,7 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
             if word in document
         )
         whole = sum(log((document[w] + mu * of_word[w]) / (mu + document.total())) for w in title.elements())
-        differences.add(round(own["likelihood"](score, title, document, mu) - whole, 9))
+        differences.add(round(own["log_likelihood"](score, title, document, mu) - whole, 9))
     assert len(differences) == 1  # the part that all documents share
 
 

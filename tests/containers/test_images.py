@@ -77,7 +77,7 @@ def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp
         with path.open("a") as file:
             file.write("\n")
         before = content
-        content = images._content(tmp_path, folder)
+        content = images._content_digest(tmp_path, folder)
         assert content != before
     others = ["README.md", "baselines/argsrank/README.md", "baselines/argsrank/expected.toml"]
     caches = ["src/touche/__pycache__/files.pyc", "baselines/argsrank/.git/index", "src/touche/new.so"]

@@ -144,7 +144,7 @@ def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.Monke
     process, is_dead = OWNERS[owner]
     removed = list[str]()
     label = f"--filter=label={runs._owner()}"
-    monkeypatch.setattr(runs, "answer", lambda *words: f"touche-{process}-c" if label in words else "")
+    monkeypatch.setattr(runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else "")
     monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(" ".join(words)))
     runs._remove_abandoned("docker")
     assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead

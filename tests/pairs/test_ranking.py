@@ -125,7 +125,7 @@ def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_fl
     expected = [
         dict(hits) for _, hits in baselines.load("dirichletlm")(source.topics, source.documents, mu=mu)
     ]
-    rankings = pairs.Arguments.read(source.topics, source.documents, mu).best(100, sentences=1)
+    rankings = pairs.Arguments.read(source.topics, source.documents, mu).best(100, min_sentences=1)
     for (_, ranked), scores in zip(rankings, expected, strict=True):
         assert ranked
         assert {one.id: score for one, score in ranked} == {one.id: scores[one.id] for one, _ in ranked}

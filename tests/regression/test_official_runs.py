@@ -179,7 +179,7 @@ def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest
     write("corpora/touche-2022-task-2-sample/passages.jsonl", passages)
     path = write("runs/official.tsv", "1 elsewhere 9\n1 a 8\n1 b 7\n2 c 6\n2 elsewhere 5\n")
     rerun = [
-        RunLine(topic=topic, stance="Q0", document=document, free_numbers=1, score=-rank, tag="t")
+        RunLine(topic=topic, stance="Q0", document=document, rank=1, score=-rank, tag="t")
         for topic in "12"
         for rank, document in enumerate("abcd")
     ]

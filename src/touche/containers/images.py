@@ -39,7 +39,7 @@ _REASONS_BY_PATTERN = {  # by a pattern in the output of a failed build
         "the registry lacks this image; check its name and digest"
     ),
     "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": (
-        "a server does not output_of; check the network, and try again"
+        "a server does not answer; check the network, and try again"
     ),
     "invalid reference format": "this is not a name of an image; check it",
 }

@@ -84,7 +84,7 @@ def _run_briefly(*command: str) -> subprocess.CompletedProcess[str]:
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(
-            command, returncode=1, stdout="", stderr="no output_of in a minute"
+            command, returncode=1, stdout="", stderr="no answer in a minute"
         )
 
 
