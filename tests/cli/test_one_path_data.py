@@ -132,10 +132,10 @@ def alike(row: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def as_cell(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        is_nested = any(isinstance(part, dict) for part in value)
-        return json.dumps(value) if is_nested else "; ".join(map(str, value))
-    return "" if value is None else str(value)
+    parts = value if isinstance(value, tuple | list) else [value]
+    if any(isinstance(part, dict) for part in parts):
+        return json.dumps(value)
+    return "; ".join("" if part is None else str(part) for part in parts)
 
 
 def test_fetching_prints_each_file_and_then_its_problem(touche: Touche, tmp_path: Path) -> None:
