@@ -4,7 +4,7 @@ Usage: python benchmarks/identify_matrix.py [NAME...]
 
 NAME selects runs by a part of their name. Runs of baselines are made first. The corpus sample and the
 official runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among
-the candidates, or wrong), seconds, seconds of all processors, and the first line of the answer.
+the candidates, wrong, or refused), seconds, seconds of all processors, and the first line of the answer.
 """
 
 import os
@@ -17,6 +17,7 @@ from typing import Any
 
 import touche
 from touche.data.datasets import open_dataset
+from touche.errors import ToucheError
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
 from touche.trec.columns import Run
@@ -172,7 +173,12 @@ def main() -> None:
         if parts and not any(part in known.name for part in parts):
             continue
         begin, before = time.monotonic(), os.times()
-        answered = answer_to(known)
+        try:
+            answered = answer_to(known)
+        except ToucheError as error:
+            print(f"{known.name:48} refused: {error}", flush=True)
+            totals["refused"] = totals.get("refused", 0) + 1
+            continue
         seconds, after = time.monotonic() - begin, os.times()
         cpu = sum(after[:4]) - sum(before[:4])
         result = verdict(known, answered)
