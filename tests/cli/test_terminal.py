@@ -145,7 +145,7 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "images", "pages",
     ("arguments", "message"),
     [
         (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
-        (["evaluate", "run.txt"], f"a task: {', '.join(tasks.ids())}"),
+        (["evaluate", "run.txt"], f"pass --task with one of {', '.join(tasks.ids())}"),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
         (
             ["report", "r", "--measure", "AP", "--measure", "RR", "-o", "x"],

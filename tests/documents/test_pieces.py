@@ -98,7 +98,7 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
 
 def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) -> None:
     (piece,) = pieces_of_documents(write("a.jsonl", JSONL))
-    position = piece.place
+    position = piece.in_file
     assert position and position.piece().raw == JSONL
     write("a.jsonl", JSONL[:-1])
     with pytest.raises(OSError, match="Input/output error"):

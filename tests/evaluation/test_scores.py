@@ -8,7 +8,7 @@ from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation.notes import score_notes, score_warnings, task_warnings
+from touche.evaluation.notes import score_notes, score_warnings
 from touche.evaluation.scores import evaluate, in_judged_order
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
@@ -164,4 +164,4 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
         (None, None, 0),
     ]
     assert not odd.scores["trec_eval"].comparable
-    assert any("and has no topic left to average over" in text for text in task_warnings([odd]))
+    assert any("and has no topic left to average over" in text for text in score_warnings([odd]))

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from touche import tasks
-from touche.api.task_data import task_of_run
 from touche.cli.output import tell
 from touche.errors import ToucheError
-from touche.tira.outputs import METADATA_FILE
 
 
 def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None) -> str | None:
@@ -18,6 +16,9 @@ def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None
     """
     if task_id is not None or qrels is not None:
         return task_id
+    from touche.api.task_data import task_of_run  # here, because it takes 50 ms
+    from touche.tira.outputs import METADATA_FILE
+
     by_run = {run: task_of_run(run) for run in runs}
     sources = {task: run.parent / METADATA_FILE for run, task in by_run.items() if task}
     if len(sources) > 1:

@@ -83,9 +83,7 @@ def _run_briefly(*command: str) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(
-            command, returncode=1, stdout="", stderr="no answer in a minute"
-        )
+        return subprocess.CompletedProcess(command, returncode=1, stdout="", stderr="no answer in a minute")
 
 
 def execute(

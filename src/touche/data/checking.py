@@ -75,7 +75,7 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         if numbers is not None:
             _check(path, map(topic_in, qrels), numbers, "topic", f"topics/{task.topics}")
         if ids is not None:
-            results = {result for labels in qrels.values() for result in labels}
+            results = dict.fromkeys(result for labels in qrels.values() for result in labels)
             judged = (
                 results
                 if dimension == STANCE

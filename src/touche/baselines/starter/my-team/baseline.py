@@ -25,17 +25,17 @@ def my_team(
     if not any(map(tokenize, texts.values())):  # rank_bm25 divides by the number of words
         yield from ((topic, with_unmatched([], topic.candidates or (), depth)) for topic in topics)
         return
-    numbers = {document: number for number, document in enumerate(texts)}
+    indexes = {id: index for index, id in enumerate(texts)}
     bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
     for topic in topics:
         query = tokenize(topic.title)
         among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
         # Scores do not show whether a document has a word of the title: they can be negative or 0.
-        matching = [id for id in among if not bm25.doc_freqs[numbers[id]].keys().isdisjoint(query)]
-        scores = bm25.get_batch_scores(query, [numbers[id] for id in matching])
+        matching = [id for id in among if not bm25.doc_freqs[indexes[id]].keys().isdisjoint(query)]
+        scores = bm25.get_batch_scores(query, [indexes[id] for id in matching])
         ranked = sorted(zip(scores, matching, strict=True), reverse=True)
-        others = set() if topic.candidates is None else among - set(matching)
-        yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], others, depth)
+        unmatched = set() if topic.candidates is None else among - set(matching)
+        yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], unmatched, depth)
 
 
 def tokenize(text: str) -> list[str]:
