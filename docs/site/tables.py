@@ -61,7 +61,7 @@ def summary() -> str:
     for name in in_order():
         entries = [entry for entry in scores(name) if not entry.measure]
         published = next((entry for entry in entries if entry.kind == PUBLISHED), None)
-        samples = [entry for entry in entries if is_shown(entry)]
+        samples = [entry for entry in entries if _is_sample(entry)]
         if published:
             samples.sort(key=lambda entry: _likeness(entry, published), reverse=True)
         sample = samples[0] if samples else None
@@ -115,8 +115,12 @@ def scores(name: str, reruns: bool = True) -> list[ExpectedScore]:
 
 def is_shown(entry: ExpectedScore) -> bool:
     """Returns whether it is a value on a corpus sample that the overview shows."""
-    chosen = entry.evaluator == "trec_eval" and entry.options in _SHOWN_OPTIONS
-    return entry.kind == PINNED and entry.dataset.endswith(_SAMPLE) and chosen
+    return entry.evaluator == "trec_eval" and _is_sample(entry)
+
+
+def _is_sample(entry: ExpectedScore) -> bool:
+    is_chosen = entry.options in _SHOWN_OPTIONS
+    return entry.kind == PINNED and entry.dataset.endswith(_SAMPLE) and is_chosen
 
 
 def in_order() -> list[str]:
@@ -202,9 +206,10 @@ def _values(entries: Iterable[ExpectedScore]) -> list[str]:
     return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{_rounded(each)}" for each in entries]
 
 
-def _likeness(entry: ExpectedScore, published: ExpectedScore) -> tuple[bool, bool]:
-    """Returns whether two scores have the same dimension and the same task."""
-    return entry.dimension == published.dimension, _place(entry)[0] == _place(published)[0]
+def _likeness(entry: ExpectedScore, published: ExpectedScore) -> tuple[bool, bool, bool]:
+    """Returns whether two scores have the same dimension, the same task and the same evaluator."""
+    is_same_task = _place(entry)[0] == _place(published)[0]
+    return entry.dimension == published.dimension, is_same_task, entry.evaluator == published.evaluator
 
 
 def _with_task(entry: ExpectedScore | None) -> str:
