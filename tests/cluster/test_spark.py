@@ -480,5 +480,5 @@ def test_an_id_that_two_tasks_have_read_is_refused_where_it_counts(
 def test_workers_with_other_code_are_refused(
     on_spark: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shipping, "_code", lambda: "of another version")
+    monkeypatch.setattr(shipping, "_code_digest", lambda: "of another version")
     assert "the code of touche-baselines differs" in on_spark("bm25", "-i", "spot-check/passages")

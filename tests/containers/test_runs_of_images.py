@@ -491,7 +491,7 @@ WRONG_FOLDERS = {  # with their Dockerfiles
 def test_an_image_is_passed_the_name_of_its_statistics(
     tmp_path: Path, baseline: str, dataset: str, option: list[str]
 ) -> None:
-    assert _statistics_option(job(tmp_path, baseline, given=dataset)) == option
+    assert _statistics_option(job(tmp_path, baseline, source=dataset)) == option
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)

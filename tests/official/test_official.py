@@ -103,7 +103,7 @@ def test_baselines_score_what_is_expected_of_them(
     def copy(job: Job, limits: Limits, log: Log) -> Usage:
         job.output.mkdir()
         command = " ".join([job.baseline, *job.arguments])
-        shutil.copy(measured(command, job.source.removesuffix("/sample")), job.output)
+        shutil.copy(measured(command, job.input.removesuffix("/sample")), job.output)
         return Usage(1.0)
 
     expected = [
