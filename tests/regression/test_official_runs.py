@@ -163,7 +163,7 @@ def moved(run: Path, of_twenty: int) -> list[RunLine]:
             topic=line.topic,
             stance="Q0",
             document=line.document,
-            free_numbers=0,
+            rank=0,
             score=line.score + (n % 20 < of_twenty) * (3 + n % 7),
             tag="t",
         )
