@@ -31,3 +31,16 @@ def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
     hidden = Hypothesis(BM25, STANDARD, PARTS[:2], SUM)
     assert {variant.weight for variant in hidden.variants()} == {1.0}
     assert {variant.offset for variant in hidden.variants()} == {-1, 1, 2, 3, 4, 5}
+
+
+def test_relatives_differ_on_one_axis_and_keep_the_weight_and_the_offset() -> None:
+    searched = list(space(PARTS))
+    best = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], SUM, offset=2, weight=0.25)
+    relatives = set(best.relatives(searched)) - {best}
+    for relative in relatives:
+        differences = {axis for axis, value in best.axes.items() if value != relative.axes[axis]}
+        assert len(differences) == 1 or differences == {"model", "fields"}
+        assert "model" not in differences or MODELS[relative.model].linear  # which has no weight
+    assert {relative.analysis for relative in relatives} > {STANDARD}
+    assert {relative.model for relative in relatives} == {*MODELS} - {DPH, "DLH", "PL2"}
+    assert {relative.offset for relative in relatives if relative.fields != best.fields} == {2}

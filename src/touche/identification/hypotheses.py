@@ -1,6 +1,6 @@
 """Hypotheses on the settings of a run: model, analysis, fields, their combination, lengths and weight."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -59,10 +59,6 @@ class Hypothesis:
         """Its formula and fields, without analysis, lengths and weight."""
         return self.formula, self.fields, self.combination
 
-    def is_relative(self, other: "Hypothesis") -> bool:
-        """Returns whether another hypothesis differs on one axis only."""
-        return sum(value != other.axes[axis] for axis, value in self.axes.items()) == 1
-
     @property
     def _fields(self) -> str:
         if not self.combination:
@@ -70,6 +66,20 @@ class Hypothesis:
         first, second = self.fields
         weight = "a free weight times " if self.weight is None else f"{self.weight:g} times "
         return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
+
+    def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
+        """Yields the hypotheses that differ on one axis only.
+
+        Args:
+            others: the searched space, in which weights are 1 or free, and the engine's lengths are ours.
+        """
+        yield from self.variants()
+        plain = replace(self, offset=0, weight=None if self.weight is None else 1.0)
+        for other in others:
+            if sum(value != other.axes[axis] for axis, value in plain.axes.items()) == 1:
+                has_weight = other.fields == self.fields and not MODELS[other.model].linear
+                weight = self.weight if has_weight and other.weight == plain.weight else other.weight
+                yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
         """Yields the same hypothesis with other weights and lengths."""

@@ -138,9 +138,8 @@ def _search_free(
         final = ranked([*final, *fit_all(hypotheses, every, SCALES, "all scores")])
         tried.update(hypotheses)
         winner = final[0].hypothesis
-        relatives = [*winner.variants(), *(one for one in space_of_sample if winner.is_relative(one))]
         fitted = {fit.hypothesis for fit in final}
-        hypotheses = [one for one in dict.fromkeys(relatives) if one not in fitted]
+        hypotheses = [one for one in dict.fromkeys(winner.relatives(space_of_sample)) if one not in fitted]
     return final, equal_analyses, len(tried)
 
 
