@@ -182,6 +182,7 @@ def peak_size(folder: Path) -> Iterator[list[int]]:
     finally:
         ended.set()
         thread.join()
+        peak[0] = max(peak[0], size_of(folder))
 
 
 def size_of(folder: Path) -> int:
