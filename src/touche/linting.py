@@ -282,7 +282,7 @@ def _read(path: Path) -> _Run:
     broken: list[Breach] = []
 
     def note(error: LineError) -> None:
-        broken.append((error.column, error.line, error.problem, error.remedy))
+        broken.append((error.kind, error.line, error.problem, error.remedy))
         if len(broken) > _MOST_BROKEN:
             problem = f"more than {_MOST_BROKEN} broken lines"
             raise InputError(path, problem, "check that this is a run", line=error.line)
@@ -302,7 +302,7 @@ def _read(path: Path) -> _Run:
 def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _Run:
     """Reads a run with a ranking for each stance; lines that the organizers' script skips are broken."""
     run, skipped = read_counted(path, rules.stances, rules.ids, rules.max_results, topics)
-    broken = [(error.column, error.line, error.problem, error.remedy) for error in skipped]
+    broken = [(error.kind, error.line, error.problem, error.remedy) for error in skipped]
     return _Run(run.by_stance(), broken, is_ordered_by_score=False)
 
 

@@ -20,7 +20,7 @@ from msgspec import field
 
 from conftest import Write
 from touche.errors import InputError
-from touche.io.identifiers import new_id, quoted
+from touche.io.identifiers import check_new_id, quoted
 from touche.io.inputs import keeping_inputs
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary, read_lines
@@ -153,7 +153,7 @@ def test_json_lines_in_latin1_are_to_be_saved_in_utf8(write: Write) -> None:
 @pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])
 def test_an_id_that_cannot_stand_in_a_run_is_refused(value: str) -> None:
     with pytest.raises(InputError, match="is empty, too long, or has white space or control characters"):
-        new_id(value, "document", set(), Path("file"), 3)
+        check_new_id(value, "document", set(), Path("file"), 3)
 
 
 @pytest.fixture

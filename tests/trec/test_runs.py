@@ -108,7 +108,7 @@ def test_a_rank_is_18_ascii_digits_at_most_and_a_score_a_decimal_that_is_finite_
 
 
 def is_of(line: RunLine | LineError, column: str) -> bool:
-    return isinstance(line, LineError) and line.column == column
+    return isinstance(line, LineError) and line.kind == column
 
 
 def test_only_what_c_calls_a_blank_parts_columns() -> None:

@@ -55,10 +55,10 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             v.result_frame(extra_columns=needed, mode="rerank")
         keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]
         others = inp.drop(columns=_SCORES, errors="ignore")
-        ranked = self._ranked(_texts(others, [*keys, *needed]))
-        columns = dict.fromkeys([*others.columns, "docno", *_SCORES])
+        ranked = self._ranked(_checked_texts(others, [*keys, *needed]))
+        columns = list(dict.fromkeys([*others.columns, "docno", *_SCORES]))  # docno once
         rows = others.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
-        return ranked.merge(rows, on=keys, how="left")[[*columns]]
+        return ranked.merge(rows, on=keys, how="left")[columns]
 
     def _ranked(self, texts: DataFrame) -> DataFrame:
         """Returns a row with qid, docno, score and rank for each document."""
@@ -78,7 +78,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         return DataFrame(rows, columns=[*types]).astype(types)
 
 
-def _texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+def _checked_texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Returns some columns as texts; refuses missing values, which would become the text ``nan``."""
     for column in columns:
         if frame[column].isna().any():

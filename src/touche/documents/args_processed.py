@@ -20,7 +20,7 @@ from touche.documents.records import Argument, Sentence
 from touche.errors import InputError
 from touche.io.compiled import NUMBER, POINTER, compiled
 from touche.io.csv_rows import read_rows
-from touche.io.identifiers import new_id, quoted
+from touche.io.identifiers import check_new_id, quoted
 from touche.io.opening import LONGEST_LINE, open_binary
 
 _T = TypeVar("_T")
@@ -72,7 +72,7 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
         reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of strings and lists"
         problem = f"premises or sentences are not a list of records ({reason})"
         raise InputError(path, problem, _REMEDY, line=line) from error
-    new_id(record.id, "argument", seen, path, line)
+    check_new_id(record.id, "argument", seen, path, line)
     ids = set[str]()
     for id in (sentence.sent_id for sentence in sentences):
         is_own = id.startswith(record.id) and _SENTENCE_ID.fullmatch(id, len(record.id))

@@ -15,7 +15,7 @@ from touche.documents.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, J
 from touche.documents.pieces import Cutter, Piece, blocks
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
-from touche.io.identifiers import is_word, new_id
+from touche.io.identifiers import check_new_id, is_word
 from touche.io.opening import decoded, open_binary
 
 _REMEDY = "fetch the file again"
@@ -134,6 +134,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
                     is_empty = True
                 elif stop == END:
                     yield from _last(cutter, is_empty, size + end)
+                    # In place of the list, so that an error below it names the right line.
                     frame.hold(b"\n" * (cutter.line - begin))
                 elif stop == DEEP:
                     problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
@@ -146,7 +147,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     try:
         orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        _ = [*decoded(raw.split(b"\n"), path)]
+        _ = [*decoded(raw.split(b"\n"), path)]  # bytes that are not UTF-8 have an error of their own
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
@@ -159,7 +160,7 @@ def _last(cutter: Cutter, is_empty: bool, end: int) -> Iterator[Piece]:
 
 def _parse_arguments(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
     for line, record in _records(piece, seen):
-        new_id(record.id, "argument", seen, piece.path, line)
+        check_new_id(record.id, "argument", seen, piece.path, line)
         if among is None or record.id in among:
             yield record.argument()
 

@@ -10,7 +10,7 @@ from touche.documents.jsonl import parse_document
 from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument
 from touche.errors import InputError
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
 _TEXTS = ("text", "contents", "html")
@@ -44,7 +44,7 @@ def document_of(
     id_field = next((name for name in IDS if name in record), None)
     if id_field is None:
         raise InputError(path, f"no id ({', '.join(IDS)})", 'add a text "docno" to every record', line=line)
-    id = new_id(text_field(record, id_field, path, line), "document", seen, path, line)
+    id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
     if among is not None and id not in among:
         return None
     if "contents" in record:

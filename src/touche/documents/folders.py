@@ -34,7 +34,7 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
                 continue
             is_wanted = folder != top and names.fullmatch(entry.name)
             target = _target(entry.path) if entry.is_symlink() else None
-            if entry.is_dir(follow_symlinks=False) or (folder == top and _is_new_folder(target, roots)):
+            if entry.is_dir(follow_symlinks=False) or (folder == top and _add_new_folder(target, roots)):
                 if entry.name not in without:
                     folders.append(entry.path)
             elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
@@ -71,8 +71,8 @@ def _is_within(target: Path, roots: Iterable[Path]) -> bool:
     return any(target.is_relative_to(root) for root in roots)
 
 
-def _is_new_folder(target: Path | None, roots: list[Path]) -> bool:
-    """Returns whether a target is a folder that overlaps no root, and adds such a folder to the roots."""
+def _add_new_folder(target: Path | None, roots: list[Path]) -> bool:
+    """Adds a folder that overlaps no root to the roots, and returns whether it did so."""
     if target is None or not target.is_dir():
         return False
     if _is_within(target, roots) or any(root.is_relative_to(target) for root in roots):

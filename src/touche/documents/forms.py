@@ -8,7 +8,7 @@ from touche.documents.collection import Documents, PlainDocuments
 from touche.documents.pages import Page
 from touche.documents.records import AnyDocument, Argument, Document
 from touche.errors import ToucheError
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.trec.records import fields_in, id_in, records_in, text_in
 
 AnyDocuments: TypeAlias = Any
@@ -49,7 +49,7 @@ def _documents(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
     for row, record in enumerate(records_in(source, name), 1):
         is_document = isinstance(record, AnyDocument)
         document = record if is_document else _document(fields_in(record, name, row), name, row)
-        new_id(document.id, "document", seen, name, row)
+        check_new_id(document.id, "document", seen, name, row)
         yield document
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from touche.documents.pages import LARGEST, RawPage, Skipped
 from touche.errors import InputError
-from touche.io.identifiers import new_id, quoted
+from touche.io.identifiers import check_new_id, quoted
 from touche.io.opening import decoded_lines
 
 
@@ -28,7 +28,7 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
             if not row.get("id") or not row.get("file"):
                 remedy = "write the columns id, file, url"
                 raise InputError(path, "the row has no id or no file", remedy, line=rows.line_num)
-            id = new_id(row["id"], "page", seen, path, rows.line_num)
+            id = check_new_id(row["id"], "page", seen, path, rows.line_num)
             page = path.parent / row["file"]
             if not _is_within(path.parent, page):
                 problem = f"{quoted(row['file'])} is outside of the folder"

@@ -14,7 +14,7 @@ from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.documents.warc import page_from_response, read_warc
 from touche.errors import ToucheError, one_line
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.progress import watched
 from touche.trec.topics import Topic
 
@@ -91,7 +91,7 @@ class IrDataset(Documents):
                 return
             seen: set[str] = set()
             for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", _count(dataset)):
-                new_id(record.doc_id, "document", seen, self.id)
+                check_new_id(record.doc_id, "document", seen, self.id)
                 yield convert_record(record)
 
     def _dataset(self) -> Any:
@@ -143,7 +143,7 @@ def _convert_query(query: Any, seen: set[str], id: str) -> Topic:
         return " ".join((getattr(query, name, None) or "").split())
 
     return Topic(
-        number=new_id(query.query_id, "topic", seen, id),
+        number=check_new_id(query.query_id, "topic", seen, id),
         title=text("title") or " ".join(query.default_text().split()),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
         description=text("description"),

@@ -11,7 +11,7 @@ from touche.documents.pages import Page, RawPage
 from touche.documents.pieces import Piece, pieces_of_lines
 from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 from touche.trec.topics import Topic, topic_of_query
 
@@ -40,7 +40,7 @@ def _parse_lines(
 ) -> Iterator[AnyDocument | RawPage]:
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        id = new_id(text_field(record, id_field, path, line), "document", seen, path, line)
+        id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
         if among is None or id in among:
             yield convert(id, record, path, line)
 
@@ -100,4 +100,4 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
                 problem = f"{key[0]} {key[1]!r} has another text than on an earlier line"
                 raise InputError(path, problem, "write the same text on all lines", line=line)
         of_topic = seen.setdefault(topic.number, set())
-        yield topic, Document(new_id(docno, "document", of_topic, path, line), text)
+        yield topic, Document(check_new_id(docno, "document", of_topic, path, line), text)

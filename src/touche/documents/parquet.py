@@ -9,7 +9,7 @@ from touche.documents.jsonl import PAGE_FIELDS, parse_document
 from touche.documents.pages import Page, RawPage
 from touche.documents.records import Document
 from touche.errors import InputError, one_line
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary, unpacks_too_far
 from touche.io.optional import imported
@@ -39,7 +39,7 @@ def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator
     seen = set() if seen is None else seen
     with open_binary(path) as file:
         for row, record in enumerate(_records(path, file), 1):
-            id = new_id(text_field(record, ID, path, row), "document", seen, path, row)
+            id = check_new_id(text_field(record, ID, path, row), "document", seen, path, row)
             yield parse_document(id, record, path, row)
 
 

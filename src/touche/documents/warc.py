@@ -11,7 +11,7 @@ from typing import Any
 
 from touche.documents.pages import LARGEST, TEXTS, RawPage, Skipped
 from touche.errors import InputError, one_line
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.opening import open_binary, opened
 
 _GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
@@ -109,7 +109,7 @@ def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skip
         return None
     id = next(filter(None, map(headers.get, _IDS)), "")
     try:
-        new_id(id, "page", seen, path)
+        check_new_id(id, "page", seen, path)
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
     url = (headers.get("WARC-Target-URI") or "").strip()

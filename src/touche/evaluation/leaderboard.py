@@ -89,7 +89,7 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
         task: task of the run.
         dimension: a name in ``task.qrels``; corrected judgments have a dimension of their own.
         evaluator: evaluator of the score.
-        results: N of detected stances; None for rankings.
+        results: the number of passages with a detected stance, N in the overview; None for rankings.
 
     Returns:
         The rows, best first.

@@ -138,8 +138,8 @@ def _listed(topics: Sequence[str]) -> str:
 
 
 def _skipped(run: Evaluated) -> Iterator[str]:
-    """Yields a warning for each reason why the organizers' script skips lines."""
-    for errors in group_by(run.skipped, lambda error: error.column).values():
+    """Yields a warning for each kind of error for which the organizers' script skips lines."""
+    for errors in group_by(run.skipped, lambda error: error.kind).values():
         lines = f"{len(errors):,} line{'s' if len(errors) > 1 else ''}"
         yield f"the organizers' script skips {lines}, first {errors[0]}"
 

@@ -41,8 +41,8 @@ def rank_interval(others: NDArray[np.float64], samples: NDArray[np.float64]) -> 
     """Returns the 95% interval of a run's rank.
 
     Args:
-        others: samples of the means of each other run, or one fixed mean of each.
-        samples: samples of the run's mean.
+        others: a row for each other run: samples of its mean, or one fixed mean.
+        samples: samples of the run's mean, paired with the columns of ``others``.
     """
     low, high = interval_of(1 + (others > samples).sum(axis=0))
     return round(low), round(high)

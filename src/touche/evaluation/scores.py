@@ -245,7 +245,7 @@ class Evaluated(InDimension):
         low, high = evaluation.interval
         bounds = self.mean_bounds(evaluator)
         return Score(
-            **vars(self.subject(evaluator)),
+            **vars(self.subject(evaluator)),  # a score is a table's row, and starts with these columns
             mean=evaluation.mean,
             low=low,
             high=high,

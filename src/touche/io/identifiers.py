@@ -107,8 +107,8 @@ def check_tag(tag: object) -> None:
         raise ParameterError(f"the tag {quoted(tag)} {NO_TAG}")
 
 
-def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
-    """Returns an id that fits a run file: printable, without white space, and not seen before.
+def check_new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
+    """Checks that an id fits a run file (printable, without white space) and is new; adds it to ``seen``.
 
     Raises:
         InputError: if it does not fit.

@@ -94,7 +94,7 @@ def add_output(path: Path) -> None:
 
 
 def add_folders(folders: Iterable[Path]) -> None:
-    """Records folders that the running command makes, each before its parent."""
+    """Records folders that the running command makes, the deepest first, as an error removes them."""
     recorded = _folders.get()
     if recorded is not None:
         recorded[:0] = folders

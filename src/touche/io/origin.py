@@ -27,7 +27,7 @@ def origin(folder: Path) -> dict[str, str]:
 
     The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
     """
-    record = _record(folder)
+    record = _sdist_record(folder)
     if record:
         dirty = "" if _is_unchanged(record, folder) else "-dirty"
         return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
@@ -46,7 +46,7 @@ def origin(folder: Path) -> dict[str, str]:
 
 def commit_time(folder: Path) -> int:
     """Returns the time of a folder's commit in seconds since 1970; 0 if it has none."""
-    record = _record(folder)
+    record = _sdist_record(folder)
     return record["time"] if record else int(_git(folder, "log", "-1", "--format=%ct") or 0)
 
 
@@ -61,7 +61,7 @@ def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
     return {**origin(root), "time": commit_time(root), "files": digests}
 
 
-def _record(folder: Path) -> dict[str, Any]:
+def _sdist_record(folder: Path) -> dict[str, Any]:
     """Returns the record of the unpacked sdist that a folder is in; empty if it is in none."""
     root = clone()
     if root is None or not (root / RECORD).is_file() or not folder.resolve().is_relative_to(root):

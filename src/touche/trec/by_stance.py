@@ -68,8 +68,8 @@ def read_counted(
         try:
             breach = next(_breaches(text, stances, ids, depth, topics), None)
             if breach:
-                column, problem, remedy = breach
-                raise LineError(column, path=path, problem=problem, remedy=remedy, line=number)
+                kind, problem, remedy = breach
+                raise LineError(kind, path=path, problem=problem, remedy=remedy, line=number)
             line = parse_line(text, path, number)
             _check_order(line, path, number, last)
             counted.append((number, line))
@@ -83,7 +83,10 @@ def read_counted(
 def _breaches(
     text: str, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yields the reasons why the script skips a line: column, problem and remedy."""
+    """Yields the errors for which the organizers' script skips a line: kind, problem and remedy.
+
+    ``ids`` is a regular expression.
+    """
     columns = split_columns(text)
     if len(columns) != 6:
         remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"

@@ -180,14 +180,14 @@ def read_answers(
         InputError: as in ``read_qrels``; also if a line has another question or id, or no line has ONTOPIC.
     """
 
-    def answer(columns: Sequence[str], line: int) -> str:
+    def topic_and_question(columns: Sequence[str], line: int) -> str:
         if columns[1] not in (_ON_TOPIC, *stances):
             raise _unknown(path, f"question {quoted(columns[1])}", (_ON_TOPIC, *stances), line)
         if ids and not re.fullmatch(ids, columns[-2]):
             raise InputError(path, f"{quoted(columns[-2])} has not the form {ids}", _OTHER_FILE, line=line)
         return f"{columns[0]} {columns[1]}"
 
-    answers = _read(path, excluded_topics, _grades(path, labels), answer)
+    answers = _read(path, excluded_topics, _grades(path, labels), topic_and_question)
     if not any(name.endswith(_ON_TOPIC) for name in answers):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
     qrels = Qrels()

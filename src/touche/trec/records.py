@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import expanded, new_id, quoted
+from touche.io.identifiers import check_new_id, expanded, quoted
 from touche.trec.topics import Topic, read_topics
 
 AnyTopics: TypeAlias = Any
@@ -41,7 +41,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
     records = [source] if isinstance(source, Topic) else records_in(source, name)
     for row, record in enumerate(records, 1):
         topic = record if isinstance(record, Topic) else _topic(fields_in(record, name, row), name, row)
-        new_id(topic.number, "topic", seen, name, row)
+        check_new_id(topic.number, "topic", seen, name, row)
         topics.append(topic)
     if not topics:
         raise ToucheError(f"{name}: no topics in it; pass at least one")

@@ -37,11 +37,11 @@ MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
 class LineError(InputError):
-    """A broken line of a run; ``column`` is ``id``, ``rank``, ``score``, or ``columns`` if one is missing."""
+    """A broken line of a run; ``kind`` is its broken column, or what else is wrong, such as ``columns``."""
 
-    def __init__(self, column: str, path: Path, problem: str, remedy: str, line: int) -> None:
+    def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int) -> None:
         super().__init__(path, problem, remedy, line)
-        self.column = column
+        self.kind = kind
 
 
 def read_run(path: Path) -> Run:
@@ -332,7 +332,7 @@ def _is_other_file(path: Path) -> bool:
         if line:
             parse_line(line, path, number)
     except LineError as error:
-        return error.column != "score"  # reading it names the line
+        return error.kind != "score"  # reading it names the line
     except InputError:
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False

@@ -10,7 +10,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from touche.errors import InputError, one_line
-from touche.io.identifiers import new_id
+from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary
 
@@ -108,7 +108,7 @@ def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
 
 def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]) -> Topic:
     """Returns the topic in a line of queries.jsonl or rerank.jsonl."""
-    number = new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
+    number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {name: value for name, value in original.items() if value} if isinstance(original, dict) else {}
     texts = {"description": "", "narrative": ""} | details
@@ -142,7 +142,7 @@ def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
         raise InputError(path, "the topic has no title", "add a <title>", line=line)
     objects = _objects(element.findtext("objects", ""), path, line)
     return Topic(
-        number=new_id(number, "topic", seen, path, line),
+        number=check_new_id(number, "topic", seen, path, line),
         title=title,
         objects=objects,
         description=description,

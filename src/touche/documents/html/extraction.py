@@ -70,10 +70,12 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     """
     tree, page = _read(raw)
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
+    # All h1, then all h2 and so on, without separators, as that indexer had them.
+    headings = "".join(_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
     return replace(
         page,
         title=shortened(_normalised(tree.title or "") or _normalised(rendered), _TITLE),
-        headings="".join(_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))[:_ALL_HEADINGS],
+        headings=headings[:_ALL_HEADINGS],
         body=main_content(rendered),
         meta_description=shortened(_meta(tree, '[name="description"][content]'), _DESCRIPTION),
         meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _KEYWORDS_2020),
