@@ -137,7 +137,7 @@ def test_an_image_writes_the_bytes_that_the_local_run_writes(
     usage = same_bytes(run_in(program), tmp_path, baseline, f"spot-check/{part}")
     assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
     if sys.platform == "linux":
-        assert 0.2 < (usage.cpu or 0) < usage.wall + 1
+        assert 0.05 < (usage.cpu or 0) < usage.wall + 1  # the start of Python alone takes more
         assert 20e6 < (usage.memory or 0) < 1e9
 
 
