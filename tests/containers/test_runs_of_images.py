@@ -164,17 +164,23 @@ def test_an_image_reads_both_generations_of_input(
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
-def test_the_id_of_tiras_dataset_is_in_the_metadata_of_a_folder(
+def test_the_metadata_names_the_collection_of_a_folder_as_a_local_run_does(
     program: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a local run; tira-cli upload refuses another name."""
+    """The folder itself has another name in the container; tira-cli upload refuses another dataset."""
+
+    def names() -> list[str]:
+        metadata = []
+        for folder, runner in (("there", run_in(program)), ("here", run_locally)):
+            runner(job(tmp_path / folder, source=str(tmp_path / "in")), Limits(), print)
+            metadata.append(YAML(typ="safe").load(tmp_path / folder / "ir-metadata.yml"))
+        return [record["data"]["test collection"]["name"] for record in metadata]
+
     for name, content in INPUTS["TIRA"].items():
         write(f"in/{name}", content)
+    assert names() == ["in", "in"]
     monkeypatch.setenv("TIRA_DATASET_ID", "cats-20261101-training")
-    for folder, runner in (("there", run_in(program)), ("here", run_locally)):
-        runner(job(tmp_path / folder, source=str(tmp_path / "in")), Limits(), print)
-        metadata = YAML(typ="safe").load(tmp_path / folder / "ir-metadata.yml")
-        assert metadata["data"]["test collection"]["name"] == "cats-20261101-training"
+    assert names() == ["cats-20261101-training"] * 2
 
 
 def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Write, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import check_writable, make_folder, remove, together, whole
 from touche.linting import ERROR, lint_format
 from touche.tira.outputs import METADATA_FILE
-from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, TIRA_DATASET_VARIABLE
+from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
@@ -232,16 +232,17 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
 def _mounts(job: Job, output: Path) -> list[str]:
     """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only.
 
-    The name of the collection is that of the dataset, or for a directory the one in TIRA's variable.
+    A variable has the name of the collection, because the folder in the container has another one.
     """
     mount = f"--mount={_bind(output, '/output', name=job.output)}"
     if Path(job.input).is_dir() and not places.is_dataset(job.input):
-        # Without a value, the variable of this process is passed if it is set.
-        bind = f"--mount={_bind(Path(job.input), '/input')},readonly"
-        return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
-    files = _files(job.input).items()
-    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
-    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.input}"]
+        binds = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
+        name = name_of_input(Path(job.input))
+    else:
+        files = _files(job.input).items()
+        binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
+        name = job.input
+    return [mount, *binds, f"--env={DATASET_VARIABLE}={name}"]
 
 
 def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:

@@ -69,7 +69,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
     collection = {
-        "name": dataset or _dataset() or _dataset_in_metadata_file(paths) or _name_of_folder(paths),
+        "name": dataset or _dataset(paths) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     return {"test collection": collection, **_describe_statistics(statistics)}
@@ -90,10 +90,16 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
     }
 
 
-def _dataset() -> str:
-    """Returns the id of the dataset if the sandbox or TIRA names it, else an empty text."""
+def name_of_input(folder: Path) -> str:
+    """Returns the name of the collection in an input directory, as ``data_of_files`` does."""
+    return _dataset([folder / "topics"]) or folder.resolve().name
+
+
+def _dataset(paths: Sequence[Path] = ()) -> str:
+    """Returns the id of the dataset if the sandbox, TIRA or its metadata.json names it, else ""."""
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    return os.environ.get(DATASET_VARIABLE) or ("" if tira_id == "id" else tira_id)
+    named = os.environ.get(DATASET_VARIABLE) or ("" if tira_id == "id" else tira_id)
+    return named or _dataset_in_metadata_file(paths)
 
 
 def _dataset_in_metadata_file(paths: Sequence[Path]) -> str:
