@@ -19,7 +19,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
     \b
     bash: touche completion bash >> ~/.bashrc
-    zsh:  touche completion zsh >> ~/.zshrc
+    zsh:  touche completion zsh >> ~/.zshrc (after a line: autoload -Uz compinit && compinit)
     fish: touche completion fish > ~/.config/fish/completions/touche.fish
     """
     script = get_completion_class(shell)
