@@ -10,15 +10,16 @@ from spotcheck import run_text
 PASSAGES = "data:\n  test collection:\n    name: %s\n    files:\n      %s: {}\n"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "lint", "compare"])
+@pytest.mark.parametrize("command", ["evaluate", "lint", "compare", "report"])
 def test_the_task_is_read_from_the_metadata(
     touche: Touche, write: Write, tmp_path: Path, command: str
 ) -> None:
     runs = [write(f"{name}/run.txt", run_text(tag=name)) for name in "ab"]
     write("a/ir-metadata.yml", PASSAGES % ("spot-check/passages", "x.xml"))
-    code, out, err = touche(command, *runs)
+    output = ["-o", tmp_path / "page"] if command == "report" else []
+    code, out, err = touche(command, *runs, *output)
     assert (code, err.splitlines()[0]) == (0, f"task: spot-check/passages, from {tmp_path}/a/ir-metadata.yml")
-    named = touche(command, *runs, "--task", "spot-check/passages")
+    named = touche(command, *runs, *output, "--task", "spot-check/passages")
     assert (code, out) == named[:2] and "task: " not in named[2]
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -80,3 +81,30 @@ def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, ch
     tab.locator(".md-search-result__link").first.wait_for()
     assert "matching documents" in tab.locator(".md-search-result__meta").inner_text()
     assert [line for line in heard if not line.startswith(("data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_cell_of_the_home_page_opens_the_commands_that_rerun_it(
+    site: Path, chromium: Browser, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    tab.goto((site / "index.html").as_uri())
+    cell = tab.get_by_role("button", name="bm25 on touche-2022-task-2", exact=True)
+    assert all(part in cell.inner_text() for part in ("0.469", "sample 0.435", "40 of 40 topic values"))
+    lightest = {"light": range(128, 256), "dark": range(128)}[scheme]
+    background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert int(re.findall("[0-9]+", background)[0]) in lightest
+    cell.click()
+    commands = tab.locator("#bm25--touche-2022-task-2")
+    box = commands.bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= width and box["height"] <= 900
+    for number, block in enumerate(commands.locator("code:has-text('touche run')").all()):
+        commands.get_by_role("button", name="Copy to clipboard").nth(number).click()
+        assert tab.evaluate("navigator.clipboard.readText()") == block.inner_text()
+    assert number == 2 and "--task touche-2022-task-2/sample" in block.inner_text()
+    commands.get_by_role("button", name="Close").click()
+    assert not commands.is_visible()
+    context.close()
