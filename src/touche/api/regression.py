@@ -57,8 +57,8 @@ def regress(
         report: a folder for a page with the table, the times, and a report per dataset; None writes none.
         summary: a file to which the table is added in Markdown, such as that of a job of GitHub Actions; None
             adds it to none.
-        record: a log of reruns, a CSV file to which a row for each measured score is appended; None appends
-            to none.
+        record: a log of reruns, a CSV file to which a row for each measured score is appended, after each
+            result; None appends to none.
         by: the name in these rows of who reran the baselines.
         command: the command that the page names.
         log: receives the name and the log of each run, and the values that moved.
@@ -83,7 +83,7 @@ def regress(
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     check_outputs([file for file in (records, results, reruns) if file])
-    _check_log(reruns, by)  # before the runs, because the rows are appended after them
+    _check_log(reruns, by)
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
@@ -95,8 +95,8 @@ def regress(
         outcomes.append(outcome)
         if records:
             write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
-    if reruns:
-        append_to_log(reruns, logged_scores(outcomes, by))
+        if reruns:
+            append_to_log(reruns, logged_scores([outcome], by))
     if update:
         outcomes = running.update(outcomes, log)
     _write(outcomes, records, results, table)
