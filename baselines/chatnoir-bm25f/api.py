@@ -42,9 +42,10 @@ class ChatNoir:
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._request_model, self._response_model = _models()
-        query = "30% of the tokens match in the second query, whose weight is 0.99"
+        # In baseline.py, all tokens match in the first query, and the second query scores these matches.
+        change_of_query = "30% of the tokens match in the second query, whose weight is 0.99"
         warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
-        _log.warning(warning, self._engine.address, query)
+        _log.warning(warning, self._engine.address, change_of_query)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """Returns ids and scores of the best results, or of the candidates among them, in their order.

@@ -154,8 +154,11 @@ class _SloppyPhraseMatcher:
         for offset, (term, in_text) in enumerate(zip(terms, positions, strict=True)):
             words.append(_Word(offset, len(self._equal[term]), [*reversed(in_text)]))
             self._equal[term].append(words[-1])
-        # The second of equal words begins at their second position, and so on. False if positions run out.
-        self._can_match = all(self._advance(word) for word in words for _ in range(1 + word.number))
+        self._can_match = True  # False as soon as a word has no further position
+        for word in words:
+            # The second of equal words begins at their second position, and so on.
+            for _ in range(1 + word.number):
+                self._can_match = self._can_match and self._advance(word)
         self._end = max(word.start for word in words)
         for word in words:
             self._push(word)

@@ -104,9 +104,12 @@ def image_advice(baseline: str) -> str:
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    if not extra_in_dockerfile(baseline) or not (root or published(folder.name)):
+    can_be_built = root is not None
+    is_available = can_be_built or published(folder.name)
+    if not (extra_in_dockerfile(baseline) and is_available):
         return ""
-    build = "" if is_shipped(folder) and not root else f"touche images build {quote(baseline)}, then "
+    must_be_built = can_be_built or not is_shipped(folder)
+    build = f"touche images build {quote(baseline)}, then " if must_be_built else ""
     return f"; or run its image: {build}add --runner docker"
 
 

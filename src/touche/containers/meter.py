@@ -69,8 +69,9 @@ class Meter:
         """Takes a sample if the container runs."""
         try:
             self._groups = self._groups or _control_groups(self.id_file.read_text().strip())
-            read_usage_of = _usage_version_2 if "" in self._groups else _usage_version_1
-            memory, self.cpu, self.memory_of = read_usage_of(self._groups)
+            is_version_2 = "" in self._groups  # one group without a controller's name
+            read_usage = _usage_version_2 if is_version_2 else _usage_version_1
+            memory, self.cpu, self.memory_of = read_usage(self._groups)
             self.memory = max(self.memory or 0, memory)
         except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
             self._groups = {}  # a starting container joins its groups one by one

@@ -188,8 +188,11 @@ def _remove_abandoned(program: str) -> None:
     """Removes containers of this user whose runs were killed together with their watching shells."""
     label_filter = f"--filter=label={_owner()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        process = name.removeprefix("touche-").rpartition("-")[0]  # its id and start time
-        if process and _process_identity(process.partition("-")[0]) != process:
+        # A name is touche-ID-START-NUMBER, with the id and the start time of the process that runs it.
+        started_by = name.removeprefix("touche-").rpartition("-")[0]
+        pid = started_by.partition("-")[0]
+        is_abandoned = started_by and _process_identity(pid) != started_by
+        if is_abandoned:
             succeeds(program, "rm", "--force", "--volumes", name)
 
 

@@ -167,7 +167,8 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
     """Yields a warning if the file of qrels has only relevant documents, unlike the file of the card."""
     judgments = run.task.qrels[run.dimension]
-    if 0 in judgments.labels and all(min(labels.values()) > 0 for labels in run.judgments.values()):
+    has_grade_0 = any(min(labels.values()) <= 0 for labels in run.judgments.values())
+    if 0 in judgments.labels and not has_grade_0:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents too high"
         yield f"{judgments.file} lacks the judgments with grade 0, {effect}; {full_file(judgments.file)}"
 

@@ -111,13 +111,13 @@ def near(value: float) -> float | None:
 
 
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
-    """Returns usual or else round values of k1 and b with this k1 (1 - b)."""
-    steps = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
+    """Returns the pairs (k1, b) that explain a fitted c0 = k1 (1 - b): well-known or else round ones."""
+    round_pairs = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
 
-    def near_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    def with_this_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
         return [(k1, b) for k1, b in pairs if abs(k1 * (1 - b) - c0) <= _NEAR * c0]
 
-    return near_c0(_IN_USE) or near_c0(steps)
+    return with_this_c0(_IN_USE) or with_this_c0(round_pairs)
 
 
 def _in_words(k1: float, b: float) -> str:

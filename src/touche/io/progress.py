@@ -166,7 +166,8 @@ def processors() -> int:
 def _limit_of_container() -> float:
     """Returns how many processors a container may use (``docker run --cpus``), or 0 without a limit."""
     for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):  # versions 2 and 1
-        with suppress(OSError, ValueError):  # "max" or -1 if there is no limit
+        # Without a limit, version 2 has the word max, which is a ValueError, and version 1 has -1.
+        with suppress(OSError, ValueError):
             limit, period = " ".join((_CGROUP / file).read_text(encoding="ascii") for file in files).split()
             return max(0, int(limit) / int(period))
     return 0

@@ -270,12 +270,13 @@ class _ScoredPart:
             lowest: the lowest score that can be among the best, from earlier parts.
         """
         matches = np.zeros(len(self.part.ids), dtype=bool)
-        scores: list[Array] = []  # one array for each sum: of each field, or of all fields
+        scores: list[Array] = []  # an array for each field, or one for all fields
         by_field = [
             self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
-        for summed in by_field if self.scoring.best_field else [chain(*by_field)]:
-            texts, values = (np.concatenate(arrays) for arrays in zip(*summed, strict=True))
+        all_fields = [chain(*by_field)]
+        for contributions in by_field if self.scoring.best_field else all_fields:
+            texts, values = (np.concatenate(arrays) for arrays in zip(*contributions, strict=True))
             has_any = np.zeros_like(matches)
             has_any[texts] = True
             matches |= has_any

@@ -230,10 +230,16 @@ class Task:
             raise ToucheError(f"{problem}; name another task")
 
     def measure_for(self, dimension: str) -> Measure:
-        """Returns the measure of a dimension: macro F1 for stances, its question's, or the task's measure."""
+        """Returns the measure of a dimension: macro F1 for stances, else the task's measure.
+
+        The assessors answered several questions about each image. Each question is a dimension with its own
+        precision at 10. Another measure that a user chose applies to all dimensions.
+        """
         if dimension == STANCE:
             return MACRO_F1
-        question = self.qrels[dimension].question if self.measure in PER_STANCE.values() else None
+        if self.measure not in PER_STANCE.values():
+            return self.measure
+        question = self.qrels[dimension].question
         return PER_STANCE[question] if question else self.measure
 
 
