@@ -172,20 +172,27 @@ def _greatest_ratio(
         scale: the grades above 0, ascending.
         discounts: the discounts down to k.
     """
+    # A grade is the sum of the steps up to it. So both sums are added up over the documents with at least
+    # each grade.
     steps = np.diff(scale, prepend=0)
-    at_least = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # judged documents of each grade
-    counts = np.arange(len(free) + 1)  # of unjudged documents with at least a grade
-    sums = np.append(0.0, np.cumsum(free))
+    judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # with at least each grade
+    free_counts = np.arange(len(free) + 1)  # of unjudged documents with at least a grade: none to all
+    free_sums = np.append(0.0, np.cumsum(free))  # of their weights, which are the largest ones
     ideal_sums = np.append(0.0, np.cumsum(discounts))
-    ideals = ideal_sums[np.minimum(at_least[:, None] + counts, len(discounts))]
-    of_highest = steps @ ideals
-    dcgs = fixed + scale[-1] * sums
-    value = float(np.max(np.divide(dcgs, of_highest, out=np.zeros_like(dcgs), where=of_highest > 0)))
+    # The ideal sums, with a row for each grade and a column for each count.
+    ideals = ideal_sums[np.minimum(judged_counts[:, None] + free_counts, len(discounts))]
+    # Start with the best value if unjudged documents only get the highest grade or 0.
+    all_highest_ideals = steps @ ideals
+    dcgs = fixed + scale[-1] * free_sums
+    value = float(
+        np.max(np.divide(dcgs, all_highest_ideals, out=np.zeros_like(dcgs), where=all_highest_ideals > 0))
+    )
+    # Dinkelbach's method: each grade gets the count that is best for the value, which gives a greater value.
     grades = np.arange(len(scale))
     while True:
-        best = (sums - max(value, 0.0) * ideals).argmax(axis=1)
-        ideal = float(steps @ ideals[grades, best])
-        ratio = (fixed + float(steps @ sums[best])) / ideal if ideal else 0.0
+        best_counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
+        ideal = float(steps @ ideals[grades, best_counts])
+        ratio = (fixed + float(steps @ free_sums[best_counts])) / ideal if ideal else 0.0
         if ratio <= value:
             return value
         value = ratio

@@ -38,17 +38,21 @@ def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why the evaluators differ, and the ranks among published scores."""
     measure = runs[0].measure
-    alone = f"{measure} is scored only by trec_eval, because the organizers' script does not have it"
-    if not measure.of_trec_eval:
-        alone = f"{measure} is not a measure of trec_eval; it is computed on trec_eval's ranking"
-    notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
-    notes += [*_equal_to_published(runs), *_grouped(runs, _among_reported)]
-    return [alone, *notes] if evaluators_for(measure) == ["trec_eval"] else notes
+    notes = []
+    if evaluators_for(measure) == ["trec_eval"]:
+        reason = "is scored only by trec_eval, because the organizers' script does not have it"
+        if not measure.of_trec_eval:
+            reason = "is not a measure of trec_eval; it is computed on trec_eval's ranking"
+        notes.append(f"{measure} {reason}")
+    notes += _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
+    notes += [*_other_sizes(runs), *_equal_to_published(runs), *_grouped(runs, _among_reported)]
+    return notes
 
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
-    if run.name == one_line(str(run.path)) != one_line(run.tag):  # the path of a frame is its tag
+    is_named_by_path = run.name == one_line(str(run.path))
+    if is_named_by_path and run.name != one_line(run.tag):  # the path of a frame is its tag
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
     tags = run.lines.tags.present
     if len(tags) > 1:
@@ -147,21 +151,31 @@ def _skipped(run: Evaluated) -> Iterator[str]:
 def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields one sentence for both evaluators, without the share, so that runs can have the same sentence."""
     measure = run.measure
-    shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
-    names = [name for name, share in shares.items() if share > UNJUDGED_LIMIT]
-    if names:
-        whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
-        top = f"top {measure.cutoff}" if measure.cutoff else "results"
-        nothing = min(shares.values()) == 1
-        share = "none" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
-        published = {row.dimension for row in run.task.published if row.measure == measure.name}
-        effect = ", so the score is not comparable with published ones" if run.dimension in published else ""
-        if run.task.judged_limit is not None:
-            is_less = max(shares.values()) > unjudged_limit(run.task)
-            more = f", and less than {run.task.judged_limit:g} as for the published scores{effect}"
-            effect = more if is_less else ", as for the published scores"
-        check = "; check that the task is the run's task" if nothing else ""
-        yield f"{share} of the {top}{whose} is judged{effect}: {_effect_of_unjudged(measure)}{check}"
+    unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
+    over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
+    if not over_limit:
+        return
+    top = f"top {measure.cutoff}" if measure.cutoff else "results"
+    if len(over_limit) < len(unjudged):
+        top += f" in the order of {over_limit[0]}"
+    none_is_judged = min(unjudged.values()) == 1
+    judged = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
+    check = "; check that the task is the run's task" if none_is_judged else ""
+    comparison = _comparison_with_published(run, max(unjudged.values()))
+    yield f"{judged} of the {top} is judged{comparison}: {_effect_of_unjudged(measure)}{check}"
+
+
+def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
+    """Returns whether the score is comparable with published ones, in words; empty without these."""
+    has_published = any(
+        (row.dimension, row.measure) == (run.dimension, run.measure.name) for row in run.task.published
+    )
+    effect = ", so the score is not comparable with published ones" if has_published else ""
+    if run.task.judged_limit is None:
+        return effect
+    if unjudged > unjudged_limit(run.task):
+        return f", and less than {run.task.judged_limit:g} as for the published scores{effect}"
+    return ", as for the published scores"
 
 
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
@@ -182,9 +196,11 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
     collection = small_collection(full) if full else None
     if full is None or collection is None:
         return
-    results = dict.fromkeys(run.lines.documents.tolist())
+    results = dict.fromkeys(run.lines.documents.tolist())  # each document once, in the order of the run
     judged = set[str]().union(*run.judgments.values())
-    known = None if judged.issuperset(results) else collection.ids(run.task.rules)
+    if judged.issuperset(results):
+        return
+    known = collection.ids(run.task.rules)
     if known is None:
         return
     unknown = [id for id in results if not known.issuperset(ids_of_result(id, run.task.rules))]
@@ -195,19 +211,20 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
 
 
 def _effect_of_unjudged(measure: Measure) -> str:
-    counted = "counts unjudged documents as not relevant, so its scores may be too low"
-    left_out = "removes {}, so its scores may be too high"
+    too_low = "counts unjudged documents as not relevant, so its scores may be too low"
     if measure.of_script:
-        return f"trec_eval {counted}; touche {left_out.format('them')}"
-    return f"{measure} {left_out.format('unjudged documents') if measure.condenses else counted}"
+        return f"trec_eval {too_low}; touche removes them, so its scores may be too high"
+    if measure.condenses:
+        return f"{measure} removes unjudged documents, so its scores may be too high"
+    return f"{measure} {too_low}"
 
 
 def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
-        nothing = "" if evaluation.per_topic else ", and has no topic left to average over"
+        no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"
         why = f"none of the top {run.task.cutoff} is judged, or no relevant document is known"
-        yield f"touche leaves out {_listed(left_out)}{nothing}: {why}"
+        yield f"touche leaves out {_listed(left_out)}{no_mean}: {why}"
 
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
@@ -256,12 +273,16 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     moved = [topic for topic in judged if (by_float[topic] != by_double[topic]).any()]
     if not moved:
         return
-    orders = ({topic: order[topic] for topic in moved} for order in (by_float, by_double))
-    ranked = (run.lines.documents_of(order, measure.depth) for order in orders)
-    before, after = (by_trec_eval(documents, run.judgments, measure) for documents in ranked)
-    changed = [topic for topic in moved if before[topic] != after[topic]]
+
+    def scores_in(order: Mapping[str, np.ndarray]) -> Mapping[str, float]:
+        lines = {topic: order[topic] for topic in moved}
+        return by_trec_eval(run.lines.documents_of(lines, measure.depth), run.judgments, measure)
+
+    as_float = scores_in(by_float)
+    as_double = scores_in(by_double)
+    changed = [topic for topic in moved if as_float[topic] != as_double[topic]]
     if changed:
-        change = sum(after[topic] - before[topic] for topic in changed) / len(run.judgments)
+        change = sum(as_double[topic] - as_float[topic] for topic in changed) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
             f"September 2023 read double and order {_listed(changed)} differently "
@@ -284,26 +305,30 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
 
 
 def _standing(run: Evaluated) -> Iterator[str]:
-    """Yields the rank with each evaluator, in one sentence if both ranks are the same."""
+    """Yields the rank with each evaluator, in one sentence if both ranks are the same, or why it has none."""
     if run.task.only_topics and run.task.published:
         yield "published means are over all topics of the task, so a mean of some topics has no rank"
         return
-    standings: dict[str, list[str]] = {}
-    for name, score in run.scores.items():
-        rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
+    evaluators: dict[str, list[str]] = {}  # by their sentence
+    for evaluator, score in run.scores.items():
+        rows = [] if run.any_order else comparable(run.task, run.dimension, evaluator, score.results)
         if rows and score.mean is not None:
-            doubt = "" if score.comparable else "; not comparable, see the warning"
+            warning = "" if score.comparable else "; not comparable, see the warning"
             value = f"{score.mean:.3f}"
             if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
                 value = f"{score.mean:.5f}, which the tables round twice,"
-            by_topic = run.evaluations[name].per_topic
-            rank = own_rank(run.task, rows, score.mean, by_topic) if run.is_ranking else ""
+            per_topic = run.evaluations[evaluator].per_topic
+            rank = own_rank(run.task, rows, score.mean, per_topic) if run.is_ranking else ""
             position = standing(score.mean, rows, run.task.decimals, rank)
-            standings.setdefault(f"{value} is {position}{doubt}", []).append(name)
-    for text, names in standings.items():
-        yield f"with {' and '.join(names)}, {text}"
-    if standings:
-        return
+            evaluators.setdefault(f"{value} is {position}{warning}", []).append(evaluator)
+    for sentence, names in evaluators.items():
+        yield f"with {' and '.join(names)}, {sentence}"
+    if not evaluators:
+        yield from _why_no_rank(run)
+
+
+def _why_no_rank(run: Evaluated) -> Iterator[str]:
+    """Yields what the published values are, if there are some."""
     rows = [row for row in run.task.published if row.dimension == run.dimension]
     if rows and rows[0].results is not None:
         sizes = sorted(row.results or 0 for row in rows)

@@ -211,8 +211,12 @@ class Evaluated(InDimension):
             evaluator: name of the evaluator.
         """
         bounds = self.bounds[evaluator]
-        is_sure = evaluator != "touche" or all(any(g > 0 for g in self.judgments[t].values()) for t in bounds)
-        return mean_bounds(bounds) if bounds and is_sure else None
+        if not bounds:
+            return None
+        have_relevant = all(any(grade > 0 for grade in self.judgments[topic].values()) for topic in bounds)
+        if evaluator == "touche" and not have_relevant:  # it leaves out topics without a relevant document
+            return None
+        return mean_bounds(bounds)
 
     @property
     def all_topic_scores(self) -> list[TopicScore]:
