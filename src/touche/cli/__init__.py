@@ -55,13 +55,17 @@ class Teaching(Group):
 
 
 def _declared(name: str) -> Command:
-    """Returns a command with its help and its example, without the slow imports of its module."""
+    """Returns a command with its help and its example, without the slow imports of its module.
+
+    The help is the docstring of the function. The example is an argument of its decorator, ``example=`` or
+    the first one.
+    """
     module = ast.parse(Path(__file__).with_name(f"{name}.py").read_bytes())
-    functions = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    calls = [call for call in functions[0].decorator_list if isinstance(call, ast.Call)]
-    examples = [keyword.value for keyword in calls[0].keywords if keyword.arg == "example"]
-    example = ast.literal_eval([*examples, *calls[0].args][0])
-    return Command(name, help=ast.get_docstring(functions[0]), example=example)
+    (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    decorator = next(call for call in function.decorator_list if isinstance(call, ast.Call))
+    named = [keyword.value for keyword in decorator.keywords if keyword.arg == "example"]
+    example = ast.literal_eval(named[0] if named else decorator.args[0])
+    return Command(name, help=ast.get_docstring(function), example=example)
 
 
 @click.group(cls=Teaching, context_settings={"show_default": True, "help_option_names": ["-h", "--help"]})
@@ -70,7 +74,7 @@ def cli() -> None:
     """Rerun the baselines of the Touché shared tasks, and score runs as the organizers did."""
 
 
-class _Said(logging.Handler):
+class _OnStandardError(logging.Handler):
     """Prints log lines of the library without breaking a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -80,7 +84,8 @@ class _Said(logging.Handler):
 def main() -> None:
     """Runs the command line, and prints an error as one line on standard error."""
     logger = logging.getLogger("touche")
-    logger.handlers, logger.propagate = [_Said()], True
+    logger.handlers = [_OnStandardError()]
+    logger.propagate = True
     logger.setLevel(logging.INFO)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -96,8 +101,9 @@ def main() -> None:
         error.show()
         sys.exit(UNUSABLE)
     except click.ClickException as error:
-        help_of = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "touche"
-        _fail(f"{error.format_message()} (see: {help_of} --help)")
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        command = context.command_path if context else "touche"
+        _fail(f"{error.format_message()} (see: {command} --help)")
     except ToucheError as error:
         _fail(str(error), traced=True)
     except OSError as error:  # standard output is full or closed, or the working directory is gone

@@ -29,7 +29,8 @@ class Option(click.Option):
 
     def __init__(self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **kw: Any) -> None:
         super().__init__(*args, **kw)
-        self.section, self.runners = section, runners
+        self.section = section
+        self.runners = runners
 
 
 def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: Any) -> Option:
@@ -44,7 +45,8 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
     """
     names = [word for word in usage.split() if not word.isupper()]
     placeholder = " ".join(filter(str.isupper, usage.split())) or None
-    if values := list(choices):
+    values = list(choices)
+    if values:
         settings = {"type": click.Choice(values), "default": values[0]} | settings
     if placeholder in ("FILE", "DIR"):
         settings = {"type": PATH} | settings
@@ -60,6 +62,7 @@ def argument(name: str, usage: str, **settings: Any) -> click.Argument:
 
 
 def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> None:
+    """Sets how much is printed, if --quiet or --verbose is passed; both are refused."""
     chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
     if is_on:
         chosen.add(str(level.name))
@@ -87,13 +90,14 @@ class Command(click.Command):
         self.example = example
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        own = super().get_params(ctx)
-        return [*own[:-1], *_LEVELS, *own[-1:]]  # the last one is --help
+        *own, help_option = super().get_params(ctx)
+        return [*own, *_LEVELS, help_option]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+            record = param.get_help_record(ctx)
+            if record and isinstance(param, click.Option):
                 sections.setdefault(getattr(param, "section", "Options"), []).append(record)
         for title, records in sections.items():
             if title in OUTSIDE and not _baselines():  # in an image
@@ -137,7 +141,10 @@ class Ids(click.ParamType[str]):
     """
 
     def __init__(self, name: str, known: _Ids, *, folders: bool = False, named: _Ids | None = None) -> None:
-        self.name, self._known, self._folders, self._named = name, known, folders, named or known
+        self.name = name
+        self._known = known
+        self._folders = folders
+        self._named = named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
         names = ", ".join(self._named())
@@ -148,12 +155,12 @@ class Ids(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        found = [each for each in self._known() if each.startswith(incomplete)]
-        if self._folders and not found:
+        ids = [id for id in self._known() if id.startswith(incomplete)]
+        if self._folders and not ids:
             return [CompletionItem(incomplete, type="dir")]  # which the shell completes at any depth
         # Path.glob would drop a leading ./
         folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
-        return [CompletionItem(each) for each in found + folders]
+        return [CompletionItem(word) for word in ids + folders]
 
 
 def _tasks() -> list[str]:

@@ -73,9 +73,12 @@ def compare(
         raise ToucheError("--bounds are those of means; omit --per-topic")
     scoring |= {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
     table: Any = quietly(library.compare, runs, published=published, **scoring)
-    columns = _BOUNDS if bounds else []
-    sheets = (_comparisons(of_measure, columns) for of_measure in ([] if per_topic else _by_measure(table)))
-    render(table, style, [_topics(table)] if per_topic else sheets)
+    if per_topic:
+        sheets = [_topics(table)]
+    else:
+        columns = _BOUNDS if bounds else []
+        sheets = [_comparisons(of_measure, columns) for of_measure in _by_measure(table)]
+    render(table, style, sheets)
     warn(*table.warnings)
 
 
@@ -144,12 +147,12 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
         return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
     tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST
     is_any_significant = any(row.significant for row in compared)
-    which = "* significant:" if is_any_significant else "no row is significant: no"
+    star = "* significant:" if is_any_significant else "no row is significant: no"
     rows = counted(len(compared), "row")
     undecided = [row for row in compared if row.is_undecided]
     notes = [
         f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
-        f"{which} corrected p of the paired t-test below {SIGNIFICANT}",
+        f"{star} corrected p of the paired t-test below {SIGNIFICANT}",
         "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
     ]
     if undecided:

@@ -62,11 +62,12 @@ def evaluate(
     the RUNs names the task, or the judgments of --qrels score runs of any kind.
     """
     scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
-    is_wide = style in MARKUP or reference is not None
-    if per_topic and is_wide:
+    needs_row_per_run = style in MARKUP or reference is not None
+    if needs_row_per_run and per_topic:
         formats = "latex, markdown and html"
         raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
-    is_wide |= style == "table" and not per_topic and len(measures) > 1
+    has_several_means = len(measures) > 1 and not per_topic
+    is_wide = needs_row_per_run or (has_several_means and style == "table")
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
@@ -111,11 +112,14 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
     rankings = [score for score in scores if score.is_ranking]
     for measure in dict.fromkeys(score.measure for score in rankings):
         records = [score for score in rankings if score.measure == measure]
-        files = {score.label: score.qrels for score in records}
-        sources = "\n\n".join(f"{dimension} is judged by {file}" for dimension, file in files.items())
-        notes = sources.split("\n")
+        notes = []
         if bounds:
-            notes.insert(0, "least, greatest: over all topics, whatever grades the unjudged results get")
+            notes.append("least, greatest: over all topics, whatever grades the unjudged results get")
+        files = {score.label: score.qrels for score in records}
+        for number, (dimension, file) in enumerate(files.items()):
+            if number:
+                notes.append("")  # a blank line between dimensions
+            notes.append(f"{dimension} is judged by {file}")
         yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes)
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:

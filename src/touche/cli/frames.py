@@ -17,7 +17,7 @@ from touche.cli.output import BROKEN
 from touche.errors import ToucheError
 from touche.io.progress import say
 
-_LONGEST = 200  # characters of an error message
+_MAX_MESSAGE = 200  # characters
 _NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
 
 _log = logging.getLogger("touche")
@@ -42,7 +42,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
             say(line)
         file = Path(frames[-1].filename).relative_to(baseline.folder or "")
         path = baselines.baseline_folder(baseline.typed) / file
-        what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
-        more = "" if is_verbose else ", or see all frames with --verbose"
-        say(f"touche: {path}:{frames[-1].lineno}: {what}; repair it{more}")
+        message = shorten(f"{type(error).__name__}: {error}", _MAX_MESSAGE)
+        hint = "" if is_verbose else ", or see all frames with --verbose"
+        say(f"touche: {path}:{frames[-1].lineno}: {message}; repair it{hint}")
         sys.exit(BROKEN)

@@ -64,19 +64,18 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
 def _sheets(answer: Answer) -> Iterator[Sheet]:
     """Yields the table of the best hypotheses, and tables of fitted values if one of them stands out."""
     best = answer.candidates[0]
-    of = f"{best.documents:,} of the run's {answer.in_run:,} documents"
-    scores = f"whose scores have {counted(answer.decimals, 'decimal')}"
+    documents = f"{best.documents:,} of the run's {answer.in_run:,} documents"
+    decimals = f"whose scores have {counted(answer.decimals, 'decimal')}"
+    tried = f"{answer.tried:,} hypotheses on {documents}, {decimals}"
     title = "The best hypotheses (p free numbers, n documents; shares of reproduced scores)"
-    lines = [f"{answer.tried:,} hypotheses on {of}, {scores}", "", answer.first_line, *answer.sentences()]
+    lines = [tried, "", answer.first_line, *answer.sentences()]
     yield Sheet(_candidate_columns(best), answer.candidates, above=[*lines, "", title])
     if answer.stands_out:
         yield from _details(answer)
 
 
 def _candidate_columns(first: Candidate) -> list[Column]:
-    shares = [
-        Column(f"{within:g}", "shares", partial(_share, number)) for number, within in enumerate(WITHIN)
-    ]
+    shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     return [
         Column("n", "documents"),
         Column("p", "free_numbers"),
@@ -88,8 +87,8 @@ def _candidate_columns(first: Candidate) -> list[Column]:
     ]
 
 
-def _share(number: int, shares: Sequence[float]) -> str:
-    return three_decimals(shares[number])
+def _share(index: int, shares: Sequence[float]) -> str:
+    return three_decimals(shares[index])
 
 
 def _doubt(first: Candidate, candidate: Candidate) -> str:

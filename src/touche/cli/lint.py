@@ -97,14 +97,14 @@ def _summary(findings: Findings) -> str:
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
     """Yields lines as texts with their colours."""
     counts = Counter((finding.run, finding.code) for finding in findings)
-    shown: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for finding in findings:
         key = (finding.run, finding.code)
-        shown[key] += 1
-        if show_all or shown[key] <= _SHOWN:
+        seen[key] += 1
+        if show_all or seen[key] <= _SHOWN:
             position = finding.run if finding.line is None else f"{finding.run}:{finding.line}"
             text = f": {finding.message}; {finding.remedy} [{finding.code}]"
             yield [(f"{position}: ", ""), (finding.severity, _COLOURS[finding.severity]), (text, "")]
-        elif shown[key] == counts[key]:
-            more = counts[key] - _SHOWN
-            yield [(f"{finding.run}: {more} more of [{finding.code}]; show all with --all", "")]
+        elif seen[key] == counts[key]:  # the last one
+            hidden = counts[key] - _SHOWN
+            yield [(f"{finding.run}: {hidden} more of [{finding.code}]; show all with --all", "")]

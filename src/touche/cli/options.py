@@ -35,11 +35,11 @@ def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     return parse_measures(texts)
 
 
-def checking(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
-    """Creates a callback that refuses a value."""
+def checking(is_valid: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
+    """Creates a callback that refuses invalid values of an option, and says what is wrong with them."""
 
     def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-        if value is not None and not fits(value):
+        if value is not None and not is_valid(value):
             raise click.UsageError(f"{param.opts[0]} {quoted(value)} {problem}", ctx)
         return value
 
@@ -58,11 +58,12 @@ def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR"
 
 def naming(section: str = "Options", default: str = "baseline and options") -> list[click.Parameter]:
     """Creates the options --tag and --team."""
-    tag, team = f"Tag of the run, instead of {default}.", "Your team, for ir-metadata.yml."
-    is_team = checking(str.strip, "is empty; name the team, or omit the option")
+    check_tag = checking(is_word, NO_TAG)
+    check_team = checking(str.strip, "is empty; name the team, or omit the option")
+    tag_help = f"Tag of the run, instead of {default}."
     return [
-        option("--tag WORD", tag, section=section, callback=checking(is_word, NO_TAG)),
-        option("--team NAME", team, section=section, callback=is_team),
+        option("--tag WORD", tag_help, section=section, callback=check_tag),
+        option("--team NAME", "Your team, for ir-metadata.yml.", section=section, callback=check_team),
     ]
 
 
@@ -72,17 +73,17 @@ FORMAT = option("--format style", choices=FORMATS)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
+_TASK = task()
+_QRELS = option("--qrels FILE", "Judgments instead of the task's; the file's name becomes the dimension.")
 _MEASURE = "Measure instead of the task's, named as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR."
-SCORING: list[click.Parameter] = [
-    task(),
-    option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
-    option("--qrels FILE", "Judgments instead of the task's; the file's name becomes the dimension."),
-]
-
-
 _MEASURES = "Other measures than the task's, as in ir_measures, such as nDCG@10,AP; can be repeated."
-SCORING_BY_SEVERAL = [
-    SCORING[0],
+SCORING: list[click.Parameter] = [
+    _TASK,
+    option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
+    _QRELS,
+]
+SCORING_BY_SEVERAL: list[click.Parameter] = [
+    _TASK,
     option("--measure measures LIST", _MEASURES, multiple=True, callback=_measures),
-    *SCORING[2:],
+    _QRELS,
 ]

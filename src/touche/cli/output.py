@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from touche.evaluation.wide import WideTable
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
-_NARROW = 24  # characters; the least width of a folded text column
-_NAMES = 2  # text columns that name a row
-_APART = 2  # blanks between columns
-_WIDEST = 1_000_000  # characters; output to a pipe is never folded
+_LEAST_WIDTH = 24  # characters; of a folded text column
+_NAMING_COLUMNS = 2  # at most; text columns at the left that name a row
+_BLANKS = 2  # between columns
+_UNFOLDED = 1_000_000  # characters; the width of output to a pipe
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 FORMATS = ("table", "csv", "json", *MARKUP)
@@ -107,9 +107,11 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
     if style == "table":
         for line in sheet.above:
             click.echo(line)
-        if rows or not (sheet.above or sheet.notes):
+        has_only_lines = not rows and (sheet.above or sheet.notes)
+        if not has_only_lines:
             show(header, rows, sheet.colours)
-            click.echo("\n" * bool(sheet.notes), nl=False)
+            if sheet.notes:
+                click.echo()
         for note in sheet.notes:
             word = note.partition(":")[0]
             paint((word, sheet.colours.get(word, "")), (note.removeprefix(word), ""))
@@ -117,7 +119,8 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
     markup = MARKUP[style]
     for line in filter(None, sheet.above):
         click.echo(_LINES[style].format(line if style == "latex" else markup.text(one_line(line))))
-    if not (rows or sheet.notes or not sheet.above):
+    has_only_lines_above = sheet.above and not rows and not sheet.notes
+    if has_only_lines_above:
         return
     numeric = [all(map(_is_number, cells)) for _, *cells in zip(header, *rows, strict=True)]
     cells = [[markup.text(one_line(cell)) for cell in row] for row in rows]
@@ -163,44 +166,49 @@ def show(
 
     rows = [[*map(one_line, row)] for row in rows]
     columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
-    terminal = sys.stdout.isatty()
-    console = Console(force_terminal=terminal, width=None if terminal else _WIDEST)
-    with console.capture() as shown:
+    is_terminal = sys.stdout.isatty()
+    console = Console(force_terminal=is_terminal, width=None if is_terminal else _UNFOLDED)
+    with console.capture() as printed:
         for group in _below_one_another(columns, console.width):
             console.print(_table(group, colours or {}), crop=False)
-    click.echo("\n".join(line.rstrip() for line in shown.get().split("\n")[:-1]))
+    lines = printed.get().removesuffix("\n").split("\n")
+    click.echo("\n".join(line.rstrip() for line in lines))
 
 
 class _Aligned:
     """A table column: its name, its cells, whether they are numbers, and its least width."""
 
     def __init__(self, name: str, cells: Sequence[str]) -> None:
-        self.name, self.cells, self.numeric = name, cells, all(map(_is_number, cells))
+        self.name = name
+        self.cells = cells
+        self.is_numeric = all(map(_is_number, cells))
         width = max(map(len, (name, *cells)))
-        self.least = width if self.numeric else min(width, _NARROW)
+        self.least_width = width if self.is_numeric else min(width, _LEAST_WIDTH)
 
 
 def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Aligned]]:
     """Divides columns into as few tables as possible; each begins with the columns that name a row."""
-    names = list(takewhile(lambda column: not column.numeric, columns[:_NAMES]))
-    groups = [[*names]]
-    for column in columns[len(names) :]:
-        taken = sum(each.least + _APART for each in [*groups[-1], column]) - _APART
-        if len(groups[-1]) > len(names) and taken > width:
-            groups.append([*names])
-        groups[-1].append(column)
-    return groups
+    naming = list(takewhile(lambda column: not column.is_numeric, columns[:_NAMING_COLUMNS]))
+    tables = [[*naming]]
+    for column in columns[len(naming) :]:
+        extended = [*tables[-1], column]
+        least_width = sum(member.least_width + _BLANKS for member in extended) - _BLANKS
+        has_only_names = len(tables[-1]) == len(naming)
+        if least_width > width and not has_only_names:
+            tables.append([*naming])
+        tables[-1].append(column)
+    return tables
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
     from rich.table import Table  # optional, as above
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, _APART, 0, 0), pad_edge=False, header_style="bold")
-    for each in columns:
-        justify: Literal["left", "right"] = "right" if each.numeric else "left"
-        table.add_column(Text(each.name), justify=justify, min_width=each.least, overflow="fold")
-    for row in zip(*(each.cells for each in columns), strict=True):
+    table = Table(box=None, padding=(0, _BLANKS, 0, 0), pad_edge=False, header_style="bold")
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column.is_numeric else "left"
+        table.add_column(Text(column.name), justify=justify, min_width=column.least_width, overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
     return table
 

@@ -43,8 +43,8 @@ _ONLY = "Only this dataset; can be repeated."
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-def _cell(number: int, outcome: Outcome) -> str:
-    return row_of(outcome)[number]
+def _cell(index: int, outcome: Outcome) -> str:
+    return row_of(outcome)[index]
 
 
 @command(
@@ -75,19 +75,23 @@ def regress(
     if options["output"] and style != "json":
         raise click.UsageError("--output writes JSON; add --format json")
     options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
-    options["limits"] = Limits(*(options.pop(name) for name in ("cpus", "memory", "seconds")))
+    options["limits"] = Limits(
+        cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
+    )
     regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
-    same = "both runs of each baseline wrote the same run.txt, byte by byte"
-    for line in filter(None, [same if twice and regression.repeats else "", regression.page]):
-        (click.echo if style == "table" else tell)(str(line))
+    print_line = click.echo if style == "table" else tell
+    if twice and regression.repeats:
+        print_line("both runs of each baseline wrote the same run.txt, byte by byte")
+    if regression.page:
+        print_line(str(regression.page))
     if regression.unchecked:
         raise ToucheError(f"nothing was checked: {regression.unchecked}")
     return BROKEN if regression.is_broken else 0
 
 
-_OUTCOMES = [Column(name, format=partial(_cell, number)) for number, name in enumerate(COLUMNS)]
+_OUTCOMES = [Column(name, format=partial(_cell, index)) for index, name in enumerate(COLUMNS)]
 _TOPICS = [
     Column("baseline", format=lambda row: row[0].expected.command),
     Column("dimension", format=lambda row: row[1].dimension),
@@ -105,8 +109,9 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
         notes.insert(0, f"{verdicts.MISSING}: {advice}")
     usages = [outcome.usage for outcome in regression if outcome.usage]
-    kinds = ", ".join(dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of))
-    notes.append("; memory: ".join(filter(None, (summary(regression), kinds))))
+    memory_kinds = dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of)
+    memory = f"; memory: {', '.join(memory_kinds)}" if memory_kinds else ""
+    notes.append(f"{summary(regression)}{memory}")
     checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(_OUTCOMES, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]

@@ -38,16 +38,20 @@ class Baselines(Group):
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        is_completion = ctx.resilient_parsing  # shell completion shows no errors and runs no code
         try:
-            if known := baselines.declared(cmd_name):
-                return self.make_command(known, cmd_name)
+            declared = baselines.declared(cmd_name)
         except ToucheError:
-            if not ctx.resilient_parsing:
+            if not is_completion:
                 raise
-        if ctx.resilient_parsing:  # shell completion shows no errors and runs no code
+            return None
+        if declared:
+            return self.make_command(declared, cmd_name)
+        if is_completion:
             return None
         in_sandbox = ctx.obj in (*PROGRAMS, "tira")
-        return self.make_command((declaration if in_sandbox else baselines.load)(cmd_name), cmd_name)
+        baseline = declaration(cmd_name) if in_sandbox else baselines.load(cmd_name)
+        return self.make_command(baseline, cmd_name)
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
@@ -56,19 +60,21 @@ class Baselines(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Moves the baseline to the front, because its options may stand before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
-            places = [at for at, word in enumerate(args) if self._is_baseline(word, args[:at])]
-            own = {name for option in self.get_params(ctx) for name in option.opts}
-            if not places and args[0] not in own:
+            index = self._index_of_baseline(args)
+            options_of_run = {name for option in self.get_params(ctx) for name in option.opts}
+            if index is not None:
+                args = [args[index], *args[:index], *args[index + 1 :]]
+            elif args[0] not in options_of_run:
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
-            for at in places[:1]:
-                args = [args[at], *args[:at], *args[at + 1 :]]
         return super().parse_args(ctx, args)
 
-    def _is_baseline(self, word: str, before: Sequence[str]) -> bool:
-        """Returns whether a word names a baseline, and is not the value of -i or -o."""
-        if before[-1:] and before[-1] in _FOLDERS:
-            return False
-        return word in baselines.names() or is_file(Path(word, FILE))
+    def _index_of_baseline(self, args: Sequence[str]) -> int | None:
+        """Returns the index of the first word that names a baseline, and is not the value of -i or -o."""
+        for index, word in enumerate(args):
+            is_folder = index > 0 and args[index - 1] in _FOLDERS
+            if not is_folder and (word in baselines.names() or is_file(Path(word, FILE))):
+                return index
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -185,7 +191,7 @@ def own_options(
     command = Command("run", params=[*common])
     taken = set[str]().union(*map(_option_names, command.get_params(click.Context(command))))
     section, texts = f"Options of {baseline.name}", baseline.option_help
-    options = [make(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
+    options = [make(option, texts.get(name, ""), section) for name, option in baseline.options.items()]
     for own in options:
         for name in sorted(_option_names(own) & taken):
             problem = f"an option cannot be called {own.name!r}, because {name} is taken"
@@ -220,5 +226,6 @@ def _type(declared: Any, default: Any) -> Any:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):
         return declared if declared in DEFAULTS else type(default)
-    each = get_args(declared)
-    return each if len(each) == len(default) and {*each} <= {*DEFAULTS} else tuple(map(type, default))
+    kinds = get_args(declared)
+    is_usable = len(kinds) == len(default) and {*kinds} <= {*DEFAULTS}
+    return kinds if is_usable else tuple(map(type, default))

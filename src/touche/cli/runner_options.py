@@ -20,15 +20,24 @@ _RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandb
 
 
 def runners(name: str = "", help: str = "") -> list[click.Parameter]:
-    """Creates the option --runner, perhaps with one more runner, and the options of its limits."""
-    names, text = filter(None, (*RUNNER_NAMES, name)), "; ".join(filter(None, (_RUNNERS, help)))
-    cpus, memory = "Processors of the sandbox.", "Memory of the sandbox, such as 512m or 8g."
-    time = "Time after which the sandbox is stopped."
+    """Creates the option --runner and the options of its limits.
+
+    Args:
+        name: one more runner; empty for none.
+        help: its help text.
+    """
+    names = [*RUNNER_NAMES, name] if name else [*RUNNER_NAMES]
+    help_text = f"{_RUNNERS}; {help}." if name else f"{_RUNNERS}."
+    check_memory = checking(_is_size, _NO_SIZE)
+    memory_help = "Memory of the sandbox, such as 512m or 8g."
+    processors = click.FloatRange(min=0.1)
+    seconds = click.FloatRange(min=1)
+    time_help = "Time after which the sandbox is stopped."
     return [
-        _of_runner("--runner", f"{text}.", names),
-        _of_sandbox("--cpus", cpus, default=Limits.cpus, type=click.FloatRange(min=0.1)),
-        _of_sandbox("--memory SIZE", memory, default=Limits.memory, callback=checking(_is_size, _NO_SIZE)),
-        _in_time("--time-limit seconds SECONDS", time, default=Limits.seconds, type=click.FloatRange(min=1)),
+        _of_runner("--runner", help_text, names),
+        _of_sandbox("--cpus", "Processors of the sandbox.", default=Limits.cpus, type=processors),
+        _of_sandbox("--memory SIZE", memory_help, default=Limits.memory, callback=check_memory),
+        _in_time("--time-limit seconds SECONDS", time_help, default=Limits.seconds, type=seconds),
     ]
 
 
@@ -40,9 +49,9 @@ def check_runner(runner: str) -> None:
     """
     context = click.get_current_context()
     for param in context.command.params:
-        effective = param.runners if isinstance(param, Option) else ()
-        typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
-        if effective and runner not in effective and typed:
+        affected = param.runners if isinstance(param, Option) else ()  # empty if all are
+        is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
+        if is_typed and affected and runner not in affected:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
-            why = ", which sees only its input and writes only run.txt" if "local" in effective else ""
-            raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(effective)}")
+            why = ", which sees only its input and writes only run.txt" if "local" in affected else ""
+            raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(affected)}")

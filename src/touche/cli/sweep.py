@@ -37,7 +37,8 @@ class Sweeps(Baselines):
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
-            texts = {name: text for name in baseline.options if (text := values.pop(name)) is not None}
+            options = {name: values.pop(name) for name in baseline.options}
+            texts = {name: text for name, text in options.items() if text is not None}
             _sweep(baseline, texts, **values)
 
         return Command(
@@ -70,9 +71,14 @@ def sweep() -> None:
 def _option(parameter: Parameter, text: str, section: str) -> Option:
     default = parameter.default
     names = [parameter.name, f"--{parameter.name.replace('_', '-')}"]
-    callback = partial(_joined, "true,false" if isinstance(default, bool) else default)
-    about = {"metavar": "VALUES", "help": f"{text} (default: {default})".strip()}
-    return Option(names, section=section, multiple=True, callback=callback, **about)
+    return Option(
+        names,
+        section=section,
+        multiple=True,
+        callback=partial(_joined, "true,false" if isinstance(default, bool) else default),
+        metavar="VALUES",
+        help=f"{text} (default: {default})".strip(),
+    )
 
 
 def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> str | None:
@@ -119,8 +125,8 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
     """Yields a table of the settings for each measure, and one of choices for each cross-validation."""
     measures = [*dict.fromkeys(score.measure for score in result.scores)]
     best = [result.best(dimension) for dimension in result.by_dimension]
-    why = "on other topics it is probably lower, because these topics chose it"
-    note = f"* the highest mean of {best[0].evaluator}; {why}"
+    optimism = "on other topics it is probably lower, because these topics chose it"
+    note = f"* the highest mean of {best[0].evaluator}; {optimism}"
     for measure in measures:
         rows = [row for scores in result.by_dimension.values() for row in scores if row.measure == measure]
         notes = [note] if measure == measures[-1] else []

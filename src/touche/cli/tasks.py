@@ -76,7 +76,8 @@ def _contents(card: CheckedCard) -> str:
     numbers = {"topic": card.topics, "judgment": card.judgments, "document": card.documents}
     contents = [counted(number, noun) for noun, number in numbers.items() if number is not None]
     checked = f", with {', '.join(contents)}" if contents else ""
-    return checked + (f"; missing and not checked: {', '.join(card.missing)}" if card.missing else "")
+    missing = f"; missing and not checked: {', '.join(card.missing)}" if card.missing else ""
+    return f"{checked}{missing}"
 
 
 class _Tasks(Command):
@@ -85,9 +86,9 @@ class _Tasks(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        for each in (check, tira):
-            if args[:1] == [each.name]:
-                return each.make_context(f"{info_name} {each.name}", args[1:], parent, **extra)
+        for subcommand in (check, tira):
+            if args[:1] == [subcommand.name]:
+                return subcommand.make_context(f"{info_name} {subcommand.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -220,8 +221,8 @@ def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
             title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
             yield Sheet([*_STANCES, source], results, _sources(results), [title])
         else:
-            only = f", over {topics} topics and therefore not comparable" if topics else ""
-            yield _leaderboard(results, source, every, f"Published {measure} for {dimension}{only}")
+            part = f", over {topics} topics and therefore not comparable" if topics else ""
+            yield _leaderboard(results, source, every, f"Published {measure} for {dimension}{part}")
 
 
 def _about(task: Task) -> Iterator[str]:
@@ -260,7 +261,7 @@ _STANCES = [
 
 def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
     first = results[0]
-    about = dict.fromkeys(row.interval_note for row in results if row.interval_note)
+    interval_notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
     grouped = [row for row in results if row.group is not None]
     columns = [
         Column("", "rank"),
@@ -268,12 +269,12 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("team", "name"),
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
-        Column("interval*" if about else "95% interval", format=interval),
+        Column("interval*" if interval_notes else "95% interval", format=interval),
         Column("", format=_kind),
         source,
     ]
     shown = results if every else results.shortlist
-    notes = [f"* {note}" for note in about]
+    notes = [f"* {note}" for note in interval_notes]
     if grouped:
         number = counted(max(row.group or 0 for row in grouped), "group")
         test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
@@ -284,8 +285,8 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         if row.rerun:
             notes.append(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
     if len(shown) < len(results):
-        which = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
-        notes.append(f"{which}; show all with: touche tasks {first.task} --all")
+        selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
+        notes.append(f"{selection}; show all with: touche tasks {first.task} --all")
     notes += _sources(results)
     notes.append(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
     return Sheet(columns, shown, notes, [title])
