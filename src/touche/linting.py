@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, groupby, pairwise
 from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,14 @@ CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
-Numbered = tuple[int, RunLine]  # with its line number
+
+class Numbered(NamedTuple):
+    """A line of a run with its number in the file, from 1."""
+
+    number: int
+    line: RunLine
+
+
 Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
 
 
@@ -123,7 +130,7 @@ class _Run:
     @cached_property
     def lines(self) -> Sequence[Numbered]:
         """Readable lines."""
-        return [*zip(self.run.numbers.tolist(), self.run, strict=True)]
+        return [*map(Numbered, self.run.numbers.tolist(), self.run)]
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
@@ -316,6 +323,7 @@ def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
 def _known(
     runs: Iterable[_Run], task: Task, corpus: Corpus, topics: frozenset[str] | None
 ) -> tuple[_Known, list[str]]:
+    """Returns the data to check runs against, and a note for each part that is missing."""
     notes = []
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
@@ -349,18 +357,22 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
 def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
     """Returns breaches of rules about all runs of a team."""
     findings = list[Finding]()
-    for run in runs[rules.max_runs :] if rules.max_runs else ():
+    superfluous = runs[rules.max_runs :] if rules.max_runs else []
+    for run in superfluous:
         name = f" of the team {team}" if team else ""
         message = f"{len(runs)} runs{name}, but a team may submit {rules.max_runs}"
         remedy = "omit this run" if team else "omit this run, or name the team of each run"
         findings += run.findings([("too-many-runs", None, message, remedy)])
-    first = dict[str, Path]()
+    path_of_tag = dict[str, Path]()
     for run in runs:
-        for number, line in run.lines[:1]:
-            if first.setdefault(line.tag, run.path) != run.path:
-                message = f"the tag {line.tag!r} is also that of {first[line.tag]}"
-                remedy = "use a different tag for each run"
-                findings += run.findings([("shared-tag", number, message, remedy)])
+        if not run.lines:
+            continue
+        number, line = run.lines[0]
+        earlier = path_of_tag.setdefault(line.tag, run.path)
+        if earlier != run.path:
+            message = f"the tag {line.tag!r} is also that of {earlier}"
+            remedy = "use a different tag for each run"
+            findings += run.findings([("shared-tag", number, message, remedy)])
     return findings
 
 
@@ -401,19 +413,19 @@ def _duplicate_documents(run: _Run) -> Iterator[Breach]:
 
 
 def _ranks(run: _Run) -> Iterator[Breach]:
+    """Yields ranks that repeat, do not start at 1, have gaps, or contradict the scores."""
     rankings = run.rankings.values()
-    repeated = [lines[1] for lines in rankings if len(lines) > 1]
-    if repeated and all(lines[0][1].rank == lines[-1][1].rank for lines in rankings):
-        number, line = repeated[0]
+    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
+    if second_lines and all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings):
+        number, line = second_lines[0]
         message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
         yield "rank-repeated", number, message, "number the lines of each topic from 1"
         return
-    late = [lines[0] for lines in rankings if lines[0][1].rank != 1]
+    late = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
     if late:
-        number, first = late[0]
-        message = (
-            f"the ranks of {len(late)} topics do not start at 1; topic {first.topic} starts at {first.rank}"
-        )
+        number, line = late[0]
+        topic = f"topic {line.topic} starts at {line.rank}"
+        message = f"the ranks of {len(late)} topics do not start at 1; {topic}"
         yield "rank-start", number, message, "start at 1"
     for (_, above), (number, below) in chain.from_iterable(map(pairwise, rankings)):
         if below.rank == above.rank:
@@ -429,16 +441,18 @@ def _ranks(run: _Run) -> Iterator[Breach]:
 
 
 def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
-    start = 1
-    for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered[1].score)):
+    """Yields the first lines of each score that trec_eval, which orders equal scores by id, swaps."""
+    first_rank = 1
+    for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
         ids = [line.document for _, line in tied]
-        moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
+        differs = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
         for (_, above), (number, below) in pairwise(tied):
             if below.rank > above.rank and below.document > above.document:
-                yield _Tie(above=above, below=below, number=number, depth=start + moved.index(True))
+                depth = first_rank + differs.index(True)
+                yield _Tie(above=above, below=below, number=number, depth=depth)
                 break
-        start += len(tied)
+        first_rank += len(tied)
 
 
 def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
@@ -447,8 +461,8 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
         score = f"the same score {np.float32(tie.above.score)} as float32"
         order = "so trec_eval orders them by descending id, against the ranks"
-        where = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
-        message = f"topic {tie.above.topic}: {documents} have {score}, {order}{where}"
+        also_above = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
+        message = f"topic {tie.above.topic}: {documents} have {score}, {order}{also_above}"
         yield "tie-order", tie.number, message, "give them different scores"
 
 

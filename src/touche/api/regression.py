@@ -127,19 +127,22 @@ def _write(
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
+    """Writes a page with the outcomes and a report on the runs of each dataset; returns its path."""
     from touche.reports import Report, task_report, write  # here, because it takes 95 ms
 
     parts = []
     remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in dict.fromkeys(outcome.expected.dataset for outcome in outcomes):
-        runs = {
+        runs = {  # each once, because several outcomes can have the same run
             (run.path, run.dimension): run
             for outcome in outcomes
             if outcome.expected.dataset == dataset
             for run in outcome.evaluated
         }
+        if not runs:
+            continue
         try:
-            parts += [task_report(scores.with_names([*runs.values()]), dataset)] if runs else []
+            parts.append(task_report(scores.with_names([*runs.values()]), dataset))
         except Exception as error:  # one faulty run must not prevent the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     report = Report(

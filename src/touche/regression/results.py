@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from touche.containers.runs import Usage
 from touche.data.remedies import remedy_for
 from touche.errors import one_line
 from touche.regression.outcomes import FAILED, MISSING, NOT_INSTALLED, NOT_THE_SAME, UNCHECKED, Outcome
@@ -69,9 +70,8 @@ def to_json(outcomes: Sequence[Outcome]) -> str:
 def row_of(outcome: Outcome) -> tuple[str, ...]:
     """Returns the cells of an outcome, one for each of ``COLUMNS``."""
     entry = outcome.expected
-    usage = outcome.usage
     difference = outcome.difference
-    remark = "" if outcome.verdict == NOT_INSTALLED else outcome.remark
+    has_remark = outcome.remark and outcome.verdict != NOT_INSTALLED  # a note below the table has that one
     cells = (
         entry.command if entry.reruns else f"runs/{entry.run}",
         entry.dataset,
@@ -79,13 +79,20 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,
-        None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
-        usage and f"{usage.wall:.1f} s",
-        usage and usage.cpu is not None and f"{usage.cpu:.1f} s",
-        usage and usage.memory is not None and f"{usage.memory / 1e6:.0f} MB",
-        ": ".join(filter(None, (outcome.verdict, remark))),
+        None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
+        *_resources(outcome.usage),
+        f"{outcome.verdict}: {outcome.remark}" if has_remark else outcome.verdict,
     )
     return tuple(cell or "–" for cell in cells)
+
+
+def _resources(usage: Usage | None) -> tuple[str, str, str]:
+    """Returns the cells of wall time, processor time and memory; empty if they are unknown."""
+    if usage is None:
+        return "", "", ""
+    cpu = "" if usage.cpu is None else f"{usage.cpu:.1f} s"
+    memory = "" if usage.memory is None else f"{usage.memory / 1e6:.0f} MB"
+    return f"{usage.wall:.1f} s", cpu, memory
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

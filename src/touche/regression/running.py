@@ -65,7 +65,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         try:
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
         except Exception as error:
-            outcomes += _failed([unread], error)
+            outcomes.append(_failed(unread, error))
             continue
         expected += entries
         if names and not entries:
@@ -118,14 +118,14 @@ def regress(
                 else:
                     outcomes.append(_outcome(entry, Rerun.read(locate("runs", entry.run), entry.dataset)))
             except Exception as error:
-                outcomes += _failed([entry], error)
+                outcomes.append(_failed(entry, error))
         try:
             runs = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
             if rerun:
                 say(f"{rerun[0].command} on {rerun[0].dataset}")
                 outcomes += _measured(rerun, runs, run, twice, keep)
         except Exception as error:
-            outcomes += _failed(rerun, error)
+            outcomes += [_failed(entry, error) for entry in rerun]
         yield from outcomes
 
 
@@ -143,11 +143,11 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
     for before in outcomes:
         after = _updated(before)
         entry = after.expected
-        old = before.expected.value
-        if old != entry.value:
-            where = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
-            by = "" if before.difference is None else f" ({before.difference:+.5f})"
-            log(f"moved: {where}: {old or '–'} -> {entry.value}{by}")
+        old_value = before.expected.value
+        if old_value != entry.value:
+            subject = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
+            difference = "" if before.difference is None else f" ({before.difference:+.5f})"
+            log(f"moved: {subject}: {old_value or '–'} -> {entry.value}{difference}")
         updated.append(after)
     return updated
 
@@ -162,7 +162,7 @@ def _updated(outcome: Outcome) -> Outcome:
     try:
         _rewrite(pinned)
     except Exception as error:
-        return replace(outcome, verdict=FAILED, remark=_failed([expected], error)[0].remark)
+        return replace(outcome, verdict=FAILED, remark=_failed(expected, error).remark)
     return replace(outcome, expected=pinned, verdict=PASSED)
 
 
@@ -202,11 +202,12 @@ def _measured(
             for name in (["first", "second"] if twice else ["first"])
         ]
         usages = [run(job) for job in jobs]
-        same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
-        rerun = Rerun.read(_copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
+        contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}
+        path = _copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
+        rerun = Rerun.read(path, first.dataset)
     scored = [run for run in rerun.scored.values() if keep and isinstance(run, Evaluated)]
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=scored) for entry in group]
-    if not same:
+    if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
     passed = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     agreements = list[Overlap]()
@@ -235,7 +236,7 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
         measured = expected.measured(rerun)
     except Exception as error:
-        return _failed([expected], error)[0]
+        return _failed(expected, error)
     difference = expected.difference(measured.got)
     if expected.accepts(measured.got):
         verdict = PASSED
@@ -255,11 +256,11 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     )
 
 
-def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
-    """Returns the outcomes after an error, in one line; --verbose shows the traceback of a bug."""
+def _failed(entry: Expected, error: Exception) -> Outcome:
+    """Returns the outcome after an error, in one line; --verbose shows the traceback of a bug."""
     remark = str(error)
     if not isinstance(error, ToucheError):
         _log.debug("%s", "".join(traceback.format_exception(error)))
         remark = f"{type(error).__name__}: {' '.join(remark.split())}"
     verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
-    return [Outcome(entry, verdict, remark=remark) for entry in group]
+    return Outcome(entry, verdict, remark=remark)
