@@ -300,9 +300,9 @@ def published_topics(
         50
     """
     values = per_topic.published_topics(tasks.task(task))
-    without = f"{task} has no published values of topics; {choice(task, per_topic.tasks_with_topics())}"
     if not values:
-        return Table(PublishedTopic, (), notes=(without,))
+        note = f"{task} has no published values of topics; {choice(task, per_topic.tasks_with_topics())}"
+        return Table(PublishedTopic, (), notes=(note,))
     teams = dict.fromkeys(value.team for value in values)
     if team is not None and team not in teams:
         raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")

@@ -195,7 +195,8 @@ def write_run(
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
     in_memory = documents is not None or (topics is not None and dataset is None)
-    if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
+    replace_dataset = dataset is None and topics is not None and documents is not None
+    if in_memory and not (replace_dataset and runner == HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
     source = "" if in_memory else dataset_name(dataset)
     if not (source or in_memory) or not name_or_path("output", output):
@@ -328,12 +329,12 @@ def _write(
 
 def _statistics_file(baseline: Baseline, named: Path) -> Path:
     """Returns the file that ``statistics`` names: a file, or statistics in the folder of the baseline."""
-    own = statistics_named(baseline.folder or Path(), str(named))
-    path = own if own.is_file() else named  # a known name is no path, unless it begins with ./
+    in_folder = statistics_named(baseline.folder or Path(), str(named))
+    path = in_folder if in_folder.is_file() else named  # a known name is no path, unless it begins with ./
     if not path.exists():
-        known = ", ".join(sorted(file.stem for file in own.parent.glob("*.json")))
-        remedy = "pass a file written by --keep-statistics" + (f", or one of: {known}" if known else "")
-        raise InputError(path, "no such file", remedy)
+        known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
+        alternative = f", or one of: {known}" if known else ""
+        raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
     read_known(path)
     return path
 
