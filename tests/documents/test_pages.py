@@ -163,7 +163,7 @@ def dies_of_7(page: RawPage) -> Page:
 def test_pages_come_in_order_even_if_the_parser_dies(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(workers, "_BATCH", 2)
+    monkeypatch.setattr(workers, "_BATCH_SIZE", 2)
     records: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(21)]
     records[3] = Skipped("3", "cut off")
     results = list(parsed(records, dies_of_7))

@@ -21,7 +21,7 @@ from touche.documents.argsme import pieces_of_argsme
 from touche.documents.jsonl import pieces_of_documents
 from touche.documents.pieces import Splitter
 from touche.errors import InputError
-from touche.io.opening import Held
+from touche.io.opening import FileInMemory
 
 SIZES = st.integers(1, 99) | st.just(1 << 22)
 JSONL = b"".join(orjson.dumps({"docno": letter, "text": "caf\u00e9"}) + b"\r\n\n" for letter in "abcd")
@@ -89,7 +89,7 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
     (tmp_path / "file").write_bytes(WHOLE[split])
 
     def read(among: set[str] | None) -> list[Any]:
-        return [document for piece in split(tmp_path / "file") for document in piece.documents(among=among)]
+        return [document for piece in split(tmp_path / "file") for document in piece.documents(wanted=among)]
 
     documents = read(None)
     assert read({document.id for document in documents[1::2]}) == documents[1::2] != []
@@ -111,8 +111,8 @@ def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.jsonl.gz", "wb") as file:
         file.write(JSONL)
     assert [piece.in_file for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
-    held = Held.from_bytes("-", JSONL)
-    assert [piece.in_file for piece in pieces_of_documents(held)] == [None]
+    standard_input = FileInMemory.from_bytes("-", JSONL)
+    assert [piece.in_file for piece in pieces_of_documents(standard_input)] == [None]
 
 
 def test_pieces_know_their_lines_and_hold_whole_records(

@@ -70,7 +70,7 @@ def test_a_log_has_a_line_per_interval(level: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", ["large.txt", "large.txt.gz"])
 def test_a_large_file_is_read_as_it_is(write: Write, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(opening, "_LARGE", 100)
+    monkeypatch.setattr(opening, "_LARGE_FILE", 100)
     path = write(name, "".join(f"line {number}\n" for number in range(20_000)))
     assert [text for _, text in read_lines(path)] == [f"line {number}" for number in range(20_000)]
     watched = md5(path)

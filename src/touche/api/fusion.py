@@ -14,7 +14,7 @@ from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, expanded, optional_path
 from touche.io.inputs import command_line, keeping_inputs
-from touche.io.opening import STANDARD_INPUT, Held
+from touche.io.opening import STANDARD_INPUT, FileInMemory
 from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
@@ -154,6 +154,6 @@ def _write_fused(
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
-    inputs = [file for file in files if not isinstance(file, Held)]
+    inputs = [file for file in files if not isinstance(file, FileInMemory)]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
     write_ranked(folder, fused, lambda: text, inputs)

@@ -12,7 +12,7 @@ from touche.data.judgments import task_qrels
 from touche.data.places import locate_topics
 from touche.documents.collection import Documents
 from touche.errors import ToucheError, choice
-from touche.io.opening import Held
+from touche.io.opening import FileInMemory
 from touche.tasks import Task
 from touche.tira.outputs import METADATA_FILE
 from touche.tira.provenance import collection_of_run
@@ -90,7 +90,7 @@ def task_of_run(run: Path) -> str:
     Args:
         run: the file of the run.
     """
-    if isinstance(run, Held):
+    if isinstance(run, FileInMemory):
         return ""
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):

@@ -108,7 +108,7 @@ class SparkDocuments(Documents):
             ToucheError: if a file is broken, there are no documents, or workers fail.
         """
         task = ReadTask(
-            reader=self.files.format.reader, parser=self.parser, make_parts=read, fields=self.fields
+            reader=self.files.format.read, parser=self.parser, make_parts=read, fields=self.fields
         )
         with spark_errors():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)

@@ -15,7 +15,7 @@ from touche.cluster.shipping import Ship
 from touche.documents.discovery import Input, files_named, side_files
 from touche.documents.files import Files
 from touche.errors import InputError, ToucheError
-from touche.io.opening import Held
+from touche.io.opening import FileInMemory
 from touche.trec.topics import read_topics, topics_named
 
 _LOCAL_SCHEME = "file:"
@@ -53,7 +53,7 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    fields = FieldsFolder.at(files.fields) if files.fields else None
+    fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
     if fields:
         fields.begin()
     return SparkDocuments(
@@ -126,7 +126,7 @@ class _Folder:
             return self.path(entry.name)
         _check_sizes([entry])
         with spark_errors():
-            return Held.from_bytes(
+            return FileInMemory.from_bytes(
                 entry.name, bytes(self._read().load(entry.name).select("content").head()[0])
             )
 
@@ -199,4 +199,4 @@ def _check_sizes(entries: Iterable[_Entry]) -> None:
 
 def _selected_contents(selected: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
     """Yields the selected files among Spark's rows, with their contents."""
-    return (Held.from_bytes(row.path, row.content) for row in rows if row.path in selected)
+    return (FileInMemory.from_bytes(row.path, row.content) for row in rows if row.path in selected)

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from touche.cluster.failing import Failed
 from touche.cluster.fields import FieldsFolder
 from touche.documents.files import Reader
-from touche.documents.html.parsing import LeftOut, parsed
+from touche.documents.html.parsing import SkippedPages, parsed
 from touche.documents.pages import Parser, RawPage, Skipped
 from touche.documents.parquet import saving_pages
 from touche.documents.pieces import Piece, Splitter
@@ -34,7 +34,7 @@ class WorkerReport:
     """
 
     records: int = 0
-    skipped: LeftOut = field(default_factory=LeftOut)
+    skipped: SkippedPages = field(default_factory=SkippedPages)
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
@@ -80,7 +80,7 @@ class ReadTask(Generic[_T]):
         yield sum(reports, WorkerReport())
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
-        def note(skipped: LeftOut) -> None:
+        def note(skipped: SkippedPages) -> None:
             reports.append(WorkerReport(skipped=skipped))
 
         # One process for the parser, which may crash, because Spark runs one task per processor.

@@ -26,8 +26,10 @@ from touche.io.opening import LONGEST_LINE, open_binary
 _T = TypeVar("_T")
 
 _REMEDY = "fetch the file again"
-_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # follows the argument's id
-_NO_LITERAL = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+# A sentence's id is its argument's id with this suffix.
+_SENTENCE_SUFFIX = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)
+# Errors of ``parse_literal``.
+_LITERAL_ERRORS = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
 class _Sentence(msgspec.Struct):
@@ -42,22 +44,24 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
     with open_binary(path) as file:
-        cutter = Cutter(path, "a row", partial(_parse_rows, columns=()), file=file)
-        line, header = next(read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY), (0, []))
-        cutter.line = line + 1
-        cutter.read = partial(_parse_rows, columns=header)
-        begin = file.tell() if file.seekable() else 0  # compressed files have no places
-        yield from pieces_of_blocks(file, cutter, CsvBounds().look, begin)
+        rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
+        header_end, column_names = next(rows, (0, []))  # the number of the header's last line
+        cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
+        cutter.line = header_end + 1
+        header_bytes = file.tell() if file.seekable() else 0  # compressed files have no positions
+        yield from pieces_of_blocks(file, cutter, CsvBounds().look, header_bytes)
 
 
 def _parse_rows(
-    piece: Piece, seen: set[str], among: Collection[str] | None, columns: Sequence[str]
+    piece: Piece, seen: set[str], wanted: Collection[str] | None, column_names: Sequence[str]
 ) -> Iterator[Argument]:
-    raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
-    first = piece.line + len(piece.raw) - len(raw)
-    for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first):
-        row = dict(zip(columns, cells, strict=False))  # rows can be too short or too long
-        if cells and (among is None or row.get("id") in among):
+    # A small gzipped file can contain millions of blank lines; each of them is one byte.
+    raw = piece.raw.lstrip(b"\n")
+    blank_lines = len(piece.raw) - len(raw)
+    first_line = piece.line + blank_lines
+    for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first_line):
+        row = dict(zip(column_names, cells, strict=False))  # rows can be too short or too long
+        if cells and (wanted is None or row.get("id") in wanted):
             yield _parse_argument(row, piece.path, line, seen)
 
 
@@ -68,23 +72,26 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
         record = RawArgument(row["id"], row["conclusion"], premises)
     except KeyError as error:
         raise InputError(path, f"no column {error}", _REMEDY, line=line) from error
-    except _NO_LITERAL as error:
+    except _LITERAL_ERRORS as error:
         reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of strings and lists"
         problem = f"premises or sentences are not a list of records ({reason})"
         raise InputError(path, problem, _REMEDY, line=line) from error
     check_new_id(record.id, "argument", seen, path, line)
-    ids = set[str]()
-    for id in (sentence.sent_id for sentence in sentences):
-        is_own = id.startswith(record.id) and _SENTENCE_ID.fullmatch(id, len(record.id))
-        if not is_own or id in ids:
+    sentence_ids = set[str]()
+    for sentence in sentences:
+        id = sentence.sent_id
+        is_own = id.startswith(record.id) and _SENTENCE_SUFFIX.fullmatch(id, len(record.id))
+        if not is_own or id in sentence_ids:
             problem = f"sentence id {quoted(id)} occurs twice, or does not belong to argument {record.id}"
             raise InputError(path, problem, _REMEDY, line=line)
-        ids.add(id)
-    return record.argument(tuple(Sentence(part.sent_id, part.sent_text) for part in sentences))
+        sentence_ids.add(id)
+    return record.argument(tuple(Sentence(sentence.sent_id, sentence.sent_text) for sentence in sentences))
 
 
 def parse_literal(literal: str, kind: type[_T]) -> _T:
     """Returns the value of a Python literal as the passed type.
+
+    It is converted to JSON if possible, because parsing JSON is much faster than Python's own parser.
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
@@ -92,7 +99,7 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # rare
+    except (msgspec.DecodeError, UnicodeDecodeError):  # a literal that only Python can read, which is rare
         with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)
@@ -100,9 +107,12 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
 
 def as_json(literal: bytes) -> memoryview:
     """Returns a literal as JSON; empty if only Python can read it."""
-    room = bytearray(2 * len(literal) + 1)
-    size = _library().json_of_literal(literal, len(literal), ctypes.byref(ctypes.c_char.from_buffer(room)))
-    return memoryview(room)[: max(size, 0)]
+    buffer = bytearray(2 * len(literal) + 1)  # JSON has at most two bytes for each byte of the literal
+    begin_of_buffer = ctypes.byref(ctypes.c_char.from_buffer(buffer))
+    size = _library().json_of_literal(literal, len(literal), begin_of_buffer)
+    if size < 0:  # only Python can read it
+        size = 0
+    return memoryview(buffer)[:size]
 
 
 @cache

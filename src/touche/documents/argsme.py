@@ -16,12 +16,12 @@ from touche.documents.pieces import Cutter, Piece, blocks
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, is_word
-from touche.io.opening import decoded, open_binary
+from touche.io.opening import check_utf8, open_binary
 
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
-_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
-_WORD = 1 << 32  # Java's integers have 32 bits
+_ID_WITH_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
+_JAVA_INTEGERS = 1 << 32  # how many there are
 # Escapes in JSON: a surrogate pair, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
@@ -78,23 +78,27 @@ def is_altered(document: AnyDocument) -> bool:
     hexadecimal: 31 times Java's String.hashCode of the premise, plus that of the conclusion, modulo 2^32.
     This rule is not documented; it was found by comparing ids with texts.
     """
-    id_of_text = _CHECKSUM.fullmatch(document.id)
-    if id_of_text is None or not isinstance(document, Argument) or len(document.premises) != 1:
+    id_parts = _ID_WITH_CHECKSUM.fullmatch(document.id)
+    if id_parts is None or not isinstance(document, Argument) or len(document.premises) != 1:
         return False
-    checksum = (31 * _java_hash(document.premises[0]) + _java_hash(document.conclusion)) % _WORD
-    return checksum != int(id_of_text[1], 16)
+    checksum = (31 * _java_hash(document.premises[0]) + _java_hash(document.conclusion)) % _JAVA_INTEGERS
+    return checksum != int(id_parts[1], 16)
 
 
 def _java_hash(text: str) -> int:
     """Returns Java's String.hashCode, a polynomial in 31 of the UTF-16 units, modulo 2^32."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-    powers = _powers_of_31(len(units).bit_length())
-    return int(np.vdot(units, powers[len(powers) - len(units) :]))
+    powers = _powers_of_31(len(units).bit_length())  # more than there are units
+    powers_of_units = powers[len(powers) - len(units) :]  # the last unit is multiplied by 31 ** 0
+    return int(np.vdot(units, powers_of_units))  # unsigned integers of 32 bits overflow as in Java
 
 
 @cache
 def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
-    """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32."""
+    """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32.
+
+    Rounding the number up to a power of two makes the cache effective, because texts have many lengths.
+    """
     factors = np.full(1 << bits, 31, dtype=np.uint32)
     factors[0] = 1
     return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()
@@ -108,76 +112,86 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
             argument has 64 MiB or more.
     """
     bounds = JsonBounds()
-    frame = Cutter(path, "text around the arguments", _parse_arguments)  # the JSON without its arguments
-    begin = 1  # the line of the list
-    is_empty = True
-    size = 0  # bytes in earlier blocks
+    # Collects the JSON around the list. Newlines replace the list, so that errors name the right lines.
+    surroundings = Cutter(path, "text around the arguments", _parse_arguments)
+    list_line = 1  # the number of the line on which the list begins
+    is_first_argument = True  # no comma has been found in the list
+    block_begin = 0  # the number of bytes in earlier blocks
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
         for block in blocks(file):
-            at = 0
-            while at < len(block):
-                in_list = bounds.in_list
-                stop, end, first, last = bounds.look(block, at)
-                if in_list and last >= 0:
-                    yield cutter.cut(memoryview(block)[at:last], first - at, size + last)
-                    at = last + 1
-                    is_empty = False
-                if in_list:
-                    cutter.hold(block[at:end])
+            begin = 0  # the bytes of the block before it are stored, or are in a piece
+            while begin < len(block):
+                began_in_list = bounds.in_list
+                stop, end, first_comma, last_comma = bounds.look(block, begin)
+                if not began_in_list:
+                    surroundings.store(block[begin:end])
+                    cutter.line += block.count(b"\n", begin, end)
                 else:
-                    frame.hold(block[at:end])
-                    cutter.line += block.count(b"\n", at, end)
-                at = end
+                    if last_comma >= 0:
+                        arguments = memoryview(block)[begin:last_comma]
+                        yield cutter.cut(arguments, first_comma - begin, block_begin + last_comma)
+                        begin = last_comma + 1
+                        is_first_argument = False
+                    cutter.store(block[begin:end])
+                begin = end
                 if stop == BEGIN:
-                    begin = cutter.line
-                    is_empty = True
+                    list_line = cutter.line
+                    is_first_argument = True
                 elif stop == END:
-                    yield from _last(cutter, is_empty, size + end)
-                    # In place of the list, so that an error below it names the right line.
-                    frame.hold(b"\n" * (cutter.line - begin))
+                    yield from _last_piece(cutter, is_first_argument, block_begin + end)
+                    surroundings.store(b"\n" * (cutter.line - list_line))
                 elif stop == DEEP:
                     problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                     raise InputError(path, problem, _REMEDY, line=cutter.last_line)
-            size += len(block)
-        if bounds.in_list:
-            yield from _last(cutter, is_empty, size)
-            frame.hold(b"\n" * (cutter.line - begin))
-    raw = frame.cut(b"", 0).raw
+            block_begin += len(block)
+        if bounds.in_list:  # the file ends within the list
+            yield from _last_piece(cutter, is_first_argument, block_begin)
+            surroundings.store(b"\n" * (cutter.line - list_line))
+    raw = surroundings.cut(b"", 0).raw
     try:
         orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        _ = [*decoded(raw.split(b"\n"), path)]  # bytes that are not UTF-8 have an error of their own
+        check_utf8(raw.split(b"\n"), path)  # because its error has another remedy
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
-def _last(cutter: Cutter, is_empty: bool, end: int) -> Iterator[Piece]:
-    """Yields the rest of the list; blanks alone are a piece (and an error) only after a comma."""
+def _last_piece(cutter: Cutter, is_first_argument: bool, end: int) -> Iterator[Piece]:
+    """Yields the rest of the list, unless the list is empty.
+
+    After a comma, a rest of blanks is also a piece, whose parsing raises an error.
+    """
     piece = cutter.cut(b"", 0, end)
-    if piece.raw.strip(_BLANKS) or not is_empty:
+    is_blank = not piece.raw.strip(_BLANKS)
+    is_empty_list = is_blank and is_first_argument
+    if not is_empty_list:
         yield piece
 
 
-def _parse_arguments(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
+def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
     for line, record in _records(piece, seen):
         check_new_id(record.id, "argument", seen, piece.path, line)
-        if among is None or record.id in among:
+        if wanted is None or record.id in wanted:
             yield record.argument()
 
 
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
-    """Parses a piece at once; if that fails, parses its records one by one, to find the broken line."""
+    """Parses a piece at once; if that fails, parses its records one by one, to find the broken line.
+
+    Parsed at once, all records have the first line of the piece: no error will need their own lines.
+    """
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
         piece.raw.decode()  # because msgspec does not check the values of other keys
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
-        if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
+        are_new = len(ids) == len(records) and seen.isdisjoint(ids)
+        if records and are_new and all(is_word(id) for id in ids):
             return ((piece.line, record) for record in records)
     return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece))
 
 
 def elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Yields the elements of a piece, each with its first line."""
+    """Yields the elements of a piece, each with its first line; every search stops at the next comma."""
     bounds = JsonBounds(in_list=True, every_comma=True)
     line = piece.line
     end = -1
@@ -187,15 +201,17 @@ def elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
         stop, end, _, _ = bounds.look(piece.raw, begin)
         raw = piece.raw[begin:end]
         element = raw.lstrip(_BLANKS)
-        yield line + raw.count(b"\n", 0, len(raw) - len(element)), element
+        blanks = raw[: len(raw) - len(element)]
+        yield line + blanks.count(b"\n"), element
         line += raw.count(b"\n")
 
 
 def _record(raw: bytes, path: Path, line: int) -> RawArgument:
     """Parses an argument; half a surrogate pair becomes a question mark."""
-    _ = [*decoded(raw.split(b"\n"), path, line)]
+    check_utf8(raw.split(b"\n"), path, line)
+    repaired = _ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw)
     try:
-        return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
+        return _RECORD.decode(repaired)
     except msgspec.ValidationError as error:
         remedy = 'write "id", "conclusion" and "premises": [{"text"}]'
         raise InputError(path, f"not an argument ({error})", remedy, line=line) from error

@@ -17,7 +17,7 @@ from touche.io.json_lines import text_field
 from touche.trec.qrels import Qrels
 from touche.trec.topics import Topic
 
-_OWN = "touche"  # the key of this project's values in a document's metadata
+_PROJECT = "touche"  # the key of this project's values in a document's metadata
 
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
@@ -63,9 +63,14 @@ def corpus_line(document: AnyDocument) -> str:
         title = document.title or ""
         fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
         metadata = _Metadata(type="page", fields=fields)
-    values = {"stance": stance, _OWN: msgspec.to_builtins(metadata)}
-    record = {"_id": document.id, "title": title, "text": premises_of(document)}
-    return json.dumps(record | {"metadata": {key: value for key, value in values.items() if value}}) + "\n"
+    values = {"stance": stance, _PROJECT: msgspec.to_builtins(metadata)}
+    record = {
+        "_id": document.id,
+        "title": title,
+        "text": premises_of(document),
+        "metadata": {key: value for key, value in values.items() if value},
+    }
+    return json.dumps(record) + "\n"
 
 
 def query_line(topic: Topic) -> str:
@@ -96,21 +101,22 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
-    others = _object_in(record, "metadata")
-    stance = others["stance"] if isinstance(others.get("stance"), str) else ""
+    all_metadata = _object_in(record, "metadata")
+    stance = all_metadata["stance"] if isinstance(all_metadata.get("stance"), str) else ""
     try:
-        metadata = msgspec.convert(_object_in(others, _OWN), _Metadata)
+        metadata = msgspec.convert(_object_in(all_metadata, _PROJECT), _Metadata)
         if metadata.type == "page":
             return Page(id, **metadata.fields)
     except (msgspec.ValidationError, TypeError) as error:
         raise InputError(
-            path, f"metadata of {_OWN}: {error}", "convert the data set again", line=line
+            path, f"metadata of {_PROJECT}: {error}", "convert the data set again", line=line
         ) from error
-    if not (title or stance or metadata.type):
+    is_argument = title or stance or metadata.type
+    if not is_argument:
         return Document(id, text)
     sentences = None
     if metadata.sentences is not None:
-        sentences = tuple(Sentence(id=number, text=text) for number, text in metadata.sentences)
+        sentences = tuple(Sentence(sentence_id, sentence) for sentence_id, sentence in metadata.sentences)
     return Argument(
         id=id,
         conclusion=title,

@@ -14,10 +14,16 @@ _LIBRARY = Path(__file__).with_name("bounds.so")
 
 
 class _State(ctypes.Structure):
+    """The struct ``json`` of bounds.c."""
+
     _fields_ = [
-        *((name, ctypes.c_int32) for name in ("in_string", "escaped", "depth", "in_list")),
-        *((name, ctypes.c_int32) for name in ("key_size", "key_ends")),
-        ("key", ctypes.c_char * 55),  # ROOM
+        ("in_string", ctypes.c_int32),
+        ("escaped", ctypes.c_int32),
+        ("depth", ctypes.c_int32),
+        ("in_list", ctypes.c_int32),
+        ("key_size", ctypes.c_int32),
+        ("key_ends", ctypes.c_int32),
+        ("key", ctypes.c_char * 55),  # ROOM in bounds.c
     ]
 
 
@@ -31,25 +37,28 @@ class JsonBounds:
             in_list: start at the beginning of the list instead.
             every_comma: stop at each comma between elements.
         """
-        self._state = _State(depth=2, in_list=True) if in_list else _State()
-        self._every = every_comma
-        self._result = (ctypes.c_int64 * 3)()
+        self._state = _State()
+        if in_list:
+            self._state.in_list = True
+            self._state.depth = 2  # as if the list was the value of a key
+        self._every_comma = every_comma
+        self._found = (ctypes.c_int64 * 3)()  # the C function writes its results here
 
     @property
     def in_list(self) -> bool:
         """Whether the next byte is in the list."""
         return bool(self._state.in_list)
 
-    def look(self, block: bytes, at: int) -> tuple[int, int, int, int]:
-        """Searches a block from byte ``at``; the next call starts at the returned byte, or behind its comma.
+    def look(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
+        """Searches a block from a byte; the next call starts at the returned byte, or behind its comma.
 
         Returns:
             Why the search stopped, at which byte, and the first and the last comma before that byte (or -1).
         """
         state = ctypes.byref(self._state)
-        stop = _library().json_bounds(state, block, at, len(block), self._every, self._result)
-        at, first, last = self._result
-        return stop, at, first, last
+        stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._found)
+        end, first_comma, last_comma = self._found
+        return stop, end, first_comma, last_comma
 
 
 class CsvBounds:
@@ -58,13 +67,13 @@ class CsvBounds:
     def __init__(self) -> None:
         """Starts at the beginning of a file."""
         self._state = ctypes.c_int32()
-        self._result = (ctypes.c_int64 * 2)()
+        self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
         """Returns where the first row of a block ends, and the byte after its last row; 0 if none ends."""
-        _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._result)
-        first, last = self._result
-        return first, last
+        _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._found)
+        first_end, after_last = self._found
+        return first_end, after_last
 
 
 @cache

@@ -14,9 +14,9 @@ from touche.io.opening import open_binary
 
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
 LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
-_FIRST = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
-_ARGS_ME = "args-me"
-_HEAD = 1 << 20  # bytes; a line is a page without markup, of about 5 kB
+_LINE_OF_PAGE = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
+_ARGS_ME = "args-me"  # the beginning of the corpus's name
+_MOST_READ = 1 << 20  # bytes of the first line; a line is a page without markup, of about 5 kB
 
 
 def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Page]:
@@ -32,8 +32,8 @@ def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Pa
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
     text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
-    host, where = host_and_path(url.strip())  # URLs end in a line break
-    return Page(id, body=text, host=host, path=where, language=language)
+    host, url_path = host_and_path(url.strip())  # URLs end in a line break
+    return Page(id, body=text, host=host, path=url_path, language=language)
 
 
 def is_clueweb22_json(path: Path) -> bool:
@@ -45,6 +45,6 @@ def is_clueweb22_json(path: Path) -> bool:
         return False
     try:
         with open_binary(path) as file:
-            return bool(_FIRST.match(file.readline(_HEAD)))
+            return bool(_LINE_OF_PAGE.match(file.readline(_MOST_READ)))
     except InputError:
         return False

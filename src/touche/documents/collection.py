@@ -77,7 +77,7 @@ class Documents(ABC):
             ToucheError: if pandas is not installed, or a document cannot be read.
         """
         pandas = imported("pandas", "analysis")
-        return pandas.DataFrame([_record(document) for document in self])
+        return pandas.DataFrame([_row(document) for document in self])
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns pieces that other processes can parse, or None if the collection cannot be split."""
@@ -177,6 +177,7 @@ class MissingDocuments(Documents):
         raise self.error
 
 
-def _record(document: AnyDocument) -> dict[str, Any]:
+def _row(document: AnyDocument) -> dict[str, Any]:
+    """Returns the fields of a document by their names, and its text."""
     names = [field.name for field in fields(document) if not field.name.startswith("_")]
     return {name: getattr(document, name) for name in names} | {"text": document.text}

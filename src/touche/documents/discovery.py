@@ -29,10 +29,10 @@ from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, topics_named
 
-_ANY = "*.jsonl"
-_TABLE = re.compile(r".*\.[ct]sv(?:\.gz)?")
+_ANY_JSONL = "*.jsonl"
+_TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?")
 _RERANK_FILE = "rerank.jsonl"
-_QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
+_IN_NAMES_OF_QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,21 @@ class HasFields:
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))
-            is_query = "qid" in record or ("title" not in record and _QUERIES.search(path.name))
+            is_query = "qid" in record or ("title" not in record and _IN_NAMES_OF_QUERIES.search(path.name))
             return self.names <= record.keys() and not is_query
         return False
 
 
 def _is_array_of_documents(path: Path) -> bool:
     """Returns whether a file begins as a JSON array, and has not the name of queries."""
-    return not _QUERIES.search(path.name) and is_json_array(path)
+    return not _IN_NAMES_OF_QUERIES.search(path.name) and is_json_array(path)
 
 
 def _is_table(path: Path) -> bool:
     """Returns whether a table's header names documents; False if the file has the name of queries."""
     with suppress(InputError):
         check_table(path)
-        return not _QUERIES.search(path.name)
+        return not _IN_NAMES_OF_QUERIES.search(path.name)
     return False
 
 
@@ -103,16 +103,16 @@ _FORMATS = (
     ),
     FileFormat("*.json", "documents", pieces_of_json_array, fits=_is_array_of_documents),
     FileFormat("*.json", "arguments", pieces_of_argsme),
-    FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
-    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
-    FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
-    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
+    FileFormat(_ANY_JSONL, "documents", pieces_of_documents, fits=HasFields({"docno"})),
+    FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
+    FileFormat(_ANY_JSONL, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
+    FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
     FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table),
 )
-_IN_FOLDERS = [format for format in _FORMATS if format.below]
-_BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
-_STATISTICS = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
-_HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
+_FORMATS_BELOW = [format for format in _FORMATS if format.below]
+_NAMES_BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _FORMATS if format.below))
+_STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
+_IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Raises:
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
-    names = _listed(directory)
-    rerank = first_named(names, [_RERANK_FILE])
-    if rerank and corpus is None:
-        return _reranking(rerank[0])
-    topics_path = topics_named(names, directory)
+    paths = _visible_in(directory)
+    rerank_files = first_named(paths, [_RERANK_FILE])
+    if rerank_files and corpus is None:
+        return _read_reranking(rerank_files[0])
+    topics_path = topics_named(paths, directory)
     topics = read_topics(topics_path)
     try:
-        documents = IrDataset(corpus, side_files=side_files(names)) if corpus else find_documents(directory)
+        documents = IrDataset(corpus, side_files=side_files(paths)) if corpus else find_documents(directory)
     except InputError as error:
         if needs_documents:
             raise
@@ -189,19 +189,21 @@ def find_documents(directory: Path) -> Files | Images:
     Raises:
         InputError: if the directory has no documents.
     """
-    names = _listed(directory)
-    first = next((format for format in _FORMATS if _directly_in(names, format)), None)
-    if first and not first.below:
-        return _files(first, _directly_in(names, first), side_files(names))
-    if has_images(directory):
+    direct_paths = _visible_in(directory)
+    first_format = next((format for format in _FORMATS if _of_format(direct_paths, format)), None)
+    if first_format and not first_format.below:
+        return _files(first_format, _of_format(direct_paths, first_format), side_files(direct_paths))
+    if has_images(directory):  # they precede all formats whose files may be in subfolders
         return Images(directory / FOLDER, paths=(directory / FOLDER,))
-    below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
-    for format in [first] if first else _IN_FOLDERS:
-        paths = _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]
+    paths_below = list(files_below(directory, _NAMES_BELOW, without=clueweb22.LINKS))  # of all formats
+    formats = [first_format] if first_format else _FORMATS_BELOW
+    for format in formats:
+        paths = [path for path in paths_below if format.is_name_below(path.name)]
+        paths += _of_format(direct_paths, format)
         if paths:
-            return _files(format, paths, side_files(names))
-    for path in names:
-        if _TABLE.fullmatch(path.name) and not _QUERIES.search(path.name):
+            return _files(format, paths, side_files(direct_paths))
+    for path in direct_paths:
+        if _TABLE_NAME.fullmatch(path.name) and not _IN_NAMES_OF_QUERIES.search(path.name):
             check_table(path)  # its error says what the header lacks
     raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
@@ -216,15 +218,14 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     Raises:
         InputError: if none of the files has documents.
     """
-    names = _visible(paths)
-    formats = [
-        format for format in _FORMATS if format.alone and (format.below or not format.fits)
-    ]  # names decide
+    visible = _visible(paths)
+    # Files of the other formats are recognized by their content, or need the files that they name.
+    formats = [format for format in _FORMATS if format.alone and (format.below or not format.fits)]
     for format in formats:
         is_name = format.is_name_below if format.below else format.is_name
-        named = [path for path in names if is_name(path.name)]
-        if named:
-            return _files(format, named)
+        paths_of_format = [path for path in visible if is_name(path.name)]
+        if paths_of_format:
+            return _files(format, paths_of_format)
     raise _no_documents(where, formats)
 
 
@@ -233,8 +234,8 @@ def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     return first_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
-def _listed(directory: Path) -> list[Path]:
-    """Returns the files and folders of a directory, sorted.
+def _visible_in(directory: Path) -> list[Path]:
+    """Returns the files and folders of a directory, sorted, as ``_visible`` selects them.
 
     Raises:
         InputError: if the directory cannot be read.
@@ -247,15 +248,21 @@ def _listed(directory: Path) -> list[Path]:
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:
-    return [path for path in paths if not path.name.startswith(_HIDDEN) and not _STATISTICS.match(path.name)]
+    """Returns the paths without hidden files, statistics, and TIRA's note on a dataset."""
+    return [
+        path
+        for path in paths
+        if not path.name.startswith(_IGNORED_BEGINNINGS) and not _STATISTICS_NAME.match(path.name)
+    ]
 
 
-def _directly_in(names: Iterable[Path], format: FileFormat) -> list[Path]:
-    """Returns the files of a format in the directory itself."""
-    return [path for path in names if format.is_name(path.name) and (not format.fits or format.fits(path))]
+def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
+    """Returns those of a directory's own files that have a format."""
+    return [path for path in paths if format.is_name(path.name) and (not format.fits or format.fits(path))]
 
 
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
+    """Returns a collection in files, which are read in the order of their paths."""
     return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
 
 
@@ -264,7 +271,8 @@ def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = 
     return InputError(where, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
 
 
-def _reranking(path: Path) -> Input:
+def _read_reranking(path: Path) -> Input:
+    """Returns the topics and the candidates in rerank.jsonl."""
     topics: dict[str, Topic] = {}
     candidates: dict[str, set[str]] = {}
     for topic, document in read_rerank_jsonl(path):
@@ -276,7 +284,8 @@ def _reranking(path: Path) -> Input:
     with_candidates = tuple(
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )
-    took = f"{len(topics)} topics and their {sum(map(len, candidates.values()))} candidates from {path.name}"
+    count = sum(len(ids) for ids in candidates.values())
+    took = f"{len(topics)} topics and their {count} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
     files = (path, *documents.side_files)
     return Input(topics=with_candidates, documents=documents, took=took, files=files)

@@ -14,6 +14,7 @@ from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
 _TEXTS = ("text", "contents", "html")
+# For messages.
 NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
 
 
@@ -22,8 +23,8 @@ def has_document(names: Collection[str]) -> bool:
     return not {*IDS}.isdisjoint(names) and not {*_TEXTS}.isdisjoint(names)
 
 
-def document_of(
-    record: dict[str, Any], path: Path, line: int, seen: set[str], among: Collection[str] | None = None
+def document_in(
+    record: dict[str, Any], path: Path, line: int, seen: set[str], wanted: Collection[str] | None = None
 ) -> AnyDocument | RawPage | None:
     """Returns the document in a record, or None if its id is not among the wanted ones.
 
@@ -36,7 +37,7 @@ def document_of(
         path: the file, for error messages.
         line: the line.
         seen: ids of the collection so far; repeating one is an error.
-        among: ids of the wanted documents, or None for all.
+        wanted: ids of the wanted documents, or None for all.
 
     Raises:
         InputError: if the id or the text is missing, or a field is not a string.
@@ -45,9 +46,9 @@ def document_of(
     if id_field is None:
         raise InputError(path, f"no id ({', '.join(IDS)})", 'add a text "docno" to every record', line=line)
     id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
-    if among is not None and id not in among:
+    if wanted is not None and id not in wanted:
         return None
     if "contents" in record:
-        record = {"text": record["contents"]} | record
+        record = {"text": record["contents"]} | record  # a record with both has its own text
     parse = beir.parse_document if id_field == "_id" else parse_document
     return parse(id, record, path, line)

@@ -23,8 +23,8 @@ _T = TypeVar("_T")
 
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 
-_FEW = 5  # files whose names are printed
-_MAY_BE_PAGES = ("documents", "web pages")
+_FEW_FILES = 5  # more files have a common progress bar, and their names are not printed
+_NOUNS_OF_PAGES = ("documents", "web pages")  # of formats whose files may contain web pages
 _SAVED_PAGES = "pages.parquet"
 
 
@@ -54,7 +54,7 @@ class FileFormat:
     alone: bool = True
     count: Callable[[Path], int] | None = None
 
-    def reader(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
+    def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
         if self.splitter:
             return documents_in(self.splitter(path), seen)
@@ -79,20 +79,20 @@ class Files(Documents):
 
     Attributes:
         format: the format of all files.
-        fields: the folder for parsed web pages (an address on a cluster), or None.
+        pages_folder: the folder in which parsed web pages are saved (an address on a cluster), or None.
     """
 
     format: FileFormat
-    fields: str | None = None
+    pages_folder: str | None = None
 
     def __str__(self) -> str:
-        if len(self.paths) <= _FEW:
+        if len(self.paths) <= _FEW_FILES:
             return f"{self.format.noun} from {', '.join(distinct_names(self.paths))}"
         folder = common_folder(self.paths)
-        where = "in" if all(path.parent == self.paths[0].parent for path in self.paths) else "below"
-        return (
-            f"{self.format.noun} from {len(self.paths):,} {self.format.unit} {where} {folder.resolve().name}"
-        )
+        are_in_one_folder = all(path.parent == self.paths[0].parent for path in self.paths)
+        files = f"{len(self.paths):,} {self.format.unit}"
+        where = "in" if are_in_one_folder else "below"
+        return f"{self.format.noun} from {files} {where} {folder.resolve().name}"
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -101,20 +101,22 @@ class Files(Documents):
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
         problem = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
-        documents: Iterator[Any] = not_empty(self._read(), problem)
-        if self.format.noun not in _MAY_BE_PAGES:
+        documents: Iterator[Any] = at_least_one(self._read(), problem)
+        if self.format.noun not in _NOUNS_OF_PAGES:
             yield from documents
             return
         from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
 
         pages = parsed(documents, self.parser)
-        if self.fields:
-            make_folder(Path(self.fields))
-            pages = saving_pages(pages, whole(Path(self.fields) / _SAVED_PAGES))
+        if self.pages_folder:
+            make_folder(Path(self.pages_folder))
+            pages = saving_pages(pages, whole(Path(self.pages_folder) / _SAVED_PAGES))
         yield from pages
 
     def __len__(self) -> int:
-        return sum(map(self.format.count, self.paths)) if self.format.count else super().__len__()
+        if self.format.count is None:
+            return super().__len__()  # raises a TypeError
+        return sum(map(self.format.count, self.paths))
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns the pieces of all files in order; None if the format has none, or pages are to be saved.
@@ -122,24 +124,26 @@ class Files(Documents):
         Errors that several pieces cause together, such as a repeated id, are not detected.
         """
         splitter = self.format.splitter
-        if splitter is None or self.fields:
+        if splitter is None or self.pages_folder:
             return None
         return (piece for path in self._watched() for piece in splitter(path))
 
     def keeping_fields(self, where: str) -> Self:
         """Returns the same collection, which will save its parsed web pages as Parquet when it is read."""
-        if self.format.noun not in _MAY_BE_PAGES:
+        if self.format.noun not in _NOUNS_OF_PAGES:
             return super().keeping_fields(where)
-        return replace(self, fields=where)
+        return replace(self, pages_folder=where)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         seen: set[str] = set()
         for path in self._watched():
-            yield from self.format.reader(path, set() if self.format.below else seen)
+            if self.format.below:
+                seen = set()  # ids are unique only in each file
+            yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:
         """Returns the files, with a progress bar if they are many; each large file has its own bar."""
-        if len(self.paths) <= _FEW:
+        if len(self.paths) <= _FEW_FILES:
             return self.paths
         return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))
 
@@ -155,13 +159,14 @@ class Candidates(Documents):
             InputError: if the file is broken.
         """
         seen: set[str] = set()
-        for _, document in chain.from_iterable(map(read_rerank_jsonl, self.paths)):
-            if document.id not in seen:
-                seen.add(document.id)
-                yield document
+        for path in self.paths:
+            for _, document in read_rerank_jsonl(path):
+                if document.id not in seen:
+                    seen.add(document.id)
+                    yield document
 
 
-def not_empty(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
+def at_least_one(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
     """Yields the records.
 
     Raises:

@@ -25,37 +25,39 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
     """
     top = str(directory)
     folders = [top]  # to be visited
-    roots = [directory.resolve()]
-    left: list[str] = []
+    roots = [directory.resolve()]  # the directory, and the folders elsewhere to which its links lead
+    skipped: list[str] = []
     while folders:
         folder = folders.pop()
-        for entry in _entries(folder, left):
+        is_top = folder == top
+        for entry in _entries(folder, skipped):
             if entry.name.startswith("."):
                 continue
-            is_wanted = folder != top and names.fullmatch(entry.name)
+            has_wanted_name = not is_top and names.fullmatch(entry.name)
             target = _target(entry.path) if entry.is_symlink() else None
-            if entry.is_dir(follow_symlinks=False) or (folder == top and _add_new_folder(target, roots)):
+            if entry.is_dir(follow_symlinks=False) or (is_top and _add_new_folder(target, roots)):
                 if entry.name not in without:
                     folders.append(entry.path)
-            elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
-                is_folder = target.is_dir() if target else folder == top  # it may have been one
-                if is_wanted or is_folder:
-                    left.append(entry.path)
-            elif is_wanted and entry.is_file():
-                yield Path(entry.path)
-    if left:
-        more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+            elif not entry.is_symlink() or (target and target.is_file() and _is_within(target, roots)):
+                if has_wanted_name and entry.is_file():  # not a pipe or a device
+                    yield Path(entry.path)
+            else:  # a link that is not followed; a broken one in the directory may have led to a folder
+                is_folder = target.is_dir() if target else is_top
+                if has_wanted_name or is_folder:
+                    skipped.append(entry.path)
+    if skipped:
+        more = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         problem = "skipped, because it cannot be read, or is a link that is not followed"
-        _log.warning("%s%s: %s", one_line(left[0]), more, problem)
+        _log.warning("%s%s: %s", one_line(skipped[0]), more, problem)
 
 
-def _entries(folder: str, left: list[str]) -> list[os.DirEntry[str]]:
-    """Returns the entries of a folder; adds an unreadable folder to ``left``."""
+def _entries(folder: str, skipped: list[str]) -> list[os.DirEntry[str]]:
+    """Returns the entries of a folder; an unreadable folder has none, and is added to ``skipped``."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError:
-        left.append(folder)
+        skipped.append(folder)
         return []
 
 
@@ -68,11 +70,15 @@ def _target(link: str) -> Path | None:
 
 
 def _is_within(target: Path, roots: Iterable[Path]) -> bool:
+    """Returns whether a path is one of the folders, or below one of them."""
     return any(target.is_relative_to(root) for root in roots)
 
 
 def _add_new_folder(target: Path | None, roots: list[Path]) -> bool:
-    """Adds a folder that overlaps no root to the roots, and returns whether it did so."""
+    """Adds a folder to the roots, unless it overlaps one of them, and returns whether it did so.
+
+    The target of a link that is missing, or is not a folder, is not added.
+    """
     if target is None or not target.is_dir():
         return False
     if _is_within(target, roots) or any(root.is_relative_to(target) for root in roots):

@@ -38,32 +38,35 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
     """
     if isinstance(source, Documents):
         return source
-    documents = [*_documents(source, name)]
+    documents = list(_convert_records(source, name))
     if not documents:
         raise ToucheError(f"{name}: no documents in it; pass at least one")
     return PlainDocuments(documents)
 
 
-def _documents(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
+def _convert_records(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
     seen = set[str]()
     for row, record in enumerate(records_in(source, name), 1):
-        is_document = isinstance(record, AnyDocument)
-        document = record if is_document else _document(fields_in(record, name, row), name, row)
+        if isinstance(record, AnyDocument):
+            document: AnyDocument = record
+        else:
+            document = _document_in(fields_in(record, name, row), name, row)
         check_new_id(document.id, "document", seen, name, row)
         yield document
 
 
-def _document(values: Mapping[str, Any], name: str, row: int) -> AnyDocument:
+def _document_in(values: Mapping[str, Any], name: str, row: int) -> AnyDocument:
+    """Returns the argument, page or text in a record; the names of its values show which one it is."""
     id = id_in(values, IDS, name, row)
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
-        parts = (premises,) if isinstance(premises, str) else tuple(premises)
-        return Argument(**_own(Argument, values) | {"id": id, "premises": parts})
+        texts = (premises,) if isinstance(premises, str) else tuple(premises)
+        return Argument(**_only_fields(Argument, values) | {"id": id, "premises": texts})
     if {"body", "headings"} <= values.keys():
-        return Page(**_own(Page, values) | {"id": id})
+        return Page(**_only_fields(Page, values) | {"id": id})
     return Document(id, text_in(values, _TEXTS, name, row))
 
 
-def _own(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values that a kind of documents has as fields."""
+def _only_fields(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns those of the values that are fields of a class of documents."""
     return {field.name: values[field.name] for field in fields(kind) if field.name in values}

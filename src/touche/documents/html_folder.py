@@ -16,10 +16,10 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
 
     Args:
         path: the table; names of files are relative to its folder, and may not leave it.
-            seen: ids of the collection so far; repeating one is an error.
+        seen: ids of the collection so far; repeating one is an error.
 
-        Raises:
-            InputError: if the table is broken, an id occurs twice, or a file is outside of the folder.
+    Raises:
+        InputError: if the table is broken, an id occurs twice, or a file is outside of the folder.
     """
     seen = set() if seen is None else seen
     rows = csv.DictReader(decoded_lines(path))
@@ -33,23 +33,24 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
             if not _is_within(path.parent, page):
                 problem = f"{quoted(row['file'])} is outside of the folder"
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
-            yield _read(id, page, row.get("url") or "")
+            yield _read_page(id, page, row.get("url") or "")
     except csv.Error as error:
         raise InputError(path, f"broken CSV ({error})", "save it again", line=rows.line_num + 1) from error
 
 
 def _is_within(folder: Path, page: Path) -> bool:
+    """Returns whether a page is in a folder, also after following all links."""
     try:
         return Path(os.path.realpath(page)).is_relative_to(folder.resolve())
     except (ValueError, OSError):  # the name contains a NUL, or is too long
         return False
 
 
-def _read(id: str, page: Path, url: str) -> RawPage | Skipped:
+def _read_page(id: str, page: Path, url: str) -> RawPage | Skipped:
     try:
         if page.is_file():  # reading a pipe would wait forever
             with page.open("rb") as file:
-                return RawPage(id, url, file.read(LARGEST + 1))
+                return RawPage(id, url, file.read(LARGEST + 1))  # the parser skips pages of this size
     except OSError:
         pass
     return Skipped(id, "without a file")

@@ -8,7 +8,9 @@ from touche.documents.records import AnyDocument, Argument
 
 
 def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
-    """Returns the ids of a document that a run may contain; every conclusion has an id.
+    """Returns the ids of a document that a run may contain.
+
+    Every conclusion has an id, also one that the corpus does not list among the sentences.
 
     Args:
         document: the document.
@@ -16,8 +18,9 @@ def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
     """
     if not of_sentences or not isinstance(document, Argument):
         return [document.id]
-    conclusion = f"{document.id}__CONC__1"
-    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
+    sentence_ids = [sentence.id for sentence in document.sentences or ()]
+    conclusion_id = f"{document.id}__CONC__1"
+    return sentence_ids if conclusion_id in sentence_ids else [*sentence_ids, conclusion_id]
 
 
 def read_ids(folder: Path, *, of_sentences: bool) -> frozenset[str] | None:

@@ -16,14 +16,15 @@ from touche.io.json_lines import records_of_lines, text_field
 from touche.io.progress import watched
 
 FOLDER = "images"
-_GROUP = re.compile(r"I[0-9a-f]{2}")
-_IMAGE = re.compile(r"I[0-9a-f]{16}(?:[0-9a-f]{8})?")
-_LARGEST = 1 << 24  # bytes of a file; texts of pages have about 10,000
+_GROUP_NAME = re.compile(r"I[0-9a-f]{2}")  # the first characters of the ids in the group
+_IMAGE_ID = re.compile(r"I[0-9a-f]{16}(?:[0-9a-f]{8})?")
+_PAGE_ID = re.compile(r"P[0-9a-f]+")
+_MOST_BYTES = 1 << 24  # of a file; texts of pages have about 10,000
 
 
 def has_images(directory: Path) -> bool:
     """Returns whether a directory has a folder of images."""
-    return any(True for _ in _folders(directory / FOLDER, _GROUP))
+    return bool(_folders(directory / FOLDER, _GROUP_NAME))
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,18 @@ class Images(Documents):
         Raises:
             InputError: if there are no images, or a file cannot be read.
         """
-        folders = self._images()
+        folders = self._image_folders()
         if not folders:
             raise InputError(self.folder, "no images in this folder", "unpack the publisher's archive there")
-        for image in watched(folders, "reading images", "images", len(folders)):
-            yield _read_image(image)
+        for folder in watched(folders, "reading images", "images", len(folders)):
+            yield _read_image(folder)
 
     def __len__(self) -> int:
-        return len(self._images())
+        return len(self._image_folders())
 
-    def _images(self) -> list[Path]:
-        return [image for group in _folders(self.folder, _GROUP) for image in _folders(group, _IMAGE)]
+    def _image_folders(self) -> list[Path]:
+        groups = _folders(self.folder, _GROUP_NAME)
+        return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
 
 def picture(folder: Path, id: str) -> bytes:
@@ -68,7 +70,10 @@ def picture(folder: Path, id: str) -> bytes:
     Raises:
         InputError: if the file cannot be read, or is larger than 16 MiB.
     """
-    return _bytes(folder / FOLDER / id[:3] / id / "image.webp") if _IMAGE.fullmatch(id) else b""
+    if not _IMAGE_ID.fullmatch(id):
+        return b""
+    group = id[:3]
+    return _read_bytes(folder / FOLDER / group / id / "image.webp")
 
 
 def image_of_record(record: Any) -> Image:
@@ -86,7 +91,9 @@ def image_of_record(record: Any) -> Image:
 
 
 def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """Returns the folders with such names in a folder, sorted; none if it is missing. Links are not followed.
+    """Returns the folders in a folder whose names match a pattern, sorted; none if the folder is missing.
+
+    Links are not followed.
 
     Raises:
         InputError: if the folder cannot be read.
@@ -106,23 +113,24 @@ def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _read_image(folder: Path) -> Image:
-    pages = _folders(folder / "pages", re.compile(r"P[0-9a-f]+"))
     return Image(
-        id=folder.name, url=_text(folder / "image-url.txt").strip(), pages=tuple(map(_read_page, pages))
+        id=folder.name,
+        url=_read_text(folder / "image-url.txt").strip(),
+        pages=tuple(_read_page(page) for page in _folders(folder / "pages", _PAGE_ID)),
     )
 
 
 def _read_page(folder: Path) -> ImagePage:
     return ImagePage(
         id=folder.name,
-        url=_text(folder / "page-url.txt").strip(),
-        text=_text(folder / "snapshot" / "text.txt"),
-        results=tuple(_results(folder / "rankings.jsonl")),
+        url=_read_text(folder / "page-url.txt").strip(),
+        text=_read_text(folder / "snapshot" / "text.txt"),
+        results=tuple(_read_results(folder / "rankings.jsonl")),
     )
 
 
-def _results(path: Path) -> Iterator[SearchResult]:
-    for line, record in records_of_lines(io.BytesIO(_bytes(path)), path):
+def _read_results(path: Path) -> Iterator[SearchResult]:
+    for line, record in records_of_lines(io.BytesIO(_read_bytes(path)), path):
         rank = record.get("rank")
         if type(rank) is not int or rank < 1:
             raise InputError(
@@ -132,17 +140,18 @@ def _results(path: Path) -> Iterator[SearchResult]:
         yield SearchResult(topic, query, rank)
 
 
-def _text(path: Path) -> str:
-    return _bytes(path).decode(errors="replace")
+def _read_text(path: Path) -> str:
+    return _read_bytes(path).decode(errors="replace")
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     """Returns the content of a file; nothing if it is missing.
 
     Raises:
         InputError: if it cannot be read, is a link or not a file, or is too large.
     """
     try:
+        # Opening a pipe would wait forever without O_NONBLOCK.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return b""
@@ -150,6 +159,6 @@ def _bytes(path: Path) -> bytes:
         raise InputError(path, f"cannot be read ({error.strerror})", "replace links by files") from error
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        if not S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
             raise InputError(path, "not a file, or larger than 16 MiB", "check that this is the right folder")
-        return file.read(_LARGEST)
+        return file.read(_MOST_BYTES)

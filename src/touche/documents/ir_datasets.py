@@ -8,7 +8,7 @@ from textwrap import shorten
 from typing import Any
 
 from touche.documents.collection import Documents
-from touche.documents.files import not_empty
+from touche.documents.files import at_least_one
 from touche.documents.images import image_of_record
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
@@ -18,7 +18,7 @@ from touche.io.identifiers import check_new_id
 from touche.io.progress import watched
 from touche.trec.topics import Topic
 
-_LONGEST = 120  # characters of an error of ir_datasets
+_LONGEST_REASON = 120  # characters of an error of ir_datasets
 
 
 def library() -> Any:
@@ -58,12 +58,14 @@ class IrDataset(Documents):
         """
         from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
 
-        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
-        yield from parsed(not_empty(self._read(), problem), self.parser)
+        empty = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
+        yield from parsed(at_least_one(self._read(), empty), self.parser)
 
     def __len__(self) -> int:
         count = _count(self._dataset())
-        return super().__len__() if count is None else count
+        if count is None:
+            return super().__len__()  # raises a TypeError
+        return count
 
     def topics(self) -> list[Topic]:
         """Returns the topics; ir_datasets downloads them first if they are missing.
@@ -75,7 +77,7 @@ class IrDataset(Documents):
         if not dataset.has_queries():
             problem = f"{self.id!r} of ir_datasets has no topics"
             raise ToucheError(f"{problem}; name a task of it, such as argsme/2020-04-01/touche-2021-task-1")
-        with self._one_error():
+        with self._errors_as_one_type():
             seen: set[str] = set()
             return [_convert_query(query, seen, self.id) for query in dataset.queries_iter()]
 
@@ -83,7 +85,7 @@ class IrDataset(Documents):
         from ir_datasets.formats import WarcDocs  # optional
 
         dataset = self._dataset()
-        with self._one_error():
+        with self._errors_as_one_type():
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
@@ -118,14 +120,14 @@ class IrDataset(Documents):
         return archives
 
     @contextmanager
-    def _one_error(self) -> Iterator[None]:
+    def _errors_as_one_type(self) -> Iterator[None]:
         """Raises ToucheError for all errors of ir_datasets, such as those of network, disk or files."""
         try:
             yield
         except ToucheError:
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
+            reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST_REASON)}"
             problem = f"ir_datasets cannot read {self.id!r} ({reason})"
             raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
 
@@ -135,32 +137,35 @@ def _count(dataset: Any) -> int | None:
     return dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
 
 
-def _convert_query(query: Any, seen: set[str], id: str) -> Topic:
-    """Converts a query of ir_datasets, whose text has many names."""
+def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
+    """Converts a query of ir_datasets, whose text has many names; white space is folded."""
     objects = getattr(query, "objects", ())
 
-    def text(name: str) -> str:
+    def folded_text(name: str) -> str:
         return " ".join((getattr(query, name, None) or "").split())
 
     return Topic(
-        number=check_new_id(query.query_id, "topic", seen, id),
-        title=text("title") or " ".join(query.default_text().split()),
+        number=check_new_id(query.query_id, "topic", seen, dataset_id),
+        title=folded_text("title") or " ".join(query.default_text().split()),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
-        description=text("description"),
-        narrative=text("narrative"),
+        description=folded_text("description"),
+        narrative=folded_text("narrative"),
     )
 
 
 def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
-    """Converts a record of ir_datasets: an argument with all of its fields, a raw web page, or a text."""
+    """Converts a record of ir_datasets: a raw web page, an image, an argument with all fields, or a text.
+
+    The classes of ir_datasets share no base, so that a record's attributes show which one it is.
+    """
     if hasattr(record, "http_headers"):
         headers = record.http_headers  # a string in the collections of .gov
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
         return page_from_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
-    if hasattr(record, "phash"):
+    if hasattr(record, "phash"):  # the hash of a picture
         return image_of_record(record)
     if not hasattr(record, "premises"):
-        return _of_fields(record)
+        return _convert_text_record(record)
     sentences = getattr(record, "sentences", None)
     return Argument(
         id=record.doc_id,
@@ -173,11 +178,12 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
     )
 
 
-def _of_fields(record: Any) -> AnyDocument:
-    """Converts a record with title and text as formats/beir.py does; any other record becomes its text."""
+def _convert_text_record(record: Any) -> AnyDocument:
+    """Converts a record with title and text as documents/beir.py does; any other record becomes its text."""
     if not (hasattr(record, "title") and hasattr(record, "text")):
         return Document(record.doc_id, record.default_text())
     title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))
-    if not (title or stance):
+    is_argument = title or stance
+    if not is_argument:
         return Document(record.doc_id, text)
     return Argument(id=record.doc_id, conclusion=title, premises=(text,), stance=stance)

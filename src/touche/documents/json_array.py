@@ -3,30 +3,29 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import orjson
 
 from touche.documents.argsme import elements
 from touche.documents.boundaries import DEEP, DEEPEST_JSON, JsonBounds
-from touche.documents.field_names import document_of
+from touche.documents.field_names import document_in
 from touche.documents.pages import RawPage
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
 from touche.documents.records import AnyDocument
 from touche.errors import InputError
-from touche.io.opening import decoded, open_binary
+from touche.io.opening import check_utf8, open_binary
 
 _REMEDY = "write one array of objects, and check that the file is complete"
-_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
-_HEAD = 1 << 12  # bytes; before the array are only blanks
+_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # perhaps a byte order mark, then blanks
+_MOST_READ = 1 << 12  # bytes
 
 
 def is_json_array(path: Path) -> bool:
     """Returns whether a file begins as an array; False if the file cannot be read."""
     try:
         with open_binary(path) as file:
-            return bool(_BEGIN.match(file.read(_HEAD)))
+            return bool(_BEGIN.match(file.read(_MOST_READ)))
     except InputError:
         return False
 
@@ -42,36 +41,37 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
     with open_binary(path) as file:
         cutter = Cutter(path, "a document", _parse_elements, file=file)
 
-        def commas(block: bytes) -> tuple[int, int]:
-            stop, _, first, last = bounds.look(block, 0)
+        def ends_of_elements(block: bytes) -> tuple[int, int]:
+            stop, _, first_comma, last_comma = bounds.look(block, 0)
             if stop == DEEP:
                 problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                 raise InputError(path, problem, _REMEDY, line=cutter.last_line)
-            return first, last + 1
+            return first_comma, last_comma + 1
 
         head = bytearray()
-        for byte in iter(partial(file.read, 1), b"["):
+        while not head.endswith(b"["):
+            byte = file.read(1)
             if not byte:
                 raise InputError(path, "no JSON array", _REMEDY)
             head += byte
         cutter.line += head.count(b"\n")
-        yield from pieces_of_blocks(file, cutter, commas, len(head) + 1)
+        yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
         if bounds.in_list:
             raise InputError(path, "broken JSON (the array has no end)", _REMEDY, line=cutter.line)
 
 
 def _parse_elements(
-    piece: Piece, seen: set[str], among: Collection[str] | None
+    piece: Piece, seen: set[str], wanted: Collection[str] | None
 ) -> Iterator[AnyDocument | RawPage]:
     raw = piece.raw.rstrip()
     if not raw.endswith((b",", b"]")):
         line = piece.line + raw.count(b"\n")
         raise InputError(piece.path, "broken JSON (the array has no end)", _REMEDY, line=line)
-    content = raw[:-1]
+    content = raw[:-1]  # without the comma or bracket
     try:
         records = orjson.loads(b"[%b]" % content)
     except orjson.JSONDecodeError as error:
-        _ = [*decoded(piece.raw.split(b"\n"), piece.path, piece.line)]  # its remedy is another one
+        check_utf8(piece.raw.split(b"\n"), piece.path, piece.line)  # because its error has another remedy
         line = piece.line + error.lineno - 1
         raise InputError(piece.path, f"broken JSON ({error.msg})", _REMEDY, line=line) from error
     lines = [line for line, _ in elements(replace(piece, raw=content))]
@@ -79,5 +79,6 @@ def _parse_elements(
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
         fields = {name: value for name, value in record.items() if value is not None}
-        if document := document_of(fields, piece.path, line, seen, among):
+        document = document_in(fields, piece.path, line, seen, wanted)
+        if document:
             yield document

@@ -36,12 +36,12 @@ def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Pie
 
 
 def _parse_lines(
-    piece: Piece, seen: set[str], among: Collection[str] | None, id_field: str, convert: Convert
+    piece: Piece, seen: set[str], wanted: Collection[str] | None, id_field: str, convert: Convert
 ) -> Iterator[AnyDocument | RawPage]:
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
-        if among is None or id in among:
+        if wanted is None or id in wanted:
             yield convert(id, record, path, line)
 
 
@@ -57,12 +57,12 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> Do
     Raises:
         InputError: if the record has no text, or a field is not a string.
     """
-    parts = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
+    page_fields = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
     if "html" in record:
         url = text_field(record, "url", path, line) if "url" in record else ""
         return RawPage(id, url, text_field(record, "html", path, line).encode(), charset="utf-8")
-    if parts and "text" not in record:
-        return Page(id, **parts)
+    if page_fields and "text" not in record:
+        return Page(id, **page_fields)
     return Document(id, text_field(record, "text", path, line))
 
 
@@ -90,14 +90,14 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
         InputError: if a line is broken or repeats a document of a topic, or if a query or text changes; the
             message names the line.
     """
-    seen: dict[str, set[str]] = {}
-    texts: dict[tuple[str, str], int] = {}  # only hashes, to save memory
+    ids_by_topic: dict[str, set[str]] = {}
+    text_hashes: dict[tuple[str, str], int] = {}  # of each topic and document; whole texts need more memory
     for line, fields in read_jsonl(path):
         topic = topic_of_query(fields, path, line, seen=set())
         docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
-        for key, value in ((("topic", topic.number), topic.title), (("document", docno), text)):
-            if texts.setdefault(key, hash(value)) != hash(value):
-                problem = f"{key[0]} {key[1]!r} has another text than on an earlier line"
+        for noun, id, value in (("topic", topic.number, topic.title), ("document", docno, text)):
+            if text_hashes.setdefault((noun, id), hash(value)) != hash(value):
+                problem = f"{noun} {id!r} has another text than on an earlier line"
                 raise InputError(path, problem, "write the same text on all lines", line=line)
-        of_topic = seen.setdefault(topic.number, set())
-        yield topic, Document(check_new_id(docno, "document", of_topic, path, line), text)
+        ids_of_topic = ids_by_topic.setdefault(topic.number, set())
+        yield topic, Document(check_new_id(docno, "document", ids_of_topic, path, line), text)

@@ -18,8 +18,8 @@ _T = TypeVar("_T")
 
 ID = "docno"
 COLUMNS = (ID, *PAGE_FIELDS)  # those of pages
-_READ = {ID, "text", "html", "url", *PAGE_FIELDS}
-_ROWS = 64  # in memory at a time; a row may be long
+_READ_COLUMNS = {ID, "text", "html", "url", *PAGE_FIELDS}
+_ROWS_IN_MEMORY = 64  # at a time, because a row may be long
 
 
 def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
@@ -50,21 +50,21 @@ def count_rows(path: Path) -> int:
         InputError: if the file is not Parquet.
         ToucheError: if pyarrow is not installed.
     """
-    with open_binary(path) as file, _one_error(path):
+    with open_binary(path) as file, _arrow_errors(path):
         return int(arrow().parquet.ParquetFile(file).metadata.num_rows)
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
-    with _one_error(path):
+    with _arrow_errors(path):
         table = arrow().parquet.ParquetFile(file)
-        columns = _columns(path, table)
-        for batch in table.iter_batches(_ROWS, columns=columns):
+        columns = _columns_to_read(path, table)
+        for batch in table.iter_batches(_ROWS_IN_MEMORY, columns=columns):
             for record in batch.to_pylist():
                 yield {name: value for name, value in record.items() if value is not None}
 
 
 @contextmanager
-def _one_error(path: Path) -> Iterator[None]:
+def _arrow_errors(path: Path) -> Iterator[None]:
     """Raises InputError for all errors of pyarrow."""
     pyarrow = arrow()
     try:
@@ -76,21 +76,27 @@ def _one_error(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _columns(path: Path, table: Any) -> list[str]:
-    """Returns the names of the relevant columns.
+def _columns_to_read(path: Path, table: Any) -> list[str]:
+    """Returns the names of the columns that are read.
 
     Raises:
         InputError: if a column contains neither strings nor whole numbers, or decompresses to an implausible
             size.
     """
     types = arrow().types
-    tests = [types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null]
-    columns = [column for column in table.schema_arrow if column.name in _READ]
+    type_tests = [
+        types.is_string,
+        types.is_large_string,
+        types.is_integer,
+        types.is_dictionary,
+        types.is_null,
+    ]
+    columns = [column for column in table.schema_arrow if column.name in _READ_COLUMNS]
     for column in columns:
-        if not any(is_text(column.type) for is_text in tests):
+        if not any(has_type(column.type) for has_type in type_tests):
             raise InputError(path, f"the column {column.name} contains {column.type}", "write it as strings")
-    groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    row_groups = [table.metadata.row_group(index) for index in range(table.metadata.num_row_groups)]
+    chunks = [group.column(index) for group in row_groups for index in range(group.num_columns)]
     if any(unpacks_too_far(chunk.total_compressed_size, chunk.total_uncompressed_size) for chunk in chunks):
         raise InputError(path, "it decompresses to an implausible size", "check that this is the right file")
     return [column.name for column in columns]
@@ -102,7 +108,6 @@ def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[byte
     Args:
         documents: documents of any kind.
         opened: opens the file, which is complete after the last document.
-
 
     Raises:
         InputError: if the file cannot be written.
@@ -116,7 +121,7 @@ def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[byte
             yield document
             if isinstance(document, Page):
                 rows.append({ID: document.id} | {name: getattr(document, name) for name in PAGE_FIELDS})
-            if len(rows) == _ROWS:
+            if len(rows) == _ROWS_IN_MEMORY:
                 table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
                 rows.clear()
         table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))

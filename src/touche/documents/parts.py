@@ -56,13 +56,13 @@ class Readings:
     def begin_pass(self) -> None:
         """Forgets all parts; the next ranking is the first of a pass."""
         self._parts: dict[bytes, Parts[Any]] = {}
-        self._is_first = True  # the ranking, in this pass
-        self._begins = True  # the ranking has read nothing
+        self._is_first_ranking = True  # in this pass
+        self._has_begun = False  # the ranking has requested parts
 
     def begin_ranking(self) -> None:
         """Another ranking of the same pass follows."""
-        self._is_first = False
-        self._begins = True
+        self._is_first_ranking = False
+        self._has_begun = False
 
     def parts(self, reading: bytes | None, read: Callable[[], Parts[_T]]) -> Parts[_T]:
         """Returns the parts of a reading, from memory or from the collection.
@@ -74,13 +74,13 @@ class Readings:
         Raises:
             PostponedError: if the ranking has to wait for another pass.
         """
-        begins = self._begins
-        self._begins = False
+        had_begun = self._has_begun
+        self._has_begun = True
         if reading in self._parts:
             return self._parts[reading]
-        if begins and not self._is_first:
+        if not self._is_first_ranking and not had_begun:
             raise PostponedError
         parts = read()
-        if self._is_first and reading is not None:
+        if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts
         return parts

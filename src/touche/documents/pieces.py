@@ -40,18 +40,18 @@ class Piece:
     read: "Read"
     in_file: "PieceInFile | None" = None
 
-    def documents(self, seen: set[str] | None = None, among: Collection[str] | None = None) -> Documents:
+    def documents(self, seen: set[str] | None = None, wanted: Collection[str] | None = None) -> Documents:
         """Yields the documents of the piece.
 
         Args:
             seen: ids of earlier documents; repeating one is an error, and new ids are added.
-            among: ids of the documents to yield, or None for all. Other documents are parsed only as far as
+            wanted: ids of the documents to yield, or None for all. Other documents are parsed only as far as
                 necessary, so that some of their errors stay unnoticed.
 
         Raises:
             InputError: if a line is broken or repeats an id; the message names the line.
         """
-        return self.read(self, set() if seen is None else seen, among)
+        return self.read(self, set() if seen is None else seen, wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +78,32 @@ class PieceInFile:
         Raises:
             OSError: if the file has changed or cannot be read.
         """
-        raw = os.pread(_opened(self.path, self.device, self.inode), self.size, self.begin)
+        raw = os.pread(_descriptor(self.path, self.device, self.inode), self.size, self.begin)
         if len(raw) != self.size:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
 
 
-_files: dict[Path, int] = {}  # the file that this process has open for places
+_descriptors: dict[Path, int] = {}  # of the one file that this process has open to read its pieces
 
 
-def _opened(path: Path, device: int, inode: int) -> int:
+def _descriptor(path: Path, device: int, inode: int) -> int:
     """Returns the descriptor of a file, which stays open until another file is needed."""
-    if path not in _files:
-        for number in _files.values():
-            os.close(number)
-        _files.clear()
-        _files[path] = os.open(path, os.O_RDONLY)
-    number = _files[path]
-    status = os.fstat(number)
+    if path not in _descriptors:
+        for earlier in _descriptors.values():
+            os.close(earlier)
+        _descriptors.clear()
+        _descriptors[path] = os.open(path, os.O_RDONLY)
+    descriptor = _descriptors[path]
+    status = os.fstat(descriptor)
     if (status.st_dev, status.st_ino) != (device, inode):
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-    return number
+    return descriptor
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
 Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
+"""Yields the documents of a piece; the other arguments are those of ``Piece.documents``."""
 Ends = Callable[[bytes], tuple[int, int]]
 """Returns where the first record of a block ends, and the byte after its last record; 0 if none ends."""
 
@@ -132,60 +133,62 @@ class Cutter:
             path: the file.
             record: the noun for a record in messages, such as ``a line``.
             read: parses a piece.
-            file: the open file, for the places of pieces; None if no other process reads them.
+            file: the open file, from which other processes may read the pieces; None if none does.
         """
         self._path = path
         self._record = record
-        self.read = read
-        self._held = bytearray()
-        self.line = 1  # the first line of what is stored
-        self._status = _status_of_plain(file) if file else None
+        self._read = read
+        self._stored = bytearray()
+        self.line = 1  # the number of the first line of the stored bytes
+        self._status = _status_of_plain_file(file) if file else None
 
-    def cut(self, raw: bytes | memoryview, first: int, end: int = 0) -> Piece:
+    def cut(self, raw: bytes | memoryview, first_end: int, end: int = 0) -> Piece:
         """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
 
         Args:
             raw: the next bytes.
-            first: the end of the first record among these bytes.
-            end: the number of bytes in the file up to this end.
+            first_end: the end of the first record among these bytes; its beginning is stored.
+            end: the number of bytes in the file up to the end of ``raw``.
 
         Raises:
-            InputError: if that record has 64 MiB or more.
+            InputError: if the first record has 64 MiB or more.
         """
-        self._check(first)
-        content = b"".join((self._held, raw))
+        self._check_size(first_end)
+        content = b"".join((self._stored, raw))
         in_file = None
         if self._status:
             in_file = PieceInFile(
                 path=self._path,
                 line=self.line,
-                read=self.read,
+                read=self._read,
                 begin=end - len(content),
                 size=len(content),
                 device=self._status.st_dev,
                 inode=self._status.st_ino,
             )
-        piece = Piece(path=self._path, line=self.line, raw=content, read=self.read, in_file=in_file)
+        piece = Piece(path=self._path, line=self.line, raw=content, read=self._read, in_file=in_file)
+        # numpy counts newlines five times as fast as bytes.count.
         self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
-        self._held.clear()
+        self._stored.clear()
         return piece
 
-    def hold(self, raw: bytes) -> None:
+    def store(self, raw: bytes) -> None:
         """Stores the beginning of a record, or the next bytes of it.
 
         Raises:
             InputError: if the record has 64 MiB or more.
         """
-        self._check(len(raw))
-        self._held += raw
+        self._check_size(len(raw))
+        self._stored += raw
 
     @property
     def last_line(self) -> int:
-        """The last line of what is stored."""
-        return self.line + self._held.count(b"\n")
+        """The number of the last line of the stored bytes."""
+        return self.line + self._stored.count(b"\n")
 
-    def _check(self, more: int) -> None:
-        if len(self._held) + more >= LONGEST_LINE:
+    def _check_size(self, more: int) -> None:
+        """Checks the size of a record: the stored bytes and this number of next bytes."""
+        if len(self._stored) + more >= LONGEST_LINE:
             problem = f"{self._record} of 64 MiB or more"
             raise InputError(self._path, problem, "check that this is the right file", line=self.line)
 
@@ -198,10 +201,15 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
     """
     with open_binary(path) as file:
         cutter = Cutter(path, "a line", read, file=file)
-        yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
+        yield from pieces_of_blocks(file, cutter, _ends_of_lines)
 
 
-def _status_of_plain(file: IO[bytes]) -> os.stat_result | None:
+def _ends_of_lines(block: bytes) -> tuple[int, int]:
+    """Returns the end of the first line, and the byte after the last line; 0 if no line ends."""
+    return block.find(b"\n"), block.rfind(b"\n") + 1
+
+
+def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
     """Returns the status of a file that others can open at any byte; None if it is compressed, or a pipe."""
     try:
         status = os.fstat(file.fileno())
@@ -217,16 +225,16 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, begin: int = 0
         file: the file.
         cutter: cuts it.
         ends: finds the records of a block.
-        begin: the number of bytes that were read before.
+        begin: the number of bytes that were read before; from then on, that of the bytes before a block.
 
     Raises:
         InputError: if a record has 64 MiB or more.
     """
     for block in blocks(file):
-        first, last = ends(block)
-        if last:
-            yield cutter.cut(memoryview(block)[:last], first, begin + last)
-        cutter.hold(block[last:])
+        first_end, after_last = ends(block)
+        if after_last:
+            yield cutter.cut(memoryview(block)[:after_last], first_end, begin + after_last)
+        cutter.store(block[after_last:])
         begin += len(block)
     rest = cutter.cut(b"", 0, begin)
     if rest.raw:

@@ -23,17 +23,18 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
     scores: dict[str, float] = {}
     for line, text in read_lines(path):
         columns = split_columns(text)
-        if decimal(columns[0]) is None:
+        if decimal(columns[0]) is None:  # the id may be first
             columns.reverse()
         score = decimal(columns[0])
         if len(columns) != 2 or score is None:
             problem = f"{quoted(text.strip())} is not a number and an id"
             remedy = "write lines such as: 73 PAGE"
             raise InputError(path, problem, remedy, line=line)
-        if columns[1] in scores:
+        page_id = columns[1]
+        if page_id in scores:
             raise InputError(
-                path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line=line
+                path, f"page {page_id!r} occurs a second time", "remove one of the two", line=line
             )
-        if columns[1] in wanted:
-            scores[columns[1]] = score
+        if page_id in wanted:
+            scores[page_id] = score
     return scores

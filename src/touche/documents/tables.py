@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from touche.documents.field_names import NAMES, document_of, has_document
+from touche.documents.field_names import NAMES, document_in, has_document
 from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument
 from touche.errors import InputError
@@ -31,10 +31,12 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         if not header:
             header = cells
             _check_header(path, header)
-        elif len(cells) != len(header):
+            continue
+        if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
-        elif document := document_of(dict(zip(header, cells, strict=True)), path, line, seen):
+        document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
+        if document:
             yield document
 
 
@@ -49,6 +51,7 @@ def check_table(path: Path) -> None:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
+    """Raises InputError if a header has no id or no text, or a name twice."""
     if not has_document(header):
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -15,12 +16,12 @@ from touche.io.identifiers import check_new_id
 from touche.io.opening import open_binary, opened
 
 _GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
-_ENCODED = ("Transfer-Encoding", "Content-Encoding")
+_HEADERS_OF_ENCODINGS = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
-_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first of these headers is the page's id
+_HEADERS_OF_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first one is the page's id
 _STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # the beginning of a response
-_HEAD = 1 << 12  # bytes that contain the first line of a file
-_HEADERS = 1 << 15  # most bytes of a record's headers
+_MOST_PEEKED = 1 << 12  # bytes that contain the first line of a file
+_LONGEST_HEADERS = 1 << 15  # bytes of a record's headers
 
 _log = logging.getLogger(__name__)
 
@@ -40,18 +41,20 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
     """
     seen = set() if seen is None else seen
     name = one_line(str(path))
-    count = start = length = 0
+    count = 0
+    last_begin = 0  # the first byte of the last record
+    longest = 0  # the most bytes that all records can have
     try:
-        unix = _has_unix_lines(path)
-        for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed after the loop)
-            start = record.stream_pos
-            length += record.content_length + _HEADERS
-            page = _page(record, path, seen, unix)
+        has_unix_lines = _has_unix_lines(path)
+        for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
+            last_begin = record.stream_pos
+            longest += record.content_length + _LONGEST_HEADERS
+            page = _page(record, path, seen, has_unix_lines)
             if page:
                 yield page
         if not count:
             _log.warning("%s has no records; check that it is a web archive", name)
-        elif _is_cut_off(path, start, length):
+        elif _is_cut_off(path, last_begin, longest):
             _log.warning("%s is truncated after %d records; these records are used", name, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
@@ -70,53 +73,56 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True
-    return _page_in_record(record, id, url, unix=False, is_bare=False)
+    return _page_in_record(record, id, url, has_unix_lines=False, is_bare=False)
 
 
 def _has_unix_lines(path: Path) -> bool:
     """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return."""
     try:
         with open_binary(path) as file:
-            first = file.peek(_HEAD).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
+            first = file.peek(_MOST_PEEKED).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
     except InputError:
         return False
     return first.startswith(b"WARC/") and not first.endswith(b"\r")
 
 
-def _records(path: Path, unix: bool) -> Iterator[Any]:
+def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
     """Yields all records; after a broken one, it continues with the next readable record."""
     from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
 
     count = 0
-    with opened(path) as file, path.open("rb") as again:
+    with opened(path) as file, path.open("rb") as same_file:
         try:
-            for record in ArchiveIterator(file, parse_http=False, quirks_mode=unix):
+            for record in ArchiveIterator(file, parse_http=False, quirks_mode=has_unix_lines):
                 count += 1
                 yield record
         except OSError as error:
             broken = "%s is broken after %d records (%s); readable records are used"
             _log.warning(broken, one_line(str(path)), count, error)
-            lenient = ArchiveIterator(again, parse_http=False, strict_mode=False, quirks_mode=True)
+            lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
             try:
-                yield from islice(lenient, count, None)
+                yield from islice(lenient, count, None)  # without the records before the broken one
             except OSError:
                 return
 
 
-def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skipped | None:
+def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawPage | Skipped | None:
+    """Returns the page in a record; None if the record is not a server's response."""
     headers = record.headers
     if headers.get("WARC-Type") != "response":
         return None
-    id = next(filter(None, map(headers.get, _IDS)), "")
+    id = next((headers[name] for name in _HEADERS_OF_IDS if headers.get(name)), "")
     try:
         check_new_id(id, "page", seen, path)
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
     url = (headers.get("WARC-Target-URI") or "").strip()
-    return _page_in_record(record, id, url, unix, is_bare=_CLUEWEB22_ID in headers)
+    return _page_in_record(record, id, url, has_unix_lines, is_bare=_CLUEWEB22_ID in headers)
 
 
-def _page_in_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
+def _page_in_record(
+    record: Any, id: str, url: str, has_unix_lines: bool, *, is_bare: bool
+) -> RawPage | Skipped:
     """Returns the page in a record.
 
     A bare page (ClueWeb22) has no HTTP headers, and is in UTF-8, even if it declares another encoding.
@@ -128,10 +134,10 @@ def _page_in_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool
         content = record.reader.read(LARGEST + 1)
     except OSError:
         return Skipped(id, "that is broken")
-    reason = _wrong_length(record, content, unix)
+    reason = _wrong_length(record, content, has_unix_lines)
     if reason:
         return Skipped(id, reason)
-    if is_bare and _STATUS.match(content):
+    if is_bare and _STATUS.match(content):  # it has HTTP headers nevertheless
         return page_from_response(id, url, content)
     if is_bare:
         is_utf8 = content.decode(errors="ignore").encode() == content
@@ -141,29 +147,31 @@ def _page_in_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool
     return RawPage(id, url, content, charset=record.http_charset)
 
 
-def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
+def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
-    encoded = record.is_http_parsed and any(name in record.http_headers for name in _ENCODED)
-    if record.content_length <= 0 or (not encoded and len(content) < min(record.content_length, LARGEST + 1)):
+    is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
+    is_too_short = len(content) < min(record.content_length, LARGEST + 1)  # at most this is read
+    if record.content_length <= 0 or (is_too_short and not is_encoded):
         return "cut off, or of a wrong length"
-    if (b"\nWARC/0.18\n" if unix else b"\r\nWARC/1.") in content:
+    begin_of_record = b"\nWARC/0.18\n" if has_unix_lines else b"\r\nWARC/1."
+    if begin_of_record in content:
         return "of a wrong length, with another page in it"
     return ""
 
 
-def _is_cut_off(path: Path, start: int, length: int) -> bool:
+def _is_cut_off(path: Path, last_begin: int, longest: int) -> bool:
     """Returns whether the end of an archive is missing.
 
     Args:
         path: the archive.
-        start: the beginning of the last record; within a gzip stream of many records only approximate.
-        length: the most bytes that all records can have.
+        last_begin: the first byte of the last record; within a gzip stream of many records only approximate.
+        longest: the most bytes that all records can have, decompressed.
     """
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
-        file.seek(start)
-        if is_gzip and file.read(len(_GZIP)) == _GZIP:
-            file.seek(start)
+        file.seek(last_begin)
+        if is_gzip and file.read(len(_GZIP)) == _GZIP:  # the record has its own gzip stream
+            file.seek(last_begin)
             try:
                 with gzip.open(file) as stream:
                     while stream.read(1 << 20):
@@ -171,7 +179,9 @@ def _is_cut_off(path: Path, start: int, length: int) -> bool:
             except (EOFError, zlib.error, OSError):
                 return True
             return False
-        file.seek(-4, 2)
-        last = file.read()
-    # A gzip file ends with its length. Decompressing the file again would take as long as reading it.
-    return int.from_bytes(last, "little") > length if is_gzip else not last.endswith((b"\r\n\r\n", b"\n\n"))
+        file.seek(-4, os.SEEK_END)
+        last_bytes = file.read()
+    if is_gzip:
+        # A gzip file ends with its length. Decompressing the file again would take as long as reading it.
+        return int.from_bytes(last_bytes, "little") > longest
+    return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

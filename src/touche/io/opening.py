@@ -21,13 +21,13 @@ from touche.io.inputs import add_input
 from touche.io.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
-# The size that gzip may decompress to.
-_ROOM = 10_000_000  # bytes
-_MOST = 500  # multiple of the compressed size; bombs reach 1000
-_SIP = 1 << 12  # bytes of gzip read at a time
-_GZIP = 31  # zlib's name for gzip streams
-_LARGE = 1_000_000  # bytes; smaller files are read before a bar would appear
-_BUFFER = 1 << 16  # bytes read from a large file at a time
+# A compressed file may decompress to the sum of both.
+_ALWAYS_ALLOWED = 10_000_000  # bytes
+_MOST_TIMES = 500  # multiple of the compressed size; bombs reach 1000
+_GZIP_READ = 1 << 12  # bytes of gzip read at a time
+_GZIP_FORMAT = 31  # zlib's name for gzip streams
+_LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
+_BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; longer than any document; a line is in memory
 STANDARD_INPUT = "-"  # as the name of a file
 _log = logging.getLogger(__name__)
@@ -69,7 +69,8 @@ def resolved(path: str | PathLike[str]) -> str:
 
 def texts_in(value: object) -> list[str]:
     """Returns the texts of an option, which may name files: a single value, or those of a tuple."""
-    return [text for text in (value if isinstance(value, tuple) else (value,)) if isinstance(text, str)]
+    values = value if isinstance(value, tuple) else (value,)
+    return [text for text in values if isinstance(text, str)]
 
 
 def check_distinct(files: Sequence[Path]) -> None:
@@ -89,7 +90,7 @@ def check_distinct(files: Sequence[Path]) -> None:
 
 def unpacks_too_far(packed: int, unpacked: int) -> bool:
     """Returns whether the decompressed size is implausible for texts."""
-    return unpacked > _ROOM + _MOST * packed
+    return unpacked > _ALWAYS_ALLOWED + _MOST_TIMES * packed
 
 
 class _Unpacked(io.RawIOBase):
@@ -100,44 +101,44 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._stream = zlib.decompressobj(_GZIP)
-        self._packed = b""
-        self._read = 0  # bytes of the file
-        self._count = 0  # bytes of the content
+        self._stream = zlib.decompressobj(_GZIP_FORMAT)
+        self._packed = b""  # compressed bytes that are not used up
+        self._read_size = 0  # bytes that were read from the file
+        self._unpacked_size = 0  # bytes of the content
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         unpacked = b""
-        while not unpacked and self._has_more():
+        while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
-        self._count += len(unpacked)
-        if unpacks_too_far(self._read - len(self._packed), self._count):
-            raise zlib.error(f"it decompresses to more than {_MOST} times its size")
+        self._unpacked_size += len(unpacked)
+        if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):
+            raise zlib.error(f"it decompresses to more than {_MOST_TIMES} times its size")
         buffer[: len(unpacked)] = unpacked
         return len(unpacked)
 
-    def _has_more(self) -> bool:
-        """Reads on if necessary, and begins the next stream; zeros after a stream only fill a block."""
-        while True:
-            if self._stream.eof:
-                self._packed = self._packed.lstrip(b"\0")
-            if self._packed:
-                break
-            self._packed = self._file.read(_SIP)
-            self._read += len(self._packed)
-            if not self._packed and not self._stream.eof:
+    def _read_more(self) -> bool:
+        """Reads compressed bytes if necessary, and begins the next stream; returns False at the end."""
+        at_end_of_stream = self._stream.eof
+        if at_end_of_stream:
+            self._packed = self._packed.lstrip(b"\0")  # zeros after a stream only fill a block
+        while not self._packed:
+            block = self._file.read(_GZIP_READ)
+            if not block and not at_end_of_stream:
                 raise EOFError("it is truncated")
-            if not self._packed:
+            if not block:
                 return False
-        if self._stream.eof:
-            self._stream = zlib.decompressobj(_GZIP)
+            self._read_size += len(block)
+            self._packed = block.lstrip(b"\0") if at_end_of_stream else block
+        if at_end_of_stream:
+            self._stream = zlib.decompressobj(_GZIP_FORMAT)
         return True
 
 
-class Held(PosixPath):
+class FileInMemory(PosixPath):
     """A file that cannot be opened by a path: its name and content.
 
     When sent to another process, it is only its name.
@@ -146,11 +147,11 @@ class Held(PosixPath):
     content: bytes
 
     @classmethod
-    def from_bytes(cls, name: str, content: bytes) -> "Held":
+    def from_bytes(cls, name: str, content: bytes) -> "FileInMemory":
         """Returns a file with this name and content."""
-        held = cls(name)
-        held.content = content
-        return held
+        file = cls(name)
+        file.content = content
+        return file
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Opens the content for reading bytes; arguments are ignored."""
@@ -163,7 +164,7 @@ class Held(PosixPath):
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
 
 
-def read_standard_input() -> Held:
+def read_standard_input() -> FileInMemory:
     """Returns standard input as a file.
 
     Raises:
@@ -171,7 +172,7 @@ def read_standard_input() -> Held:
     """
     if sys.stdin is None:
         raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
-    return Held.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
+    return FileInMemory.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
 
 
 @contextmanager
@@ -181,17 +182,17 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
     Raises:
         OSError: if it cannot be opened.
     """
-    if isinstance(path, Held):
+    if isinstance(path, FileInMemory):
         yield io.BufferedReader(path.open())
         return
     size = path.stat().st_size
     _log.debug("reading %s, %d bytes", path, size)
-    if size < _LARGE:
+    if size < _LARGE_FILE:
         with path.open("rb") as file:
             yield file
     else:
         with bar(f"reading {path.name}", "B", size) as shown, _Watched(path, shown) as raw:
-            yield io.BufferedReader(raw, _BUFFER)
+            yield io.BufferedReader(raw, _BUFFER_SIZE)
 
 
 @contextmanager
@@ -208,7 +209,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
         add_input(path)
         with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
-                yield io.BufferedReader(_Unpacked(file), _BUFFER)
+                yield io.BufferedReader(_Unpacked(file), _BUFFER_SIZE)
             else:
                 yield file
     except (EOFError, zlib.error) as error:
@@ -239,6 +240,16 @@ def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
             raise InputError(path, problem, "save the file in UTF-8", line=number) from error
+
+
+def check_utf8(lines: Iterable[bytes], path: Path, first: int = 1) -> None:
+    """Checks that lines of a file are UTF-8; the number of the first line is ``first``.
+
+    Raises:
+        InputError: if a line is not UTF-8.
+    """
+    for _ in decoded(lines, path, first):
+        pass
 
 
 def bytes_of_lines(path: Path) -> Iterator[bytes]:

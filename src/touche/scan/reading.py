@@ -265,7 +265,7 @@ def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]
             piece = piece.piece()
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
-        for document in piece.documents(among=among):
+        for document in piece.documents(wanted=among):
             if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere
                 return (), 0, None
             documents.append(document)

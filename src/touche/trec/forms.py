@@ -16,7 +16,7 @@ from touche.errors import InputError, ToucheError, one_line
 from touche.io.identifiers import expanded, is_word, quoted
 from touche.io.opening import (
     STANDARD_INPUT,
-    Held,
+    FileInMemory,
     open_binary,
     read_standard_input,
     resolved,
@@ -116,7 +116,7 @@ def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> lis
             result.append(run_of(run).called(label))
         else:
             with open_binary(run) as file:
-                result.append(Held.from_bytes(label, file.read()))
+                result.append(FileInMemory.from_bytes(label, file.read()))
     return result
 
 
@@ -241,22 +241,25 @@ def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
 
 
 def _path(source: str | PathLike[str]) -> Path:
-    path = source if isinstance(source, Held) else Path(expanded(source))
-    return read_standard_input() if str(path) == STANDARD_INPUT and not isinstance(path, Held) else path
+    """Returns the path of a source; standard input is read into memory."""
+    if isinstance(source, FileInMemory):
+        return source
+    path = Path(expanded(source))
+    return read_standard_input() if str(path) == STANDARD_INPUT else path
 
 
-def file_in_memory(run: Run) -> Held:
+def file_in_memory(run: Run) -> FileInMemory:
     """Returns a run as a file in memory, which has the run's path and lines."""
-    return Held.from_bytes(str(run.path), run.text().encode())
+    return FileInMemory.from_bytes(str(run.path), run.text().encode())
 
 
-def _held(file: Any) -> Held:
+def _held(file: Any) -> FileInMemory:
     name = str(getattr(file, "name", "the open file"))
     try:
         content = file.read()
     except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
         raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
-    return Held.from_bytes(
+    return FileInMemory.from_bytes(
         name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
-from touche.io.opening import STANDARD_INPUT, Held, bytes_of_lines, decoded, is_file, read_lines
+from touche.io.opening import STANDARD_INPUT, FileInMemory, bytes_of_lines, decoded, is_file, read_lines
 from touche.trec.columns import Columns, Run, split_lines, texts
 from touche.trec.columns import RunLine as RunLine
 
@@ -311,7 +311,7 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
         ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
             are not runs.
     """
-    paths = [file if isinstance(file, Held) else Path(expanded(file)) for file in files]
+    paths = [file if isinstance(file, FileInMemory) else Path(expanded(file)) for file in files]
     for path in paths:
         if is_file(path / RUN_FILE):
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")

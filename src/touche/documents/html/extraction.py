@@ -17,17 +17,17 @@ from resiliparse.parse.lang import detect_fast
 from touche.documents.html.main_content import main_content, shortened
 from touche.documents.pages import LARGEST, Page, PageError, RawPage, host_and_path
 
-# Characters.
-_TITLE = 90
-_DESCRIPTION = 400
-_KEYWORDS_2020 = 400
-_META = 8192
-_ALL_HEADINGS = 16384
-_HEADINGS = ("h1", "h2", "h3")
-_MANY = 2_000  # headings; with more, visiting every node is faster
-_DEEPEST = 300  # levels; finding the main content takes quadratic time, and browsers stop at 512
-_TOO_DEEP = " > ".join(["*"] * (_DEEPEST + 1))
-_UNREADABLE = 0.1  # largest share of unreadable characters
+# The longest fields, in characters.
+_LONGEST_TITLE = 90
+_LONGEST_DESCRIPTION = 400
+_LONGEST_KEYWORDS_IN_2020 = 400
+_LONGEST_META = 8192  # the content of any element ``meta``
+_LONGEST_HEADINGS = 16384  # all headings together
+_HEADING_TAGS = ("h1", "h2", "h3")
+_MANY_HEADINGS = 2_000  # with more, visiting every node is faster
+_MOST_LEVELS = 300  # finding the main content takes quadratic time, and browsers stop at 512
+_TOO_DEEP = " > ".join(["*"] * (_MOST_LEVELS + 1))  # selects elements below that level
+_MOST_UNREADABLE = 0.1  # share of characters
 # Types detected from the first bytes. octet-stream is not among them, because many texts get it.
 _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip")
 
@@ -38,13 +38,14 @@ def parse(raw: RawPage) -> Page:
     Raises:
         PageError: if the page is not text, or is too large, too deeply nested or empty.
     """
-    tree, page = _read(raw)
+    tree, page = _tree_and_shared_fields(raw)
+    headings = [text for text in _heading_texts(_outermost(_heading_nodes(tree))) if text]
     return replace(
         page,
-        title=_title(tree)[:_TITLE],
-        headings="\n".join(filter(None, _texts(_outermost(_heading_nodes(tree)))))[:_ALL_HEADINGS],
+        title=_title(tree)[:_LONGEST_TITLE],
+        headings="\n".join(headings)[:_LONGEST_HEADINGS],
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
-        meta_description=_meta(tree, '[name="description" i]')[:_DESCRIPTION],
+        meta_description=_meta(tree, '[name="description" i]')[:_LONGEST_DESCRIPTION],
         meta_keywords=_meta(tree, '[name="keywords" i]'),
         rules=parse.__name__,
     )
@@ -68,26 +69,26 @@ def parse_as_in_2020(raw: RawPage) -> Page:
         >>> documents.parsed_by(touche.parse_as_in_2020).parser.__name__
         'parse_as_in_2020'
     """
-    tree, page = _read(raw)
+    tree, page = _tree_and_shared_fields(raw)
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
     # All h1, then all h2 and so on, without separators, as that indexer had them.
-    headings = "".join(_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
+    headings = "".join(_heading_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
     return replace(
         page,
-        title=shortened(_normalised(tree.title or "") or _normalised(rendered), _TITLE),
-        headings=headings[:_ALL_HEADINGS],
+        title=shortened(_normalised(tree.title or "") or _normalised(rendered), _LONGEST_TITLE),
+        headings=headings[:_LONGEST_HEADINGS],
         body=main_content(rendered),
-        meta_description=shortened(_meta(tree, '[name="description"][content]'), _DESCRIPTION),
-        meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _KEYWORDS_2020),
+        meta_description=shortened(_meta(tree, '[name="description"][content]'), _LONGEST_DESCRIPTION),
+        meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _LONGEST_KEYWORDS_IN_2020),
         rules=parse_as_in_2020.__name__,
     )
 
 
-def _read(raw: RawPage) -> tuple[HTMLTree, Page]:
+def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
     """Returns a page as a tree, and the fields that both indexers share."""
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
-    if not full_body or _unreadable(full_body) > _UNREADABLE * len(full_body):
+    if not full_body or _count_unreadable(full_body) > _MOST_UNREADABLE * len(full_body):
         raise PageError("without readable text")
     host, path = host_and_path(raw.url)
     language = detect_fast(full_body)[0]
@@ -100,7 +101,7 @@ def _tree(raw: RawPage) -> HTMLTree:
         raise PageError("larger than 1 MiB")
     if detect_mime(raw.content).startswith(_BINARY):
         raise PageError("not of text")
-    tree = HTMLTree.parse(_text(raw))
+    tree = HTMLTree.parse(_decode(raw))
     if tree.body is None or tree.document is None:
         raise PageError("without readable text")
     if tree.document.query_selector(_TOO_DEEP) is not None:
@@ -108,7 +109,8 @@ def _tree(raw: RawPage) -> HTMLTree:
     return tree
 
 
-def _text(raw: RawPage) -> str:
+def _decode(raw: RawPage) -> str:
+    """Decodes a page by the server's encoding; if that is missing or unknown, by the detected encoding."""
     try:
         if raw.charset:
             return bytes_to_str(raw.content, raw.charset)
@@ -117,58 +119,62 @@ def _text(raw: RawPage) -> str:
     return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 
-def _unreadable(text: str) -> int:
+def _count_unreadable(text: str) -> int:
     """Returns the number of unreadable characters."""
-    words = "".join(text.split())
-    if words.isprintable() and "\ufffd" not in words:  # true for nearly all texts
+    characters = "".join(text.split())
+    if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0
-    counts = Counter(words)  # each distinct character is tested once
+    counts = Counter(characters)  # each distinct character is tested once
     return counts["\ufffd"] + sum(count for char, count in counts.items() if not char.isprintable())
 
 
 def _title(tree: HTMLTree) -> str:
     """Returns the title, else the first heading or element of class ``title``."""
     assert tree.document is not None
-    first = (tree.document.query_selector(kind) for kind in ("h1", "h2", ".title"))
-    texts = (tree.title, *(node.text for node in first if node is not None))
-    return next(filter(None, (_normalised(text or "") for text in texts)), "")
+    title = _normalised(tree.title or "")
+    for selector in ("h1", "h2", ".title"):
+        if title:
+            break
+        node = tree.document.query_selector(selector)
+        if node is not None:
+            title = _normalised(node.text or "")
+    return title
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
     """Yields the headings that are not within another heading."""
-    last = None
+    outermost = None  # the last one
     for node in nodes:
-        if last is None or not last.contains(node):
-            last = node
+        if outermost is None or not outermost.contains(node):
+            outermost = node
             yield node
 
 
-def _texts(nodes: Iterable[Any]) -> Iterator[str]:
+def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
     """Yields the texts of headings up to the limit, because a text can be in a hundred nested headings."""
-    length = 0
+    total_length = 0
     for node in nodes:
-        if length >= _ALL_HEADINGS:
+        if total_length >= _LONGEST_HEADINGS:
             return
         text = _normalised(node.text or "")
-        length += len(text)
+        total_length += len(text)
         yield text
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
-    """Returns the headings in order.
-
-    A selector's result is copied at once, because iterating over it takes quadratic time.
-    """
+    """Returns the headings in order."""
     assert tree.document is not None
-    nodes = tree.document.query_selector_all(", ".join(_HEADINGS))
-    return nodes[:] if len(nodes) <= _MANY else [node for node in tree.document if node.tag in _HEADINGS]
+    nodes = tree.document.query_selector_all(", ".join(_HEADING_TAGS))
+    if len(nodes) > _MANY_HEADINGS:
+        return [node for node in tree.document if node.tag in _HEADING_TAGS]
+    return nodes[:]  # a copy, because iterating over a selector's result takes quadratic time
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
     """Returns the content of the first matching element; in 2020 names were case-sensitive."""
     assert tree.document is not None
     node = tree.document.query_selector(f"meta{attributes}")
-    return "" if node is None else _normalised(node.getattr("content") or "")[:_META]
+    return "" if node is None else _normalised(node.getattr("content") or "")[:_LONGEST_META]
 
 
 def _normalised(text: str) -> str:

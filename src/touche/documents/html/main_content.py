@@ -7,12 +7,12 @@ page is rendered as lines. Lines too short for a paragraph are removed, and so a
 import re
 from itertools import pairwise
 
-_SHORTEST = 50  # characters of a paragraph
-_PROSE = 0.5  # smallest share of words among a sentence's words and signs
-_KEPT = 0.6  # a text is cut at a word if this share of the allowed length stays
+_SHORTEST_PARAGRAPH = 50  # characters
+_LEAST_WORDS = 0.5  # share of words among a sentence's words and signs
+_LEAST_LENGTH = 0.6  # a text is cut at a word if this share of the allowed length stays
 
 # Ends of sentences, similar to UAX 29: after a full stop, a lower-case letter continues the sentence.
-_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")
+_SENTENCE_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")
 # Words and signs, also similar to UAX 29.
 _SEGMENT = re.compile(r"\w+(?:['’.:]\w+|,\d+)*|[^\w\s]")
 
@@ -39,7 +39,7 @@ def main_content(rendered: str) -> str:
     return " ".join(
         sentence
         for paragraph in paragraphs
-        if len(paragraph) >= _SHORTEST
+        if len(paragraph) >= _SHORTEST_PARAGRAPH
         for sentence in _sentences(paragraph)
         if _is_prose(sentence)
     )
@@ -49,13 +49,15 @@ def shortened(text: str, length: int) -> str:
     """Shortens a text, at a word unless less than 60% of the length would stay."""
     if len(text) <= length:
         return text.strip()
-    at = text.rfind(" ", 0, length + 1)  # the last character may be the blank after a word
-    return text[: at if at >= int(_KEPT * length) else length].strip()
+    end_of_word = text.rfind(" ", 0, length + 1)  # the last character may be the blank after a word
+    if end_of_word >= int(_LEAST_LENGTH * length):
+        return text[:end_of_word].strip()
+    return text[:length].strip()
 
 
 def _sentences(paragraph: str) -> list[str]:
-    ends = [0, *(end.end() for end in _END.finditer(paragraph)), len(paragraph)]
-    return [paragraph[start:end].strip() for start, end in pairwise(ends) if start < end]
+    bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    return [paragraph[begin:end].strip() for begin, end in pairwise(bounds) if begin < end]
 
 
 def _is_prose(sentence: str) -> bool:
@@ -63,15 +65,18 @@ def _is_prose(sentence: str) -> bool:
     if _is_plain_prose(sentence):
         return True
     segments = _SEGMENT.findall(sentence)
-    letters = sum(map(str.isalpha, segments))
-    return letters >= _PROSE * len(segments) and not _STOP_WORDS.isdisjoint(map(str.lower, segments))
+    words = [segment for segment in segments if segment.isalpha()]
+    return len(words) >= _LEAST_WORDS * len(segments) and _has_stop_word(segments)
 
 
 def _is_plain_prose(sentence: str) -> bool:
-    """Returns whether a simpler test accepts a sentence: it counts all other characters as single signs."""
-    words = sentence.split(" ")
-    letters = list(filter(str.isalpha, words))
-    others = len(sentence) - (len(words) - 1) - sum(map(len, letters))
-    return len(letters) >= _PROSE * (len(letters) + others) and not _STOP_WORDS.isdisjoint(
-        map(str.lower, letters)
-    )
+    """Returns whether a faster, stricter test accepts a sentence: each other character counts as a sign."""
+    parts = sentence.split(" ")
+    words = [part for part in parts if part.isalpha()]
+    blanks = len(parts) - 1
+    signs = len(sentence) - blanks - sum(map(len, words))
+    return len(words) >= _LEAST_WORDS * (len(words) + signs) and _has_stop_word(words)
+
+
+def _has_stop_word(words: list[str]) -> bool:
+    return not _STOP_WORDS.isdisjoint(map(str.lower, words))

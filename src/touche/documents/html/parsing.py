@@ -13,11 +13,11 @@ from touche.io.progress import processors
 
 _log = logging.getLogger(__name__)
 
-_RULES = "parse"  # the default, in touche.documents.html.extraction
+_DEFAULT_RULES = "parse"  # the name of the parser in touche.documents.html.extraction
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedPages:
     """Skipped pages of a collection, or of a part of it.
 
     Attributes:
@@ -30,10 +30,10 @@ class LeftOut:
     pages: int = 0
     first: str = ""
 
-    def __add__(self, other: "LeftOut") -> "LeftOut":
+    def __add__(self, other: "SkippedPages") -> "SkippedPages":
         """Adds up two records; ``other`` is the later one."""
         reasons = Counter(self.reasons) + Counter(other.reasons)
-        return LeftOut(reasons, self.pages + other.pages, self.first or other.first)
+        return SkippedPages(reasons, self.pages + other.pages, self.first or other.first)
 
     def warn(self) -> None:
         """Logs a warning if pages were skipped."""
@@ -49,7 +49,7 @@ def parsed(
     documents: Iterable[Any],
     parser: Parser | None = None,
     processes: int | None = None,
-    report: Callable[[LeftOut], None] = LeftOut.warn,
+    report: Callable[[SkippedPages], None] = SkippedPages.warn,
 ) -> Iterator[Any]:
     """Yields a collection in the same order, with its raw pages parsed by several processes.
 
@@ -70,14 +70,15 @@ def parsed(
     reasons = Counter[str]()
     pages = 0
     first = ""
-    rules = parser.__name__ if parser else _RULES
+    rules = parser.__name__ if parser else _DEFAULT_RULES
     documents = iter(documents)
     for document in documents:
-        if isinstance(document, RawPage | Skipped):  # more raw pages may follow
+        if isinstance(document, RawPage | Skipped):
             # Here, because only raw pages need these 21 ms.
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
+            # The processes read all other documents, too, so that this is the last step of the outer loop.
             rest = chain([document], documents)
             for result in parsed_in_processes(rest, parser or parse, processes or processors()):
                 pages += isinstance(result, Page)
@@ -89,10 +90,11 @@ def parsed(
         else:
             _check_rules(document, rules)
             yield document
-    report(LeftOut(reasons, pages, first))
+    report(SkippedPages(reasons, pages, first))
 
 
 def _check_rules(document: Any, rules: str) -> None:
+    """Checks that a page's fields were made by the parser of this name, or by an unknown one."""
     if isinstance(document, Page) and document.rules not in (None, rules):
         problem = f"another parser made the fields of page {document.id} ({document.rules}, not {rules})"
         remedy = "pass the raw pages, or fields that the same baseline saved for the same year"

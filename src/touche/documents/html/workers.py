@@ -10,8 +10,8 @@ from typing import Any
 from touche.documents.pages import PageError, Parser, RawPage, Skipped
 from touche.io.processes import Pool, in_order
 
-_BATCH = 32  # pages that a process receives at a time
-_SECONDS = 5.0  # processor time for a page; most need 5 ms
+_BATCH_SIZE = 32  # pages that a process receives at a time
+_SECONDS_PER_PAGE = 5.0  # of processor time; most pages need 5 ms
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
@@ -27,14 +27,14 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
             pool = Pool(processes)
             return pool.submit(_parse_all, batch, parser)
 
-    batches = iter(lambda: list(islice(documents, _BATCH)), [])
+    batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])  # until no document is left
     try:
         for batch, future in in_order(batches, submit, processes):
             try:
                 yield from future.result()
             except BrokenProcessPool:
                 yield from _parsed_alone(batch, parser)
-    finally:
+    finally:  # not a with block, because ``submit`` may have replaced the pool
         pool.__exit__()
 
 
@@ -54,7 +54,7 @@ def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
     """Parses documents in a process that a timer ends if a page takes too long."""
     parsed = []
     for page in documents:
-        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_PER_PAGE)
         parsed.append(_parse_one(page, parser))
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return parsed
