@@ -63,7 +63,7 @@ def read_counted(
         lines = read_lines(source)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
-    last = dict[str, RunLine]()
+    last_lines = dict[str, RunLine]()  # by ranking
     for number, text in lines:
         try:
             breach = next(_breaches(text, stances, ids, depth, topics), None)
@@ -71,7 +71,7 @@ def read_counted(
                 kind, problem, remedy = breach
                 raise LineError(kind, path=path, problem=problem, remedy=remedy, line=number)
             line = parse_line(text, path, number)
-            _check_order(line, path, number, last)
+            _check_order(line, path, number, last_lines)
             counted.append((number, line))
         except LineError as error:
             skipped.append(error)
@@ -106,20 +106,18 @@ def _breaches(
         yield "score", f"score {quoted(score)} is not a decimal number", "write it as 0.00001, without e"
 
 
-def _check_order(line: RunLine, path: Path, number: int, last: dict[str, RunLine]) -> None:
-    """Compares a line with the last one of its ranking.
+def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:
+    """Compares a line with the last one of its ranking, and replaces that one.
 
     Raises:
         LineError: if ranks do not rise, or scores rise.
     """
     ranking = f"{line.topic} {line.stance}"
-    above = last.setdefault(ranking, line)
-    if above is line:
-        return
-    if line.rank <= above.rank:
+    above = last_lines.get(ranking)
+    if above and line.rank <= above.rank:
         problem = f"rank {line.rank} comes after rank {above.rank} of {ranking}"
         raise LineError("rank", path=path, problem=problem, remedy="order the lines by rank", line=number)
-    if line.score > above.score:
+    if above and line.score > above.score:
         problem = f"score {line.score} at rank {line.rank} of {ranking} is above {above.score}"
         raise LineError("score", path=path, problem=problem, remedy="rank by descending score", line=number)
-    last[ranking] = line
+    last_lines[ranking] = line

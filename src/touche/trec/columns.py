@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 Lines = NDArray[np.intp]  # indices of lines
 Order = Mapping[str, Lines]  # the lines of each topic
-_BOTH = {"PRO", "CON"}  # stances that may have their own rankings
+_RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 _NO_LINES = np.empty(0, np.intp)
@@ -56,19 +55,20 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
     Returns:
         The cells of each column; None if a line has another number of cells, or a null character.
     """
-    # All lines are split at once, which is faster. A null character after each line shows where it ends.
+    # All lines are split at once, which is faster. A null character behind each line becomes one more cell.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     width = count + 1
-    ends = cells[count::width]
-    has_other_nulls = text.count(b"\0") != len(lines)
-    if has_other_nulls or len(cells) != width * len(lines) or ends.count(b"\0") != len(lines):
+    has_only_these_nulls = text.count(b"\0") == len(lines)
+    has_right_size = len(cells) == width * len(lines)
+    last_cells = cells[count::width]  # all are null characters if each line has the right number of cells
+    if not (has_only_these_nulls and has_right_size and last_cells.count(b"\0") == len(lines)):
         return None
     return [cells[column::width] for column in range(count)]
 
 
 def texts(cells: Sequence[bytes]) -> list[str]:
-    """Returns cells without white space as texts.
+    """Returns cells without white space as texts; decoding all at once is faster.
 
     Raises:
         UnicodeDecodeError: if a cell is not UTF-8.
@@ -80,12 +80,13 @@ class Codes(dict[str, int]):
     """Numbers of words, in the order of first occurrence."""
 
     def __missing__(self, word: str) -> int:
-        self[word] = code = len(self)
+        code = len(self)
+        self[word] = code
         return code
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """Returns the numbers of words."""
-        return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
+        """Returns the numbers of words; new words get the next numbers."""
+        return np.fromiter((self[word] for word in words), np.int32, len(words))
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,15 @@ class Words:
     @classmethod
     def encode(cls, column: Sequence[str]) -> "Words":
         """Creates a column from the word of each line."""
-        words = Codes()
-        codes = words.encode(column)
-        return cls([*words], codes)
+        code_by_word = Codes()
+        codes = code_by_word.encode(column)
+        return cls([*code_by_word], codes)
 
     def __getitem__(self, lines: Any) -> "Words":
         return replace(self, codes=self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.words.__getitem__, self.codes.tolist())
+        return (self.words[code] for code in self.codes.tolist())
 
     @property
     def array(self) -> NDArray[np.object_]:
@@ -121,8 +122,8 @@ class Words:
     @property
     def present(self) -> list[str]:
         """Distinct words of the lines, in the order of the lines."""
-        _, first = np.unique(self.codes, return_index=True)
-        return [self.words[code] for code in self.codes[np.sort(first)]]
+        _, first_lines = np.unique(self.codes, return_index=True)
+        return [self.words[code] for code in self.codes[np.sort(first_lines)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +165,9 @@ class Run(Sequence[RunLine], Framed):
         return len(self.documents)
 
     def __iter__(self) -> Iterator[RunLine]:
-        columns = self.documents, self.ranks.tolist(), self.scores.tolist(), self.tags
-        return map(RunLine, self.topics, self.stances, *columns)
+        ranks = self.ranks.tolist()
+        scores = self.scores.tolist()
+        return map(RunLine, self.topics, self.stances, self.documents, ranks, scores, self.tags)
 
     @overload
     def __getitem__(self, index: int) -> RunLine: ...
@@ -176,8 +178,8 @@ class Run(Sequence[RunLine], Framed):
             return self.take(index)
         if not isinstance(index, int | np.integer):
             return self.frame()[index]
-        (line,) = self.take([range(len(self))[index]])
-        return line
+        number = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
+        return next(iter(self.take([number])))
 
     def __repr__(self) -> str:
         return (
@@ -228,10 +230,10 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        groups = self.rankings.by_rank.values()
-        run = self.take(np.concatenate([_NO_LINES, *groups]))
+        rankings = self.rankings.by_rank.values()
+        run = self.take(np.concatenate([_NO_LINES, *rankings]))  # the run may have no ranking
         topics = list(run.topics)
-        ranks = np.concatenate([_NO_LINES, *map(np.arange, map(len, groups))])
+        ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
         if names == "ir_measures":
             columns = {"query_id": topics, "doc_id": run.documents, "score": run.scores}
             if self.ranks_stances:  # because scores do not show that a topic has two rankings
@@ -252,7 +254,7 @@ class Run(Sequence[RunLine], Framed):
     @property
     def ranks_stances(self) -> bool:
         """Whether ranks begin again for each stance of a topic, as in runs of image retrieval."""
-        if not {*self.stances.present} <= _BOTH:
+        if not _RANKED_STANCES.issuperset(self.stances.present):
             return False
         return self._repeats_ranks and not self.by_stance()._repeats_ranks
 
@@ -263,13 +265,13 @@ class Run(Sequence[RunLine], Framed):
 
     @property
     def rankings(self) -> "Run":
-        """The run; if each stance of a topic has its own ranking, with their names instead of topics."""
+        """The run; if each stance has its own ranking, with the names of rankings instead of topics."""
         return self.by_stance() if self.ranks_stances else self
 
     def by_stance(self) -> "Run":
         """Returns the run with a ranking for each stance of a topic, whose name is as ``1 PRO``."""
-        names = map(" ".join, zip(self.topics, self.stances, strict=True))
-        return replace(self, topics=Words.encode([*names]))
+        names = [f"{topic} {stance}" for topic, stance in zip(self.topics, self.stances, strict=True)]
+        return replace(self, topics=Words.encode(names))
 
     def by_topic_number(self) -> "Run":
         """Returns the run with topics instead of the names of rankings: the inverse of ``by_stance``."""
@@ -321,10 +323,11 @@ class Run(Sequence[RunLine], Framed):
         Args:
             scores: the scores as they are written.
         """
-        columns = self.topics, self.stances, self.documents, self.ranks.tolist(), scores, self.tags
+        ranks = self.ranks.tolist()
+        lines = zip(self.topics, self.stances, self.documents, ranks, scores, self.tags, strict=True)
         return "".join(
             f"{topic} {stance} {document} {rank} {score} {tag}\n"
-            for topic, stance, document, rank, score, tag in zip(*columns, strict=True)
+            for topic, stance, document, rank, score, tag in lines
         )
 
     @property
@@ -364,13 +367,17 @@ class Run(Sequence[RunLine], Framed):
             scores: a score for each line.
         """
         order = np.lexsort((-scores, self.topics.codes))
-        values = scores[order]
+        sorted_scores = scores[order]
         topics = self.topics.codes[order]
-        follows = np.append((values[1:] == values[:-1]) & (topics[1:] == topics[:-1]), False)
-        edges = np.flatnonzero(np.diff(follows, prepend=False)).reshape(-1, 2)
-        for start, last in edges.tolist():
-            tied = order[start : last + 1].tolist()
-            order[start : last + 1] = sorted(tied, key=self.documents.__getitem__, reverse=True)
+        is_same_score = sorted_scores[1:] == sorted_scores[:-1]
+        is_same_topic = topics[1:] == topics[:-1]
+        is_tied_with_next = np.append(is_same_score & is_same_topic, False)
+        # The flag changes at the first and at the last line of each tie. numpy cannot sort lines by texts.
+        ties = np.flatnonzero(np.diff(is_tied_with_next, prepend=False)).reshape(-1, 2)
+        for first, last in ties.tolist():
+            tied_lines = order[first : last + 1].tolist()
+            tied_lines.sort(key=lambda line: self.documents[line], reverse=True)
+            order[first : last + 1] = tied_lines
         return self._grouped(order)
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
@@ -383,9 +390,12 @@ class Run(Sequence[RunLine], Framed):
         return {topic: self.documents[lines[:depth]].tolist() for topic, lines in order.items()}
 
     def _grouped(self, order: Lines) -> Order:
-        """Divides lines, ordered by topic, into topics, in the order of the file."""
+        """Divides lines, ordered by topic, into topics, in the order of their first lines in the file."""
+        if not len(order):
+            return {}
         topics = self.topics.codes[order]
-        groups = np.split(order, np.flatnonzero(np.diff(topics)) + 1) if len(order) else []
+        first_of_topics = np.flatnonzero(np.diff(topics)) + 1  # without that of the first topic
+        groups = np.split(order, first_of_topics)
         groups.sort(key=lambda lines: int(lines.min()))
         return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}
 
@@ -394,47 +404,58 @@ class Columns:
     """Columns of a run while it is read."""
 
     def __init__(self) -> None:
-        self._words = Codes(), Codes(), Codes()
-        self._blocks = list[Sequence[NDArray[Any]]]()
+        self._topics = Codes()
+        self._stances = Codes()
+        self._tags = Codes()
+        self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by the names of columns, for each call of add
 
     def add(
         self,
-        words: Sequence[Sequence[str]],
+        *,
+        topics: Sequence[str],
+        stances: Sequence[str],
         documents: Sequence[str],
-        ranks: NDArray[np.int64],
-        scores: NDArray[np.float64],
-        numbers: NDArray[np.int64],
+        ranks: Sequence[int],
+        scores: Sequence[float] | NDArray[np.float64],
+        tags: Sequence[str],
+        numbers: Sequence[int],
     ) -> None:
-        """Adds lines; words are their topics, stances and tags, the others as the attributes of ``Run``."""
-        codes = [known.encode(column) for known, column in zip(self._words, words, strict=True)]
-        self._blocks.append((*codes, np.array(documents, dtype=object), ranks, scores, numbers))
+        """Adds lines; the columns are the attributes of ``Run``."""
+        block = {
+            "topics": self._topics.encode(topics),
+            "stances": self._stances.encode(stances),
+            "documents": np.array(documents, dtype=object),
+            "ranks": np.array(ranks, np.int64),
+            "scores": np.array(scores, np.float64),
+            "tags": self._tags.encode(tags),
+            "numbers": np.array(numbers, np.int64),
+        }
+        self._blocks.append(block)
 
     def add_lines(self, lines: Sequence[tuple[int, RunLine]]) -> None:
         """Adds lines with their numbers."""
-        cells = [list(map(attrgetter(name), (line for _, line in lines))) for name in RunLine.__slots__]
-        topics, stances, documents, ranks, scores, tags = cells
         self.add(
-            (topics, stances, tags),
-            documents,
-            np.array(ranks, np.int64),
-            np.array(scores, np.float64),
-            np.array([number for number, _ in lines], np.int64),
+            topics=[line.topic for _, line in lines],
+            stances=[line.stance for _, line in lines],
+            documents=[line.document for _, line in lines],
+            ranks=[line.rank for _, line in lines],
+            scores=[line.score for _, line in lines],
+            tags=[line.tag for _, line in lines],
+            numbers=[number for number, _ in lines],
         )
 
     def run(self, path: Path | str) -> Run:
         """Returns the run of these lines."""
         if not self._blocks:
-            self.add_lines([])
-        *codes, documents, ranks, scores, numbers = map(np.concatenate, zip(*self._blocks, strict=True))
-        columns = zip(self._words, codes, strict=True)
-        topics, stances, tags = (Words([*words], of_lines) for words, of_lines in columns)
+            self.add_lines([])  # because arrays cannot be joined if there are none
+        arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
         return Run(
             path=Path(path),
-            topics=topics,
-            stances=stances,
-            documents=documents,
-            ranks=ranks,
-            scores=scores,
-            tags=tags,
-            numbers=numbers,
+            topics=Words([*self._topics], arrays["topics"]),
+            stances=Words([*self._stances], arrays["stances"]),
+            documents=arrays["documents"],
+            ranks=arrays["ranks"],
+            scores=arrays["scores"],
+            tags=Words([*self._tags], arrays["tags"]),
+            numbers=arrays["numbers"],
         )

@@ -3,14 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, count
 from math import isfinite
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
-
-import numpy as np
 
 from touche.errors import InputError, ToucheError, one_line
 from touche.io.identifiers import expanded, is_word, quoted
@@ -50,8 +47,8 @@ _COLUMNS = {  # for PyTerrier, and for other tools
     "label": "relevance",
 }
 IN_MEMORY = "qrels"  # the name of qrels without a file
-_MOST = 10**18  # limit of ranks, which have 18 digits in files
-_PASS = "pass a path, a frame, scores by topic and document, or records"
+_RANK_LIMIT = 10**18  # ranks have up to 18 digits in files
+_REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 
 def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
@@ -60,8 +57,9 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
         return [*runs.values()]
     if _is_one(runs):
         return [runs]
-    several = [*runs]
-    return [several] if several and all(map(_is_record, several)) else several
+    items = list(runs)
+    is_list_of_records = bool(items) and all(map(_is_record, items))  # which is one run
+    return [items] if is_list_of_records else items
 
 
 def read_runs(
@@ -81,28 +79,41 @@ def read_runs(
     check_files([source for source in sources if isinstance(source, str | PathLike)], only_runs=checks)
     if _are_named(runs):
         return _named_runs(runs, distinct, checks)
-    named = dict[object, Path | Run]()
-    taken = set[str]()
+    run_by_identity = dict[object, Path | Run]()
+    taken_names = set[str]()
     result = list[Path | Run]()
     for source in sources:
-        has_path = isinstance(source, str | PathLike)
-        source = _path(source) if has_path else source
-        identity = resolved(source) if has_path else id(source)
-        if identity in named and distinct:
-            raise InputError(
-                getattr(source, "path", source if has_path else "run"), "passed twice", "pass it once"
-            )
-        if identity not in named:
-            run = source if has_path else run_of(source)
-            path = run.path if isinstance(run, Run) else run
-            numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
-            name = next(name for name in numbered if resolved(name) not in taken)
-            taken.add(resolved(name))
-            if checks and isinstance(run, Run):
-                checked(run)
-            named[identity] = run if name == path else replace(run_of(run), path=name)
-        result.append(named[identity])
+        is_file = isinstance(source, str | PathLike)
+        file_or_run = _path(source) if is_file else source
+        identity = resolved(file_or_run) if is_file else id(source)
+        if identity in run_by_identity and distinct:
+            name = file_or_run if is_file else getattr(source, "path", "run")
+            raise InputError(name, "passed twice", "pass it once")
+        if identity not in run_by_identity:
+            run_by_identity[identity] = _with_free_name(file_or_run, taken_names, checks)
+        result.append(run_by_identity[identity])
     return result
+
+
+def _with_free_name(source: Path | AnyRun, taken_names: set[str], checks: bool) -> Path | Run:
+    """Returns a file or a run; if another run has its name, it is a run called ``NAME (2)``, for example.
+
+    Args:
+        source: the path of a file, or a run in another form.
+        taken_names: the names of other runs, without links; the name is added.
+        checks: whether to check a run in memory.
+    """
+    run = source if isinstance(source, Path) else run_of(source)
+    own_name = run.path if isinstance(run, Run) else run
+    name = own_name
+    number = 1
+    while resolved(name) in taken_names:
+        number += 1
+        name = Path(f"{own_name} ({number})")
+    taken_names.add(resolved(name))
+    if checks and isinstance(run, Run):
+        checked(run)
+    return run if name == own_name else replace(run_of(run), path=name)
 
 
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
@@ -174,20 +185,30 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     if isinstance(source, str | PathLike):
         return read_run(_path(source))
     if hasattr(source, "read"):
-        return read_run(_held(source))
-    name = _name(source, name)
+        return read_run(_read_open_file(source))
+    name = _run_name(source, name)
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
-    if "stance" in table:
-        table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    ranks = np.array(_numbers(table, "rank", name) if "rank" in table else [0] * size, np.int64)
-    ranks += min(ranks, default=1) == 0  # PyTerrier's ranks start at 0, those of files at 1
-    scores = np.array(_numbers(table, "score", name), np.float64)
-    stances = _ids(table, "stance", name) if "stance" in table else [NO_STANCE] * size
+    ranks = _numbers(table, "rank", name) if "rank" in table else [0] * size
+    if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, those of files at 1
+        ranks = [int(rank) + 1 for rank in ranks]
+    scores = _numbers(table, "score", name)
+    stances = [NO_STANCE] * size
+    if "stance" in table:
+        table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
+        stances = _ids(table, "stance", name)
     columns = Columns()
-    columns.add((topics, stances, [name] * size), documents, ranks, scores, np.arange(1, size + 1))
+    columns.add(
+        topics=topics,
+        stances=stances,
+        documents=documents,
+        ranks=ranks,
+        scores=scores,
+        tags=[name] * size,
+        numbers=range(1, size + 1),
+    )
     run = checked(columns.run(name))
     return run if "rank" in table else run.ranked_by_score()
 
@@ -217,7 +238,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     if isinstance(source, str | PathLike):
         return read_qrels(_path(source))
     if hasattr(source, "read"):
-        return read_qrels(_held(source))
+        return read_qrels(_read_open_file(source))
     table = _table(source, name, ("qid", "docno", "label"))
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
@@ -226,15 +247,17 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     for row, (topic, document, label) in enumerate(zip(topics, documents, labels, strict=True), 1):
         qrels.add(topic, document, int(label), name, row)
     if not qrels:
-        raise ToucheError(f"{name}: no judgments in it; {_PASS}")
+        raise ToucheError(f"{name}: no judgments in it; {_REMEDY}")
     return qrels
 
 
 @contextmanager
 def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
-    """Yields the path of judgments in any form; those in memory are in a temporary file."""
-    if qrels is None or isinstance(qrels, str | PathLike):
-        yield None if qrels is None else _path(qrels)
+    """Yields the path of judgments in any form; those in memory are in a temporary file. None stays None."""
+    if qrels is None:
+        yield None
+    elif isinstance(qrels, str | PathLike):
+        yield _path(qrels)
     else:
         with temporary_folder("touche-qrels-") as folder:
             yield qrels_of(qrels).write(folder / IN_MEMORY)
@@ -253,7 +276,7 @@ def file_in_memory(run: Run) -> FileInMemory:
     return FileInMemory.from_bytes(str(run.path), run.text().encode())
 
 
-def _held(file: Any) -> FileInMemory:
+def _read_open_file(file: Any) -> FileInMemory:
     name = str(getattr(file, "name", "the open file"))
     try:
         content = file.read()
@@ -268,10 +291,15 @@ def _is_of_ranx(source: object) -> bool:
     return type(source).__module__.partition(".")[0] == "ranx"
 
 
-def _name(source: Any, name: str) -> str:
-    own = getattr(source, "attrs", {}).get("tag") if hasattr(source, "columns") else None
-    tag = source.name if _is_of_ranx(source) else own
-    return one_line(str(tag or name)).strip() or name
+def _run_name(source: Any, default: str) -> str:
+    """Returns the name of a run of ranx, or the tag of a frame, as one line; ``default`` without both."""
+    if _is_of_ranx(source):
+        name = source.name
+    elif hasattr(source, "columns"):
+        name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
+    else:
+        name = None
+    return one_line(str(name or default)).strip() or default
 
 
 def _table(
@@ -281,30 +309,37 @@ def _table(
     if _is_of_ranx(source):
         source = source.to_dict()
     if isinstance(source, Mapping):
-        return _of_mapping(source, name, wanted)
+        return _columns_of_mapping(source, name, wanted)
     if hasattr(source, "columns"):
-        return _of_frame(source, name, wanted, optional)
+        return _columns_of_frame(source, name, wanted, optional)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
-        attributes = {column: _COLUMNS[column] for column in wanted}
+        attributes = [_COLUMNS[column] for column in wanted]
         for row, record in enumerate(records, 1):
-            if not all(hasattr(record, attribute) for attribute in attributes.values()):
-                problem = f"{quoted(record)} has not {', '.join(attributes.values())}"
+            if not all(hasattr(record, attribute) for attribute in attributes):
+                problem = f"{quoted(record)} has not {', '.join(attributes)}"
                 raise InputError(name, problem, "pass records of ir_measures", line=row)
-        return {column: [getattr(record, name) for record in records] for column, name in attributes.items()}
-    raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_PASS}")
+        return {column: [getattr(record, _COLUMNS[column]) for record in records] for column in wanted}
+    raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
 
 
-def _of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+def _columns_of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns the columns of ``{topic: {document: value}}``; ``wanted`` has their names in this order."""
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
             raise ToucheError(f"{name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
-    rows = [(topic, *pair) for topic, documents in source.items() for pair in documents.items()]
-    return {column: [row[index] for row in rows] for index, column in enumerate(wanted)}
+    topic_column, document_column, value_column = wanted
+    return {
+        topic_column: [topic for topic, documents in source.items() for _ in documents],
+        document_column: [document for documents in source.values() for document in documents],
+        value_column: [value for documents in source.values() for value in documents.values()],
+    }
 
 
-def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]) -> dict[str, list[Any]]:
+def _columns_of_frame(
+    frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]
+) -> dict[str, list[Any]]:
     if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
         problem = f"{type(frame).__name__} has no rows yet"
         raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
@@ -315,8 +350,8 @@ def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: Sequence[s
         if len(present) == 1:
             table[column] = _values(frame[present[0]])
         elif present or column not in optional:
-            problem = f"{name} has {f'{len(present)} columns' if present else 'no column'} {column!r}"
-            raise ToucheError(f"{problem}; it needs {', '.join(wanted)}")
+            columns = f"{len(present)} columns" if present else "no column"
+            raise ToucheError(f"{name} has {columns} {column!r}; it needs {', '.join(wanted)}")
     return table
 
 
@@ -329,7 +364,7 @@ def _values(column: Any) -> list[Any]:
 
 def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
     """Returns ids as texts; integers are also ids."""
-    ids = [value if type(value) is str else _text(value) for value in table[column]]
+    ids = [str(value) if isinstance(value, str) or _is_whole(value) else value for value in table[column]]
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
@@ -338,16 +373,13 @@ def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
 
 
 def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any]:
-    is_good, wanted = _CHECKS[column]
+    """Returns the values of a column, which have to be valid ranks, scores or labels."""
+    is_valid, description = _CHECKS[column]
     for row, value in enumerate(table[column], 1):
-        if not is_good(value):
+        if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
-            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", remedy, line=row)
+            raise InputError(name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
     return table[column]
-
-
-def _text(value: Any) -> Any:
-    return str(value) if _is_whole(value) or isinstance(value, str) else value
 
 
 def _is_missing(value: Any) -> bool:
@@ -355,7 +387,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_rank(value: Any) -> bool:
-    return _is_whole(value) and 0 <= value < _MOST
+    return _is_whole(value) and 0 <= value < _RANK_LIMIT
 
 
 def _is_whole(value: Any) -> bool:
@@ -363,8 +395,8 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_score(value: Any) -> bool:
-    if type(value) is float:
-        return abs(value) < 3e38 or isfinite(as_float32(value))
+    if type(value) is float and abs(value) < 3e38:  # nearly always, and faster
+        return True
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 

@@ -17,7 +17,7 @@ from touche.io.optional import imported
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FRAME_NAMES = "pyterrier", "ir_measures"  # whose columns frames have
+FRAME_NAMES = "pyterrier", "ir_measures"  # the libraries whose column names frames can have
 
 _T = TypeVar("_T")
 
@@ -60,6 +60,7 @@ def column_names(kind: type[Any]) -> list[str]:
 
 
 def _row(record: Any) -> dict[str, Any]:
+    """Returns the values of a record by the names of its columns; records in it become dictionaries."""
     values = asdict(record)
     return {name: values[name] for name in column_names(type(record))}
 
@@ -98,7 +99,8 @@ class Table(Sequence[_T], Framed):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The records as dictionaries by the names of their columns."""
-        return [getattr(record, "record", None) or _row(record) for record in self.records]
+        # Records whose columns depend on the data have them in their own ``record``.
+        return [record.record if hasattr(record, "record") else _row(record) for record in self.records]
 
     def frame(self) -> "DataFrame":
         """Returns a pandas DataFrame with a row for each record; it prints without omissions.
@@ -147,7 +149,8 @@ class WrittenFile(Record):
 
 def formatted(table: Table[Any], style: str) -> str:
     """Formats the records of a table, as ``format_rows`` does."""
-    return format_rows(table.rows, style, () if hasattr(table.kind, "record") else column_names(table.kind))
+    names = () if hasattr(table.kind, "record") else column_names(table.kind)
+    return format_rows(table.rows, style, names)
 
 
 def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
@@ -161,7 +164,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
     if style == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"
     text = StringIO()
-    header = dict.fromkeys(chain(names, *rows))
+    header = dict.fromkeys(chain(names, *rows))  # each name once; a row yields its names
     writer = csv.DictWriter(text, header, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
@@ -169,7 +172,9 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
 
 
 def _cell(value: Any) -> Any:
-    parts = value if isinstance(value, tuple | list) else [value]
+    """Returns a value as a cell of CSV."""
+    has_several = isinstance(value, tuple | list)
+    parts = value if has_several else [value]
     if any(isinstance(part, Mapping) for part in parts):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
+    return "; ".join(map(str, parts)) if has_several else value

@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # trec_eval's memory and time grow with grades, and overflo
 
 _TREC = ["topic", "0", "document", "grade"]
 _BEIR = ["query-id", "corpus-id", "score"]
-_ON_TOPIC = "ONTOPIC"  # the first question about an image
+_ON_TOPIC = "ONTOPIC"  # in the second column, instead of a stance
 _OTHER_FILE = "check that this is the right file"
 
 
@@ -62,9 +62,9 @@ class Qrels(dict[str, dict[str, int]], Shown):
         lines = list[str]()
         for topic, labels in self.items():
             for document, label in labels.items():
-                for what, id in (("topic", topic), ("document", document)):
+                for noun, id in (("topic", topic), ("document", document)):
                     if not is_word(id):
-                        problem = f"{what} {quoted(id)} is not an id"
+                        problem = f"{noun} {quoted(id)} is not an id"
                         raise InputError(path, problem, NO_ID)
                 if not isinstance(label, Integral) or abs(label) > LARGEST:
                     problem = f"grade {quoted(label)} is not a whole number up to {LARGEST:,}"
@@ -119,25 +119,25 @@ def read_qrels(
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
             contradict each other.
     """
-    return _read(path, excluded_topics, _grades(path, labels))
+    return _read(path, excluded_topics, _grade_parser(path, labels))
 
 
-def _grades(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
-    """Returns a function that returns the grade in a column of a line."""
+def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
+    """Returns a function that parses the grade in a column; its second argument is the number of the line."""
 
-    def grade(text: str, line: int) -> int:
-        whole = _GRADE.fullmatch(text)
-        number = int(whole[1]) if whole else LARGEST + 1
-        if abs(number) > LARGEST:
+    def parse_grade(text: str, line: int) -> int:
+        match = _GRADE.fullmatch(text)
+        if match is None or abs(int(match[1])) > LARGEST:
             problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
             stances = "; to score stances, use the measure macro F1" if text.isalpha() else ""
             remedy = f"write grades such as -2, 0 or 2{stances}"
             raise InputError(path, problem, remedy, line=line)
-        if labels is not None and number not in labels:
+        grade = int(match[1])
+        if labels is not None and grade not in labels:
             raise _unknown(path, f"grade {text}", sorted(labels), line)
-        return number
+        return grade
 
-    return grade
+    return parse_grade
 
 
 def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection[str] = ()) -> Qrels:
@@ -180,32 +180,40 @@ def read_answers(
         InputError: as in ``read_qrels``; also if a line has another question or id, or no line has ONTOPIC.
     """
 
-    def topic_and_question(columns: Sequence[str], line: int) -> str:
-        if columns[1] not in (_ON_TOPIC, *stances):
-            raise _unknown(path, f"question {quoted(columns[1])}", (_ON_TOPIC, *stances), line)
-        if ids and not re.fullmatch(ids, columns[-2]):
-            raise InputError(path, f"{quoted(columns[-2])} has not the form {ids}", _OTHER_FILE, line=line)
-        return f"{columns[0]} {columns[1]}"
+    aspects = (_ON_TOPIC, *stances)  # what the second column can be
 
-    answers = _read(path, excluded_topics, _grades(path, labels), topic_and_question)
-    if not any(name.endswith(_ON_TOPIC) for name in answers):
+    def topic_and_aspect(columns: Sequence[str], line: int) -> str:
+        topic, aspect, image, *_ = columns
+        if aspect not in aspects:
+            raise _unknown(path, f"question {quoted(aspect)}", aspects, line)
+        if ids and not re.fullmatch(ids, image):
+            raise InputError(path, f"{quoted(image)} has not the form {ids}", _OTHER_FILE, line=line)
+        return f"{topic} {aspect}"
+
+    grades = _read(path, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
+    if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
     qrels = Qrels()
-    for topic in dict.fromkeys(name.partition(" ")[0] for name in answers):
-        grades = {name: answers.get(f"{topic} {name}", {}) for name in (_ON_TOPIC, *stances)}
-        yes = {name: {image for image in images if images[image] > 0} for name, images in grades.items()}
-        judged = dict.fromkeys(image for images in grades.values() for image in images)
+    topics = dict.fromkeys(name.partition(" ")[0] for name in grades)  # each once, in the order of the file
+    for topic in topics:
+        judged: dict[str, None] = {}  # the images in the order of the file, as keys
+        positive = dict[str, set[str]]()  # the images with a yes, by aspect
+        for aspect in aspects:
+            grade_by_image = grades.get(f"{topic} {aspect}", {})
+            judged.update(dict.fromkeys(grade_by_image))
+            positive[aspect] = {image for image, grade in grade_by_image.items() if grade > 0}
         for stance in stances:
-            relevant = yes[_ON_TOPIC]
+            relevant = positive[_ON_TOPIC]
             if question == "argumentativeness":
-                relevant = relevant & set[str]().union(*(yes[name] for name in stances))
+                has_stance = set[str]().union(*(positive[any_stance] for any_stance in stances))
+                relevant = relevant & has_stance
             elif question == "stanceRelevance":
-                relevant = relevant & yes[stance]
+                relevant = relevant & positive[stance]
             qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in judged}
     return qrels
 
 
-def _first(columns: Sequence[str], line: int) -> str:
+def _first_column(columns: Sequence[str], line: int) -> str:
     return columns[0]
 
 
@@ -213,29 +221,36 @@ def _read(
     path: Path,
     excluded_topics: Collection[str],
     parse_label: Callable[[str, int], int],
-    parse_topic: Callable[[Sequence[str], int], str] = _first,
+    parse_topic: Callable[[Sequence[str], int], str] = _first_column,
 ) -> Qrels:
-    """Reads a file; the functions parse the last column and the topic of a line with this number."""
+    """Reads a file in the format of TREC or BEIR.
+
+    Args:
+        path: the file.
+        excluded_topics: topics to leave out.
+        parse_label: parses the last column of the line with this number.
+        parse_topic: returns the name of the topic from the columns of the line with this number.
+    """
     qrels = Qrels()
-    names = _TREC
+    column_names = _TREC
     has_tabs = False
     for line, text in read_lines(path):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
-            names = _BEIR
+            column_names = _BEIR
             has_tabs = "\t" in text
             continue
-        if len(columns) != len(names):
-            problem = f"{len(columns)} columns instead of {len(names)}"
-            remedy = f"write: {' '.join(names)}"
+        if len(columns) != len(column_names):
+            problem = f"{len(columns)} columns instead of {len(column_names)}"
+            remedy = f"write: {' '.join(column_names)}"
             if line == 1 and (len(columns) == len(_BEIR) or ".tsv" in path.suffixes):
                 problem = f"{len(columns)} columns without BEIR's header"
                 remedy = f"begin with: {' '.join(_BEIR)}"
             raise InputError(path, problem, remedy, line=line)
         topic, *_, document, label = columns
-        for what, id in (("topic", topic), ("document", document)):
+        for noun, id in (("topic", topic), ("document", document)):
             if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
-                raise InputError(path, f"{what} {quoted(id)} is not an id", NO_ID, line=line)
+                raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
             qrels.add(parse_topic(columns, line), document, parse_label(label, line), path, line)
     if not qrels:
@@ -245,9 +260,10 @@ def _read(
 
 def _columns_at_tabs(text: str) -> list[str]:
     """Splits a line at tabs, because BEIR's ids may have blanks; leaves out empty columns."""
-    return [*filter(None, map(str.strip, text.split("\t")))]
+    return [column.strip() for column in text.split("\t") if column.strip()]
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
+    """Returns the error that a value is none of the known ones."""
     problem = f"{value} is unknown (known: {', '.join(map(str, known))})"
     return InputError(path, problem, _OTHER_FILE, line=line)

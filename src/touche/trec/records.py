@@ -40,7 +40,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
     seen = set[str]()
     records = [source] if isinstance(source, Topic) else records_in(source, name)
     for row, record in enumerate(records, 1):
-        topic = record if isinstance(record, Topic) else _topic(fields_in(record, name, row), name, row)
+        topic = record if isinstance(record, Topic) else _topic_in(fields_in(record, name, row), name, row)
         check_new_id(topic.number, "topic", seen, name, row)
         topics.append(topic)
     if not topics:
@@ -48,7 +48,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
     return tuple(topics)
 
 
-def _topic(fields: Mapping[str, Any], name: str, row: int) -> Topic:
+def _topic_in(fields: Mapping[str, Any], name: str, row: int) -> Topic:
     objects = fields.get("objects")
     return Topic(
         number=id_in(fields, _NUMBERS, name, row),
@@ -75,16 +75,16 @@ def records_in(source: Any, name: str) -> Iterator[Any]:
         yield from source.to_pylist()
     elif hasattr(source, "to_dicts"):  # a frame of polars
         yield from source.to_dicts()
-    elif hasattr(source, "columns") and hasattr(source, "to_dict"):
+    elif hasattr(source, "columns") and hasattr(source, "to_dict"):  # a frame of pandas
         yield from source.to_dict("records")
     elif (
-        isinstance(source, Iterable)
-        and not isinstance(source, str | bytes)
-        and not hasattr(source, "collect")
+        not isinstance(source, Iterable)
+        or isinstance(source, str | bytes)
+        or hasattr(source, "collect")  # a lazy frame of polars, or a frame of Spark
     ):
-        yield from source
-    else:
         raise ToucheError(f"{name}: {quoted(source)} has no records; pass a frame, a list or an iterator")
+    else:
+        yield from source
 
 
 def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
 
 def id_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> str:
     """Returns the id of a record, its first field with one of the names; a whole number is also an id."""
-    value = _first(fields, names, name, row)
+    value = _first_present(fields, names, name, row)
     return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
@@ -123,7 +123,7 @@ def text_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int
     Raises:
         InputError: if there is no such field, or it is not a text.
     """
-    value = _first(fields, names, name, row)
+    value = _first_present(fields, names, name, row)
     if not isinstance(value, str):
         raise InputError(name, f"{quoted(value)} is not a text", "pass a text", line=row)
     return value
@@ -135,7 +135,8 @@ def optional_text(fields: Mapping[str, Any], field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _first(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> Any:
+def _first_present(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> Any:
+    """Returns the value of the first of these names that a record has; ``name`` is that of all records."""
     for field in names:
         if field in fields:
             return fields[field]

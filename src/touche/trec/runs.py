@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, FileInMemory, bytes_of_lines, decoded, is_file, read_lines
-from touche.trec.columns import Columns, Run, split_lines, texts
+from touche.trec.columns import NO_STANCE, Columns, Run, split_lines, texts
 from touche.trec.columns import RunLine as RunLine
 
-_COLUMNS = "write: topic Q0 document rank score tag"
+_REMEDY = "write: topic Q0 document rank score tag"
 # Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_OF_DECIMALS = b"0123456789+-.eE"
+_CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
 _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
-# Between these sizes, numbers have no exponent anywhere.
-_LEAST_FRACTION = 1e-4
-_LEAST_EXPONENT = 1e6
+# From the first to below the second, both numpy and orjson write numbers without an exponent.
+_LEAST_WITHOUT_EXPONENT = 1e-4
+_LEAST_WITH_EXPONENT = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
@@ -66,8 +66,8 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
     Args:
         path: the file.
         columns: the lines, also those above an error.
-        note: is called with the error of each line that is broken or blank. Without it, the first broken line
-            is an error, and blank lines are skipped.
+        note: called with the error of each line that is broken or blank. Without it, the first broken line is
+            an error, and blank lines are skipped.
 
     Raises:
         InputError: if the file is unreadable or a line is broken.
@@ -75,31 +75,35 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
     lines = bytes_of_lines(path)
     first = 1
     while block := list(islice(lines, BLOCK)):
-        whole = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
-        if not _add(whole, first, columns):
-            good = list[tuple[int, RunLine]]()
+        without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
+        if not _add_at_once(without_mark, first, columns):
+            parsed_lines = list[tuple[int, RunLine]]()
             try:
-                good.extend(_parsed(block, path, first, note))
-            finally:
-                columns.add_lines(good)
+                parsed_lines.extend(_parse_one_by_one(block, path, first, note))
+            finally:  # extend has added the lines above an error
+                columns.add_lines(parsed_lines)
         first += len(block)
 
 
-def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
-    """Adds lines all at once, if each is as ``parse_line`` has it and has no blanks in its tag."""
+def _add_at_once(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
+    """Adds lines if ``parse_line`` accepts each of them, and no tag has blanks; returns whether it did so.
+
+    It is much faster than parsing the lines one by one. A few lines that ``parse_line`` accepts are refused.
+    """
     cells = split_lines(lines, 6)
     if cells is None:
         return False
     topics, stances, documents, ranks, scores, tags = cells
     if not b"".join(ranks).isdigit() or max(map(len, ranks)) > _MOST_DIGITS:
         return False
-    if b"".join(scores).translate(None, _OF_DECIMALS):
+    if b"".join(scores).translate(None, delete=_CHARACTERS_OF_DECIMALS):
         return False
     try:
         topic_ids = texts(topics)
         document_ids = texts(documents)
-        words = topic_ids, texts(stances), texts(tags)
-        values = np.fromiter(map(float, scores), np.float64, len(scores))
+        stance_words = texts(stances)
+        tag_words = texts(tags)
+        values = np.array([float(score) for score in scores], np.float64)
     except ValueError:  # not UTF-8, or not a number
         return False
     ids = [*topic_ids, *document_ids]
@@ -108,16 +112,26 @@ def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
     with np.errstate(over="ignore"):
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
-        numbers = np.arange(first, first + len(lines))
-        columns.add(words, document_ids, np.fromiter(map(int, ranks), np.int64, len(ranks)), values, numbers)
+        columns.add(
+            topics=topic_ids,
+            stances=stance_words,
+            documents=document_ids,
+            ranks=[int(rank) for rank in ranks],
+            scores=values,
+            tags=tag_words,
+            numbers=range(first, first + len(lines)),
+        )
     return is_finite
 
 
-def _parsed(
+def _parse_one_by_one(
     block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
+    """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
     for number, text in enumerate(decoded(block, path, first), first):
-        if not text.strip() and (note is None or not text):  # only a byte order mark leaves an empty text
+        is_only_mark = not text  # other lines have at least their end
+        is_skipped_blank = not text.strip() and note is None
+        if is_only_mark or is_skipped_blank:
             continue
         try:
             yield number, parse_line(text, path, number)
@@ -152,10 +166,11 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     check_unique(run.rankings)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
-    wrong = np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))
-    if wrong.size:
-        problem = f"the score {run.scores[wrong[0]]} is not finite as float32"
-        raise InputError(run.path, problem, "correct it", line=int(run.numbers[wrong[0]]))
+    is_finite = np.abs(run.scores) < _BEYOND_FLOAT32  # also False for NaN
+    if not is_finite.all():
+        wrong_line = np.argmin(is_finite)  # the first one
+        problem = f"the score {run.scores[wrong_line]} is not finite as float32"
+        raise InputError(run.path, problem, "correct it", line=int(run.numbers[wrong_line]))
     return run
 
 
@@ -165,8 +180,8 @@ def check_unique(run: Run) -> None:
     Raises:
         InputError: naming the line.
     """
-    documents = (run.documents[lines].tolist() for lines in run.by_topic.values())
-    if all(len(set(ids)) == len(ids) for ids in documents):
+    ids_by_topic = (run.documents[lines].tolist() for lines in run.by_topic.values())
+    if all(len(set(ids)) == len(ids) for ids in ids_by_topic):
         return
     seen = set()
     for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
@@ -197,14 +212,15 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
     Raises:
         ToucheError: if a score is not finite or a document occurs twice.
     """
-    ranked: dict[str, np.float32] = {}
+    score_by_document: dict[str, np.float32] = {}
     for document, score in hits:
-        if document in ranked:
+        if document in score_by_document:
             raise ToucheError(
                 f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
             )
-        ranked[document] = _float32(document, score)
-    ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)  # as Run.by_score
+        score_by_document[document] = _checked_score(document, score)
+    # By score, then by document, as Run.by_score.
+    ordered = sorted(score_by_document.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
 
 
@@ -230,30 +246,43 @@ def with_unmatched(
     """
     lowest = np.float32(min((score for _, score in hits), default=1.0))
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
-    return [*hits, *((id, score) for id in sorted(others, reverse=True))][:depth]
+    unmatched = [(id, score) for id in sorted(others, reverse=True)]
+    return [*hits, *unmatched][:depth]
 
 
 def format_run(
     topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
 ) -> str:
     """Formats the lines of one topic; scores have the fewest digits that restore the same float32."""
-    known = stances or {}
+    stance_by_document = stances or {}
     return "".join(
-        f"{topic} {known.get(document, 'Q0')} {document} {rank} {score!s} {tag}\n"
+        f"{topic} {stance_by_document.get(document, NO_STANCE)} {document} {rank} {score!s} {tag}\n"
         for rank, (document, score) in enumerate(ranked, 1)
     )
 
 
 def digits(scores: NDArray[np.float32]) -> list[str]:
-    """Returns scores with the fewest digits that restore the same float32, as ``str`` does."""
-    texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()[1:-1].split(",")
+    """Returns scores with the fewest digits that restore the same float32, as ``str`` does.
+
+    orjson writes them faster; ``str`` writes those that have an exponent, which have other forms in JSON.
+    """
+    if not len(scores):
+        return []
+    json_array = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    score_texts = json_array.strip("[]").split(",")
     sizes = np.abs(scores)
-    for index in np.flatnonzero((sizes >= _LEAST_EXPONENT) | ((sizes < _LEAST_FRACTION) & (sizes > 0))):
-        texts[index] = str(scores[index])
-    return texts if len(scores) else []
+    is_small = (sizes < _LEAST_WITHOUT_EXPONENT) & (sizes > 0)
+    for index in np.flatnonzero((sizes >= _LEAST_WITH_EXPONENT) | is_small):
+        score_texts[index] = str(scores[index])
+    return score_texts
 
 
-def _float32(document: str, score: float) -> np.float32:
+def _checked_score(document: str, score: float) -> np.float32:
+    """Returns a score as float32.
+
+    Raises:
+        ToucheError: if it is not a number, or not finite as float32.
+    """
     if isinstance(score, Real) and not isinstance(score, bool):
         rounded = as_float32(score)
         if isfinite(rounded):
@@ -283,7 +312,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     columns = split_columns(text, 5)
     if len(columns) < 6:
         problem = f"{len(columns)} columns instead of 6"
-        raise LineError("columns", path, problem=problem, remedy=_COLUMNS, line=number)
+        raise LineError("columns", path, problem=problem, remedy=_REMEDY, line=number)
     topic, stance, document, rank, score, tag = columns
     for what, id in (("topic", topic), ("document", document)):
         if not is_word(id):
@@ -291,7 +320,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
             raise LineError("id", path, problem=problem, remedy=NO_ID, line=number)
     if not _RANK.fullmatch(rank):
         problem = f"rank {quoted(rank)} is not a whole number"
-        raise LineError("rank", path, problem=problem, remedy=_COLUMNS, line=number)
+        raise LineError("rank", path, problem=problem, remedy=_REMEDY, line=number)
     value = decimal(score)
     if value is None or not isfinite(as_float32(value)):
         problem = f"score {quoted(score)} is not a finite number"
@@ -315,9 +344,11 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
     for path in paths:
         if is_file(path / RUN_FILE):
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
-    if [*map(str, paths)].count(STANDARD_INPUT) > 1:
+    if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
         raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    others = [str(path) for path in paths if only_runs and len(paths) > 1 and _is_other_file(path)]
+    others = list[str]()
+    if only_runs and len(paths) > 1:
+        others = [str(path) for path in paths if _is_other_file(path)]
     if others:
         are = "is not a run" if len(others) == 1 else "are not runs"
         raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")

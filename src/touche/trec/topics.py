@@ -1,6 +1,6 @@
 """Topics, and readers of their two formats."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def read_topics_xml(path: Path) -> list[Topic]:
     """
     seen: set[str] = set()
     topics = [_parse_topic(element, path, seen) for element in _parse_xml(path).iter("topic")]
-    return _not_empty(topics, path, "put a <topic> with <number> and <title> into it")
+    return _at_least_one(topics, path, "put a <topic> with <number> and <title> into it")
 
 
 def read_queries_jsonl(path: Path) -> list[Topic]:
@@ -82,7 +82,7 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
     """
     seen: set[str] = set()
     topics = [topic_of_query(_as_in_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
-    return _not_empty(topics, path, 'put one {"qid", "query"} on each line')
+    return _at_least_one(topics, path, 'put one {"qid", "query"} on each line')
 
 
 def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
@@ -91,16 +91,18 @@ def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
     if not is_beir:
         return fields
     metadata = fields.get("metadata")
-    details = metadata.items() if isinstance(metadata, dict) else ()
-    texts = {name: value for name, value in details if isinstance(value, str) or _is_objects(name, value)}
-    return {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": texts}
+    if not isinstance(metadata, dict):
+        metadata = {}
+    # Other projects may write values of any type.
+    details: dict[str, Any] = {name: value for name, value in metadata.items() if isinstance(value, str)}
+    objects = metadata.get("objects")
+    if isinstance(objects, list) and all(isinstance(part, str) for part in objects):
+        details["objects"] = objects
+    return {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": details}
 
 
-def _is_objects(name: str, value: Any) -> bool:
-    return name == "objects" and isinstance(value, list) and all(isinstance(part, str) for part in value)
-
-
-def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
+def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
+    """Returns the topics of a file; none are an InputError."""
     if not topics:
         raise InputError(path, "no topics in this file", remedy)
     return topics
@@ -110,14 +112,15 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     """Returns the topic in a line of queries.jsonl or rerank.jsonl."""
     number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
-    details = {name: value for name, value in original.items() if value} if isinstance(original, dict) else {}
-    texts = {"description": "", "narrative": ""} | details
+    details = {"objects": "", "description": "", "narrative": ""}
+    if isinstance(original, dict):
+        details |= {name: value for name, value in original.items() if value}  # null is an absent value
     return Topic(
         number=number,
         title=_folded(text_field(fields, "query", path, line)),
-        objects=_objects(details.get("objects", ""), path, line),
-        description=_folded(text_field(texts, "description", path, line)),
-        narrative=_folded(text_field(texts, "narrative", path, line)),
+        objects=_objects(details["objects"], path, line),
+        description=_folded(text_field(details, "description", path, line)),
+        narrative=_folded(text_field(details, "narrative", path, line)),
     )
 
 
@@ -132,6 +135,7 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
 
 
 def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
+    """Returns the topic in an element, whose attribute ``line`` is from ``_parse_xml``."""
     line = int(element.attrib["line"])
     number, title, description, narrative = (
         _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
@@ -152,7 +156,9 @@ def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
 
 def _parse_xml(path: Path) -> Element:
     """Parses XML without entities, and stores the line of each element in its attribute ``line``."""
-    parser = DefusedXMLParser(target=_LineNotingBuilder(lambda: int(parser.parser.CurrentLineNumber)))
+    builder = _LineNotingBuilder()
+    parser = DefusedXMLParser(target=builder)
+    builder.expat = parser.parser
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML)
     if len(content) == _LARGEST_XML:
@@ -171,15 +177,20 @@ def _parse_xml(path: Path) -> Element:
 
 
 class _LineNotingBuilder(TreeBuilder):
-    def __init__(self, current_line: Callable[[], int]) -> None:
-        super().__init__()
-        self._current_line = current_line
+    """Stores the line of each element in its attribute ``line``.
+
+    Attributes:
+        expat: the parser that calls this builder, and knows its current line.
+    """
+
+    expat: Any
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
-        return super().start(tag, attrs | {"line": str(self._current_line())})
+        return super().start(tag, attrs | {"line": str(self.expat.CurrentLineNumber)})
 
 
 def _folded(text: str) -> str:
+    """Returns a text with a blank in place of each white space."""
     return " ".join(text.split())
 
 
