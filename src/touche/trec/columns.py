@@ -418,7 +418,7 @@ class Columns:
         ranks: Sequence[int],
         scores: Sequence[float] | NDArray[np.float64],
         tags: Sequence[str],
-        numbers: Sequence[int],
+        numbers: Sequence[int] | NDArray[np.int64],
     ) -> None:
         """Adds lines; the columns are the attributes of ``Run``."""
         block = {

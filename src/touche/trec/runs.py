@@ -119,7 +119,7 @@ def _add_at_once(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
             ranks=[int(rank) for rank in ranks],
             scores=values,
             tags=tag_words,
-            numbers=range(first, first + len(lines)),
+            numbers=np.arange(first, first + len(lines)),
         )
     return is_finite
 
