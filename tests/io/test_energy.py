@@ -55,7 +55,7 @@ def test_a_counter_may_restart_more_than_once(zone: Zone) -> None:
 
 
 def test_counters_are_read_from_time_to_time(zone: Zone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy, "_PAUSE", 0.01)
+    monkeypatch.setattr(energy, "_SECONDS_BETWEEN_READINGS", 0.01)
     counter = zone("intel-rapl:0", "package-0", 0)
     read = Event()
     original = energy.read_counters

@@ -14,7 +14,7 @@ from touche.io.opening import md5, read_lines
 SLOW = """
 import logging, sys, time
 from touche.io import progress
-progress._DELAY, level = float(sys.argv[1]), sys.argv[2]
+progress._SECONDS_WITHOUT_BAR, level = float(sys.argv[1]), sys.argv[2]
 logging.getLogger("touche").setLevel(level)
 for number in progress.watched(range(8), "counting", "sheep", 8):
     time.sleep(0.15)
@@ -55,7 +55,7 @@ import time
 seconds = []
 time.sleep = seconds.append
 time.monotonic = lambda: sum(seconds)
-{SLOW.replace("_DELAY, level", "_INTERVAL, level")}
+{SLOW.replace("_SECONDS_WITHOUT_BAR, level", "_SECONDS_BETWEEN_LINES, level")}
 """
 
 

@@ -10,7 +10,7 @@ from touche.errors import ToucheError
 
 POINTER = ctypes.c_void_p
 NUMBER = ctypes.c_int64
-_DIGEST = 65  # hexadecimal digits of a SHA-256, and C's final zero byte
+_DIGEST_SIZE = 65  # bytes: the hexadecimal digits of a SHA-256, and C's final zero byte
 
 
 def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
@@ -25,7 +25,7 @@ def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
     """
     try:
         library = ctypes.CDLL(str(path))
-        digest = (ctypes.c_char * _DIGEST).in_dll(library, "source").value.decode()
+        digest = (ctypes.c_char * _DIGEST_SIZE).in_dll(library, "source").value.decode()
         source = path.with_suffix(".c")  # an installation has no sources
         if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != digest:
             raise ValueError(f"{source.name} has changed since it was compiled")

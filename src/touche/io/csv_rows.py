@@ -9,7 +9,7 @@ from touche.errors import InputError
 from touche.io.opening import decoded
 
 _LONGEST_FIELD = 1 << 26  # characters; a longer field means an open quote
-_limiting = threading.Lock()
+_limit_lock = threading.Lock()  # csv has one limit for all threads
 
 
 def read_rows(
@@ -27,18 +27,21 @@ def read_rows(
     Raises:
         InputError: if a line is not UTF-8, or a row is broken.
     """
-    rows = csv.reader(decoded(iter(read_line, b""), path, first), delimiter=delimiter, strict=True)
+    lines = iter(read_line, b"")  # until the end of the file
+    rows = csv.reader(decoded(lines, path, first), delimiter=delimiter, strict=True)
     try:
-        for row in iter(lambda: _next_row(rows), None):
+        row = _next_row(rows)
+        while row is not None:
             yield first - 1 + rows.line_num, row
+            row = _next_row(rows)
     except csv.Error as error:
         line = first - 1 + rows.line_num
         raise InputError(path, f"broken CSV ({error})", remedy, line=line) from error
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """Returns the next row, which may have long fields; the limit of the process is the same afterwards."""
-    with _limiting:
+    """Returns the next row, or None; the row may have long fields, whose limit is restored afterwards."""
+    with _limit_lock:
         before = csv.field_size_limit(_LONGEST_FIELD)
         try:
             return next(rows, None)

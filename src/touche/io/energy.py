@@ -7,7 +7,7 @@ from threading import Event, Lock, Thread
 
 POWERCAP = Path("/sys/class/powercap")
 _PACKAGE = re.compile("intel-rapl:[0-9]+")  # also AMD's; zones within a package have two numbers
-_PAUSE = 60  # seconds between readings, because a counter can restart after some minutes
+_SECONDS_BETWEEN_READINGS = 60  # because a counter can restart after some minutes
 
 Counters = dict[str, tuple[int, int]]
 """The counter of each processor package and the number at which it restarts, in microjoules."""
@@ -31,18 +31,20 @@ class EnergyMeter(AbstractContextManager["EnergyMeter"]):
         self._ended.set()
 
     def joules(self) -> float | None:
-        """Returns the energy until now; None if it is not reported, or a counter is unreadable."""
+        """Returns the energy until now; None if it is not reported, or a counter was unreadable once."""
         with self._lock:
             counters = read_counters()
             if counters.keys() != self._counters.keys():
                 counters = {}
             for package, (count, limit) in counters.items():
-                self._microjoules += (count - self._counters[package][0]) % limit
+                earlier_count, _ = self._counters[package]
+                self._microjoules += (count - earlier_count) % limit  # a restarted counter begins at 0
             self._counters = counters
             return self._microjoules / 1e6 if counters else None
 
     def _watch(self) -> None:
-        while not self._ended.wait(_PAUSE):
+        """Reads the counters often enough to notice every restart."""
+        while not self._ended.wait(_SECONDS_BETWEEN_READINGS):
             self.joules()
 
 

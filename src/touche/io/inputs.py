@@ -32,8 +32,8 @@ class _Command:
     written: set[Identity] = field(default_factory=set)
 
 
-_running: list[_Command] = []
-_folders: ContextVar[list[Path] | None] = ContextVar("folders", default=None)
+_running: list[_Command] = []  # a command, the functions that it calls, and those of other threads
+_folders: ContextVar[list[Path] | None] = ContextVar("folders", default=None)  # that the command has made
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def command_running(*, is_typed: bool = True) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for folder in folders:
+        for folder in reversed(folders):
             with suppress(OSError):  # not empty, or missing
                 folder.rmdir()
         raise
@@ -94,10 +94,10 @@ def add_output(path: Path) -> None:
 
 
 def add_folders(folders: Iterable[Path]) -> None:
-    """Records folders that the running command makes, the deepest first, as an error removes them."""
+    """Records folders that the running command makes, parents first; an error removes the last ones first."""
     recorded = _folders.get()
     if recorded is not None:
-        recorded[:0] = folders
+        recorded.extend(folders)
 
 
 def is_input(path: Path) -> bool:

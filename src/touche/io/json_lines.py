@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.io.opening import bytes_of_lines, decoded
+from touche.io.opening import bytes_of_lines, check_utf8
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -40,7 +40,7 @@ def records_of_lines(
         try:
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
-            _ = [*decoded([line], path, number)]  # because a wrong encoding needs another remedy
+            check_utf8([line], path, number)  # because its error has another remedy
             problem = f"broken JSON ({error})"
             raise InputError(path, problem, "repair or remove the line", line=number) from error
         if not isinstance(fields, dict):

@@ -7,9 +7,19 @@ from html import escape
 
 Row = Sequence[str]  # the cells, as marked-up text
 
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+# LaTeX's commands for special characters.
+_LATEX_COMMANDS = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "–": "--",
+    }
+)
 
 
 def markdown_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
@@ -63,7 +73,7 @@ def markdown_text(text: str) -> str:
 
 def latex_text(text: str) -> str:
     """Escapes what LaTeX reads as markup."""
-    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: _LATEX[match[0]], text).replace("–", "--")
+    return text.translate(_LATEX_COMMANDS)
 
 
 def html_text(text: str) -> str:

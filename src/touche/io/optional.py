@@ -17,8 +17,9 @@ def installing(extra: str) -> str:
     """Returns the command that installs an extra; in a clone, the command installs the clone."""
     root = clone()
     package = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
+    command = f"pip install {package}"
     wheel = _WITHOUT_DEPENDENCIES.get(extra)
-    return f"pip install {package}" + (f" && pip install --no-deps {wheel}" if wheel else "")
+    return f"{command} && pip install --no-deps {wheel}" if wheel else command
 
 
 def imported(module: str, extra: str) -> Any:

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_PATIENCE = 60  # seconds for one command of git
+_GIT_TIMEOUT = 60  # seconds for one command
 RECORD = "origin.json"  # in an sdist, which has no git: commit, repository, time, and the files' SHA-256
-_OWN = (".", ":(exclude,glob)**/__pycache__/**")  # git's pattern for the folder's files
+# git's patterns for the files of a folder, whose bytecode does not count.
+_FILES_OF_FOLDER = (".", ":(exclude,glob)**/__pycache__/**")
 
 
 def clone() -> Path | None:
@@ -33,15 +34,25 @@ def origin(folder: Path) -> dict[str, str]:
         return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
     if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
         return {"revision": "unknown", "source": "unknown"}
-    no_filters = _without_filters(folder)
-    commit = _git(folder, "rev-parse", "HEAD") if no_filters is not None else ""
-    status = [*(no_filters or ()), "status", "--porcelain", "--ignore-submodules=all"]
-    if commit and (_git(folder, *status, "--untracked-files=no") or _git(folder, *status, "--", *_OWN)):
-        commit += "-dirty"
     url = _git(folder, "remote", "get-url", "origin")
     # Local paths and access tokens stay private.
-    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
-    return {"revision": commit or "unknown", "source": source or "unknown"}
+    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else "unknown"
+    return {"revision": _revision(folder) or "unknown", "source": source}
+
+
+def _revision(folder: Path) -> str:
+    """Returns the commit of a folder, as in ``origin``; empty if there is none, or its status is unknown."""
+    no_filters = _without_filters(folder)
+    if no_filters is None:
+        return ""
+    commit = _git(folder, "rev-parse", "HEAD")
+    status = [*no_filters, "status", "--porcelain", "--ignore-submodules=all"]
+    if commit and (
+        _git(folder, *status, "--untracked-files=no")  # changes in the whole repository
+        or _git(folder, *status, "--", *_FILES_OF_FOLDER)
+    ):
+        commit += "-dirty"
+    return commit
 
 
 def commit_time(folder: Path) -> int:
@@ -71,14 +82,16 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
 
 
 def _is_unchanged(record: dict[str, Any], folder: Path) -> bool:
+    """Returns whether the files of an sdist are as recorded, and a folder in it has no other file."""
     root = clone() or folder
-    files = {name: root / name for name in record["files"]}
-    if not all(file.is_file() and _sha256(file) == record["files"][name] for name, file in files.items()):
-        return False
-    if folder.resolve() == root:
+    digests: dict[str, str] = record["files"]
+    for name, digest in digests.items():
+        if not (root / name).is_file() or _sha256(root / name) != digest:
+            return False
+    if folder.resolve() == root:  # which may have new files, such as an environment
         return True
-    own = (path for path in folder.resolve().rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return all(str(path.relative_to(root)) in files for path in own)
+    paths = (path for path in folder.resolve().rglob("*") if path.is_file())
+    return all(str(path.relative_to(root)) in digests or "__pycache__" in path.parts for path in paths)
 
 
 def _sha256(path: Path) -> str:
@@ -92,15 +105,17 @@ def _without_filters(folder: Path) -> list[str] | None:
     off, or git is too old to list them.
     """
     listed = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
-    words = iter(listed)  # scopes and keys by turns
-    keys = [key for scope, key in zip(words, words, strict=False) if scope in ("local", "worktree")]
-    filters = {key.rpartition(".")[0] for key in keys if key.startswith("filter.")}
-    if not keys or any("=" in name for name in filters):
+    scopes = listed[0::2]  # scopes and keys take turns
+    keys = listed[1::2]
+    own_keys = [key for scope, key in zip(scopes, keys, strict=False) if scope in ("local", "worktree")]
+    filters = {key.rpartition(".")[0] for key in own_keys if key.startswith("filter.")}
+    has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =
+    if not own_keys or has_impossible_name:
         return None
-    settings = [
-        f"{name}.{key}" for name in sorted(filters) for key in ("clean=", "process=", "required=false")
-    ]
-    return [word for setting in settings for word in ("-c", setting)]
+    options = list[str]()
+    for name in sorted(filters):
+        options += ["-c", f"{name}.clean=", "-c", f"{name}.process=", "-c", f"{name}.required=false"]
+    return options
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -111,9 +126,10 @@ def _git(folder: Path, *arguments: str) -> str:
     options = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     command = ["git", *options, "-C", str(folder), *arguments]
     environment = os.environ | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
-    quiet: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "env": environment}
     try:
-        result = subprocess.run(command, timeout=_PATIENCE, **quiet)
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment, timeout=_GIT_TIMEOUT
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return result.stdout.strip() if result.returncode == 0 else ""

@@ -18,7 +18,7 @@ from touche.errors import ToucheError
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-_starting = threading.Lock()
+_script_lock = threading.Lock()  # of the script's names, which ``_without_script`` hides
 
 
 class CannotStartError(ToucheError):
@@ -90,22 +90,21 @@ def in_order(
         hand_out: submits one item to a process.
         processes: the number of processes.
     """
-    under_way: deque[tuple[_T, Future[_R]]] = deque()
+    pending: deque[tuple[_T, Future[_R]]] = deque()
     for item in items:
-        under_way.append((item, hand_out(item)))
-        if len(under_way) > 2 * processes:
-            yield under_way.popleft()
-    while under_way:
-        yield under_way.popleft()
+        pending.append((item, hand_out(item)))
+        if len(pending) > 2 * processes:  # so that each process has its next item already
+            yield pending.popleft()
+    yield from pending
 
 
 @contextmanager
 def _without_script() -> Iterator[None]:
     """Hides the path and name of the user's script, which new processes would import."""
-    with _starting:
+    with _script_lock:
         script = vars(sys.modules["__main__"])
         hidden = {name: value for name, value in script.items() if name in ("__file__", "__spec__")}
-        script.update(dict.fromkeys(hidden))
+        script.update(dict.fromkeys(hidden))  # sets them to None
         try:
             yield
         finally:
@@ -113,6 +112,7 @@ def _without_script() -> Iterator[None]:
 
 
 def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    """Begins a process; it calls the function that was passed to ``Pool``."""
     # Without this thread, a worker whose parent was killed would wait for work forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if begin:
@@ -120,6 +120,7 @@ def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
 
 
 def _end_with_parent() -> None:
+    """Waits for the end of the parent process, then ends this process at once."""
     parent = parent_process()
     if parent:
         parent.join()

@@ -16,8 +16,8 @@ from touche.errors import one_line
 
 _T = TypeVar("_T")
 
-_DELAY = 2.0  # seconds until a bar appears
-_INTERVAL = 30.0  # seconds between lines where no bar can be drawn
+_SECONDS_WITHOUT_BAR = 2.0  # before a bar appears
+_SECONDS_BETWEEN_LINES = 30.0  # where no bar can be drawn
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -41,16 +41,18 @@ class _Lines(_NoBar):
         self._what = what
         self._unit = unit
         self._total = total
-        self._first = self._done = done
-        self._began = self._shown = time.monotonic()
+        self._done_before = done
+        self._done = done
+        self._begin_time = time.monotonic()
+        self._last_line_time = self._begin_time
 
     def update(self, count: int) -> None:
         """Adds a count; writes a line if it is time."""
         self._done += count
         now = time.monotonic()
-        if now - self._shown >= _INTERVAL:
-            self._shown = now
-            self._write(now - self._began)
+        if now - self._last_line_time >= _SECONDS_BETWEEN_LINES:
+            self._last_line_time = now
+            self._write(now - self._begin_time)
 
     def counting(self, items: Iterable[_T]) -> Iterator[_T]:
         """Yields the items and counts them."""
@@ -71,7 +73,7 @@ class _Lines(_NoBar):
                 prefix=self._what,
                 unit=self._unit if self._unit == "B" else f" {self._unit}",
                 unit_scale=self._unit == "B",
-                initial=self._first,
+                initial=self._done_before,
             )
         )
 
@@ -141,7 +143,7 @@ def bar(
         initial=done,
         unit=unit if unit == "B" else f" {unit}",
         unit_scale=unit == "B",
-        delay=_DELAY,
+        delay=_SECONDS_WITHOUT_BAR,
         leave=False,
         dynamic_ncols=True,
     )
@@ -151,23 +153,33 @@ def say(line: str) -> None:
     """Writes a line to standard error; a bar on that line moves below it."""
     if not sys.stderr:  # closed by the caller
         return
-    wide = get_terminal_size().columns - 1 if "tqdm" in sys.modules and sys.stderr.isatty() else 0
-    blank = f"\r{'':{wide}}\r" if wide else ""
+    blank = ""
+    may_have_bar = "tqdm" in sys.modules and sys.stderr.isatty()
+    if may_have_bar:  # blanks overwrite it, and tqdm draws it again on the next line
+        spaces = " " * (get_terminal_size().columns - 1)
+        blank = f"\r{spaces}\r"
     sys.stderr.write(f"{blank}{one_line(line)}\n")  # in one call, so that lines of threads do not mix
 
 
 def processors() -> int:
     """Returns the number of processors that this process may use, rounded up."""
-    # macOS has no sched_getaffinity.
-    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(own, ceil(_limit_of_container() or own))
+    of_process = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # macOS has none
+        of_process = len(os.sched_getaffinity(0))
+    of_container = _processors_of_container()
+    return min(of_process, ceil(of_container)) if of_container > 0 else of_process
 
 
-def _limit_of_container() -> float:
-    """Returns how many processors a container may use (``docker run --cpus``), or 0 without a limit."""
-    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):  # versions 2 and 1
-        # Without a limit, version 2 has the word max, which is a ValueError, and version 1 has -1.
-        with suppress(OSError, ValueError):
-            limit, period = " ".join((_CGROUP / file).read_text(encoding="ascii") for file in files).split()
-            return max(0, int(limit) / int(period))
+def _processors_of_container() -> float:
+    """Returns how many processors a container may use (``docker run --cpus``); 0 or less without a limit.
+
+    The kernel states the processor time that the container may use in each period, both in microseconds.
+    """
+    files_of_cgroup_v2 = ["cpu.max"]  # both numbers, or the word max instead of the first
+    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # the first may be -1
+    for files in (files_of_cgroup_v2, files_of_cgroup_v1):
+        with suppress(OSError, ValueError):  # the other version, or no limit
+            contents = [(_CGROUP / file).read_text(encoding="ascii") for file in files]
+            quota, period = " ".join(contents).split()
+            return int(quota) / int(period)
     return 0

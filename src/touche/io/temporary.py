@@ -22,9 +22,8 @@ def temporary_folder(prefix: str, *, mounted: bool = False, within: Path | None 
     """Creates a temporary folder, and removes it at the end.
 
     It is created in a private folder: in the user's cache folder, or in ``touche-UID`` in TMPDIR if TMPDIR is
-        set.
-    Folders of killed processes are removed from the private folder first. If the private folder cannot be
-    created or locked, the system's folder of temporary files is used, and nothing is removed there.
+    set. Folders of killed processes are removed from the private folder first. If the private folder cannot
+    be created or locked, the system's folder of temporary files is used, and nothing is removed there.
 
     Args:
         prefix: prefix of its name.
@@ -37,8 +36,7 @@ def temporary_folder(prefix: str, *, mounted: bool = False, within: Path | None 
         ToucheError: if it cannot be created.
     """
     try:
-        new = _locked_folder(prefix, mounted, within)
-        folder, lock = new or (tempfile.mkdtemp(prefix=prefix, dir=within), None)
+        folder, lock = _locked_folder(prefix, mounted, within)
     except OSError as error:
         if within:
             raise InputError(
@@ -54,33 +52,39 @@ def temporary_folder(prefix: str, *, mounted: bool = False, within: Path | None 
         yield Path(folder)
 
 
-def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str, int] | None:
-    """Returns a new folder in a private or another folder, and its open lock; None if this is impossible."""
+def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str, int | None]:
+    """Returns a new folder and the descriptor of its lock, which is None if a lock is impossible.
+
+    The arguments are those of ``temporary_folder``.
+    """
     with suppress(OSError):
-        private = within or _private_folder(mounted)
-        _remove_abandoned(private, prefix if within else "")
+        parent = within or _private_folder(mounted)
+        _remove_abandoned(parent, prefix if within else "")
         while True:
-            folder = tempfile.mkdtemp(prefix=prefix, dir=private)
+            folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
             try:
                 return folder, _lock(folder, fcntl.LOCK_EX)
             except FileNotFoundError:  # another process has removed it before it was locked
                 continue
             except OSError as error:
                 shutil.rmtree(folder)
-                _warn_without_locks(private, error.strerror)
+                _warn_without_locks(parent, error.strerror)
                 raise
-    return None
+    return tempfile.mkdtemp(prefix=prefix, dir=within), None
 
 
 @cache
-def _warn_without_locks(private: Path, reason: str) -> None:
-    """Warns once per process."""
+def _warn_without_locks(parent: Path, reason: str) -> None:
+    """Warns once per process, folder and reason."""
     remedy = f"remove the folders touche-* that killed processes leave in {tempfile.gettempdir()}"
-    _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
+    _log.warning("%s: folders cannot be locked (%s); %s", parent, reason, remedy)
 
 
 def _private_folder(mounted: bool) -> Path:
     """Returns the folder that only this user can enter.
+
+    Args:
+        mounted: whether containers mount its folders, so that it must not be in the cache folder.
 
     Raises:
         OSError: if it cannot be created, belongs to another user, or is open to others.
@@ -93,14 +97,18 @@ def _private_folder(mounted: bool) -> Path:
         raise NotADirectoryError
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = private.lstat()
-    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077:
+    is_own_folder = status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode)
+    is_open_to_others = status.st_mode & 0o077
+    if is_open_to_others or not is_own_folder:
         raise PermissionError
     return private
 
 
-def _remove_abandoned(private: Path, prefix: str) -> None:
-    """Removes folders without a lock; a lock ends with its process."""
-    for path in [path for path in private.iterdir() if path.name.startswith(prefix)]:
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Removes folders whose names have a prefix, and which have no lock; a lock ends with its process."""
+    for path in list(parent.iterdir()):
+        if not path.name.startswith(prefix):
+            continue
         with suppress(OSError):  # locked, not a folder, or removed meanwhile
             lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
@@ -117,7 +125,7 @@ def _lock(folder: str | Path, how: int) -> int:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, how)
-        os.stat(folder)  # noqa: PTH116
+        os.stat(folder)  # noqa: PTH116 (raises if the folder was removed)
     except BaseException:
         os.close(lock)
         raise

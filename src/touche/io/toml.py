@@ -20,9 +20,9 @@ Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")
 """Name of a file inside its folder."""
 Positive = Annotated[float, Meta(gt=0)]
 
-_LARGEST = 100_000  # bytes; real files have less than 20,000
-_DOTS = 500  # in a line; tomllib's memory grows with the square of the dots in a key
-_BOUND = 1 << 63  # TOML guarantees no larger integer
+_MOST_BYTES = 100_000  # of a file; real files have less than 20,000
+_MOST_DOTS = 500  # in a line; tomllib's memory grows with the square of the dots in a key
+_NUMBER_LIMIT = 1 << 63  # TOML guarantees no larger integer
 _ANY_KEY = "..."  # msgspec's name for any key of a table
 
 
@@ -40,15 +40,15 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: if the file cannot be read, is not UTF-8 or TOML, or contains another text or number.
     """
     with open_binary(path) as file:
-        content = file.read(_LARGEST + 1)
+        content = file.read(_MOST_BYTES + 1)
     lines = content.splitlines(keepends=True)
-    if len(content) > _LARGEST or any(line.count(b".") > _DOTS for line in lines):
-        problem = f"larger than {_LARGEST} bytes, or more than {_DOTS} dots in a line"
+    if len(content) > _MOST_BYTES or any(line.count(b".") > _MOST_DOTS for line in lines):
+        problem = f"larger than {_MOST_BYTES} bytes, or more than {_MOST_DOTS} dots in a line"
         raise InputError(path, problem, "check that this is the right file")
     text = "".join(decoded(lines, path))
     try:
         tables = tomllib.loads(text)
-        problem = next(_unfit(tables, ""), "")
+        problem = next(_problems(tables, ""), "")
     except (ValueError, RecursionError) as error:
         raise InputError(path, f"broken TOML ({error})", "repair the file") from error
     if problem:
@@ -56,18 +56,24 @@ def read_toml(path: Path) -> dict[str, Any]:
     return tables
 
 
-def _unfit(value: Any, key: str) -> Iterator[str]:
-    """Yields problems of texts with control characters, and of numbers that TOML does not guarantee."""
+def _problems(value: Any, key: str) -> Iterator[str]:
+    """Yields problems of texts with control characters, and of numbers that TOML does not guarantee.
+
+    Args:
+        value: a table, a list, or another value.
+        key: its key with the keys of all tables around it, such as ``corpora.full``.
+    """
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _unfit(name, f"{key}.{name}".lstrip("."))
-            yield from _unfit(item, f"{key}.{name}".lstrip("."))
+            item_key = f"{key}.{name}" if key else name
+            yield from _problems(name, item_key)
+            yield from _problems(item, item_key)
     elif isinstance(value, list):
         for number, item in enumerate(value, 1):
-            yield from _unfit(item, f"{key}[{number}]")
+            yield from _problems(item, f"{key}[{number}]")
     elif isinstance(value, str) and not "".join(value.split()).isprintable():
         yield f"{key}: a character that cannot be shown"
-    elif isinstance(value, int | float) and not abs(value) < _BOUND:
+    elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # also NaN
         yield f"{key}: a number that is not finite, or too large"
 
 
@@ -86,15 +92,17 @@ def read_record(path: Path, kind: type[Table]) -> Table:
     try:
         return convert(tables, kind)
     except ValidationError as error:
-        text, _, steps = str(error).partition(" - at `$")
+        message = str(error)  # such as: Expected `str`, got `int` - at `$.corpora[...].files[0]`
+        text, _, location = message.partition(" - at `$")
         problem, _, remedy = text.partition("; ")
-        path_of_key, value = _located(tables, re.findall(r"[^.\[\]`]+|\.\.\.", steps), kind, str(error))
-        key = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path_of_key)
+        steps = re.findall(r"[^.\[\]`]+|\.\.\.", location)
+        keys, value = _located(tables, steps, kind, message)
+        key = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
         unknown = re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL)
         if unknown:
-            whole = schema(kind)
-            words = dict.fromkeys(_words(whole, path_of_key, whole["$defs"]))
-            remedy = choice(unknown[1] or unknown[2], words)
+            whole_schema = schema(kind)
+            known = dict.fromkeys(_known_words(whole_schema, keys, whole_schema["$defs"]))
+            remedy = choice(unknown[1] or unknown[2], known)
         elif not isinstance(value, dict | list):
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
@@ -103,33 +111,62 @@ def read_record(path: Path, kind: type[Table]) -> Table:
 
 
 def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:
-    """Returns the path to the wrong key, and its value; msgspec does not name the entry of a table."""
-    path = list[str | int]()
-    value = tables = deepcopy(tables)
+    """Returns the keys and indices that lead to a wrong value, and the value.
+
+    Args:
+        tables: the content of the file.
+        steps: the keys and indices in msgspec's message, which has ``...`` for a key that the record does not
+            name.
+        kind: the type of the record.
+        message: the message.
+    """
+    keys = list[str | int]()
+    tables = deepcopy(tables)  # because entries are removed from it
+    value = tables
     for step in steps:
-        for name, entry in list(value.items()) if step == _ANY_KEY else ():
-            value.clear()
-            value[name] = entry
-            try:
-                convert(tables, kind)
-            except ValidationError as error:
-                if str(error) == message:
-                    step = name
-                    break
-        path.append(int(step) if isinstance(value, list) else step)
-        value = value[path[-1]]
-    return path, value
+        key: str | int = step
+        if step == _ANY_KEY:
+            key = _isolate_wrong_entry(value, tables, kind, message)
+        elif isinstance(value, list):
+            key = int(step)
+        keys.append(key)
+        value = value[key]
+    return keys, value
 
 
-def _words(part: dict[str, Any], path: Sequence[str | int], definitions: dict[str, Any]) -> Iterator[str]:
-    """Yields the keys and words that a JSON schema allows at a path."""
-    part = definitions[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message: str) -> str:
+    """Removes all entries of a table except the one that causes an error; returns its key."""
+    for key, entry in list(table.items()):
+        table.clear()
+        table[key] = entry
+        try:
+            convert(tables, kind)
+        except ValidationError as error:
+            if str(error) == message:
+                break
+    return key
+
+
+def _known_words(
+    part: dict[str, Any], keys: Sequence[str | int], definitions: dict[str, Any]
+) -> Iterator[str]:
+    """Yields the keys and words that a JSON schema allows.
+
+    Args:
+        part: the schema, or a part of it.
+        keys: the keys and indices that lead from this part to the place of the words.
+        definitions: the parts to which the schema refers by their names.
+    """
+    if "$ref" in part:
+        part = definitions[part["$ref"].rpartition("/")[2]]
     for option in part.get("anyOf", ()):
-        yield from _words(option, path, definitions)
-    if not path:
-        yield from [*part.get("properties", ()), *map(str, part.get("enum", ()))]
-    else:
-        entries = part.get("items" if isinstance(path[0], int) else "additionalProperties")
-        inner = part.get("properties", {}).get(path[0], entries)
-        if isinstance(inner, dict):
-            yield from _words(inner, path[1:], definitions)
+        yield from _known_words(option, keys, definitions)
+    if not keys:
+        yield from part.get("properties", ())
+        yield from map(str, part.get("enum", ()))
+        return
+    first, *others = keys
+    any_entry = part.get("items" if isinstance(first, int) else "additionalProperties")
+    inner = part.get("properties", {}).get(first, any_entry)
+    if isinstance(inner, dict):
+        yield from _known_words(inner, others, definitions)

@@ -28,7 +28,7 @@ class _Block:
 
     Attributes:
         inputs: the files that it must not replace.
-        parts: the hidden files with the new content, by the files that they will replace.
+        parts: the hidden files with the new content, by their targets, which they will replace.
         removed: the files that are removed, because the new output has none of this name.
         locks: closes the locks of the hidden files.
     """
@@ -46,14 +46,16 @@ class _Block:
         self.parts[target] = part
 
     def parts_from(self, first: Path) -> dict[Path, Path]:
-        """Returns the hidden files, and that of ``first``, if it was written, before the others."""
+        """Returns the hidden files; that of ``first``, if it was written, comes before the others."""
         target = Path(os.path.realpath(first))
-        return dict(sorted(self.parts.items(), key=lambda pair: pair[0] != target))
+        if target not in self.parts:
+            return self.parts
+        return {target: self.parts[target]} | self.parts
 
 
-# Errors of writing to an open file.
-_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-_block: ContextVar[_Block | None] = ContextVar("block", default=None)
+# Numbers of errors of writing to an open file.
+_WRITING_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+_block: ContextVar[_Block | None] = ContextVar("block", default=None)  # the innermost ``together``
 
 
 def make_folder(path: Path) -> None:
@@ -76,7 +78,8 @@ def make_folder(path: Path) -> None:
     """
     check_path(path)
     try:
-        add_folders(folder for folder in (path, *path.parents) if not os.path.lexists(folder))
+        missing = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
+        add_folders(reversed(missing))
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"cannot be created ({error.strerror})"
@@ -166,7 +169,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
         True
     """
     block = None if is_cache else _block.get()
-    with _input_errors(path, _WRITING), ExitStack() as stack:
+    with _input_errors(path, _WRITING_ERRORS), ExitStack() as stack:
         with _input_errors(path):
             target = path if is_cache else _target_of_writing(path, is_update=is_update)
             part, file = stack.enter_context(_hidden_part(target))
@@ -228,37 +231,42 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
 
     Args:
         path: the file, whose folder must exist.
-        on_waiting: called if another process has the lock.
+        on_waiting: called if another process has the lock; ``bool()`` does nothing.
 
     Raises:
         InputError: if the folder cannot be written.
     """
-    name = path.with_name(f".{path.name}.lock")
+    lock_file = path.with_name(f".{path.name}.lock")
     with _input_errors(path):
-        lock = _open_locked(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, on_waiting=on_waiting)
+        lock = _open_locked(lock_file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, on_waiting=on_waiting)
     try:
         yield
     finally:
-        name.unlink(missing_ok=True)
+        lock_file.unlink(missing_ok=True)
         os.close(lock)
 
 
 def _open_locked(
     path: str | Path, flags: int, mode: int = 0o666, on_waiting: Callable[[], object] = bool
 ) -> int:
-    """Opens and locks a file that other processes may remove meanwhile; some file systems have no locks."""
+    """Opens and locks a file that other processes may remove meanwhile; returns its descriptor.
+
+    On file systems without locks, the file is only opened.
+    """
     while True:
-        file = os.open(path, flags, mode)
+        descriptor = os.open(path, flags, mode)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # another process has the lock
             on_waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError:
-            return file
-        if identities([Path(path)]) == {(os.fstat(file).st_dev, os.fstat(file).st_ino)}:
-            return file
-        os.close(file)
+            return descriptor
+        status = os.fstat(descriptor)
+        is_still_there = identities([Path(path)]) == {(status.st_dev, status.st_ino)}
+        if is_still_there:
+            return descriptor
+        os.close(descriptor)
 
 
 @contextmanager
@@ -267,13 +275,15 @@ def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[No
 
     Args:
         path: the path.
-        only: the numbers of the errors, if others, and those that name a file, may be about another file.
+        only: the numbers of the errors; others, and those that name a file, pass, because they may be about
+            another file. None for all errors.
     """
     check_path(path)
     try:
         yield
     except OSError as error:
-        if only is not None and (error.errno not in only or error.filename is not None):
+        may_be_of_other_file = only is not None and (error.errno not in only or error.filename is not None)
+        if may_be_of_other_file:
             raise
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
 
@@ -281,14 +291,14 @@ def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[No
 @contextmanager
 def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file."""
-    earlier = None if target.is_symlink() else _status(target)
-    part = _hidden(target, "part")
+    earlier_status = None if target.is_symlink() else _status(target)
+    part = _hidden_name(target, "part")
     # Not mkstemp, because its permissions ignore the umask.
-    opener = partial(_open_locked, mode=0o600 if earlier else 0o666)
+    opener = partial(_open_locked, mode=0o600 if earlier_status else 0o666)
     with open(part, "xb", opener=opener) as file:
         try:
-            if earlier:
-                _keep_permissions(file.fileno(), earlier)
+            if earlier_status:
+                _keep_permissions(file.fileno(), earlier_status)
             yield part, file
         except BaseException:
             part.unlink(missing_ok=True)
@@ -296,47 +306,62 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 
 def _remove_abandoned(target: Path, kind: str) -> None:
-    """Removes hidden files that killed processes have left; the lock of a file ends with its process."""
-    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.{kind}")
+    """Removes hidden files that killed processes have left; the lock of a file ends with its process.
+
+    Args:
+        target: the file next to which they are.
+        kind: a regular expression for the end of their names.
+    """
+    name_pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.{kind}")
     with suppress(OSError):  # the folder may not be readable
-        for path in [path for path in target.parent.iterdir() if name.fullmatch(path.name)]:
+        for path in list(target.parent.iterdir()):
+            if not name_pattern.fullmatch(path.name):
+                continue
             with suppress(OSError), path.open("rb") as file:  # locked, or removed meanwhile
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
 
 
-def _hidden(target: Path, kind: str) -> Path:
-    """Returns an unused hidden name next to a file."""
+def _hidden_name(target: Path, kind: str) -> Path:
+    """Returns an unused hidden name next to a file, which ends in ``kind``."""
     return target.with_name(f".{target.name}.{token_hex(8)}.{kind}")
 
 
 def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     """Replaces files by hidden files, and removes others, all or none; signals wait.
 
-    If the system fails after the first replacement, the other files are replaced as far as possible.
+    The replacement of the first file decides: if it fails, all earlier files return; if the system fails
+    afterwards, the other files are replaced as far as possible.
+
+    Args:
+        parts: the hidden files by their targets.
+        removed: the files to remove.
     """
     first, *others = parts
     for part in parts.values():
         add_output(part)
-    with locked(first) if others or removed else nullcontext(), _undisturbed():
+    are_several = others or removed
+    with locked(first) if are_several else nullcontext(), _undisturbed():
         existing = [target for target in (*others, *removed) if target.exists()]
-        earlier = {target: _hidden(target, "earlier") for target in existing}
+        hidden_by_target = {target: _hidden_name(target, "earlier") for target in existing}
         try:
-            for target, hidden in earlier.items():
+            for target, hidden in hidden_by_target.items():
                 target.rename(hidden)
             parts[first].replace(first)
         finally:
-            if parts[first].exists():  # not replaced
-                parts[first].unlink()
-                for target, hidden in earlier.items():
-                    if hidden.exists():
-                        hidden.rename(target)
-            else:
-                with ExitStack() as stack:  # does all, the last first, even after an error
-                    for hidden in earlier.values():
+            is_first_replaced = not parts[first].exists()
+            if is_first_replaced:
+                # The stack continues after an error, and begins with the last callback.
+                with ExitStack() as stack:
+                    for hidden in hidden_by_target.values():
                         stack.callback(hidden.unlink, missing_ok=True)
                     for target in others:
                         stack.callback(parts[target].replace, target)
+            else:
+                parts[first].unlink()
+                for target, hidden in hidden_by_target.items():
+                    if hidden.exists():
+                        hidden.rename(target)
         for target in parts:
             _remove_abandoned(target, "(part|earlier)" if others else "part")
 
@@ -344,19 +369,22 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Delays interrupts and terminations to the end of the block; only the main thread receives any."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     received = list[int]()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    is_main = threading.current_thread() is threading.main_thread()
-    own = {number: handler for number, handler in handlers.items() if is_main and handler is not None}
-    for number in own:
+    # A handler that was not installed by Python is None, and cannot be restored.
+    restorable = {number: handler for number, handler in handlers.items() if handler is not None}
+    for number in restorable:
         signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
-        for number, handler in own.items():
+        for number, handler in restorable.items():
             signal.signal(number, handler)
-        for signalled in received:
-            signal.raise_signal(signalled)
+        for received_number in received:
+            signal.raise_signal(received_number)
 
 
 def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:
@@ -373,9 +401,10 @@ def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:
     if status and not stat.S_ISREG(status.st_mode):
         raise InputError(path, "a device or a pipe, not a file", "choose another name")
     block = _block.get()
-    if not is_update and (is_input(path) or (block and block.inputs & identities([path]))):
+    is_input_of_block = block is not None and bool(block.inputs & identities([path]))
+    if not is_update and (is_input(path) or is_input_of_block):
         raise InputError(path, "an input of this command, which it would overwrite", "choose another name")
-    if path.is_symlink():
+    if path.is_symlink():  # opening it shows whether the kernel follows it
         with suppress(FileNotFoundError):
             os.close(os.open(path, os.O_WRONLY))
     return Path(os.path.realpath(path))
@@ -390,12 +419,14 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _keep_permissions(file: int, earlier: os.stat_result) -> None:
     """Copies an earlier file's permissions to a new file; those of the group only if it is the same."""
-    for owner in (earlier.st_uid, -1):  # not everyone may change the owner, but perhaps the group
+    unchanged_owner = -1
+    for owner in (earlier.st_uid, unchanged_owner):  # not everyone may change it, but perhaps the group
         with suppress(PermissionError):
             os.fchown(file, owner, earlier.st_gid)
-    mode = earlier.st_mode & (0o777 if os.fstat(file).st_gid == earlier.st_gid else 0o707)
+    has_same_group = os.fstat(file).st_gid == earlier.st_gid
+    mask = 0o777 if has_same_group else 0o707
     with suppress(PermissionError):  # on file systems without permissions
-        os.fchmod(file, mode)
+        os.fchmod(file, earlier.st_mode & mask)
 
 
 def cache_folder() -> Path:
