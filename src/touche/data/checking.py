@@ -1,9 +1,8 @@
 """Checks of the files that a task's card names, and of the ids in both."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from touche.data.ids import ids_of_result
 from touche.data.judgments import task_qrels
@@ -12,9 +11,8 @@ from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import quoted
 from touche.tasks import PAIR, STANCE, Task
 from touche.trec.by_stance import topic_in
+from touche.trec.qrels import Qrels
 from touche.trec.topics import read_topics
-
-_T = TypeVar("_T")
 
 
 @dataclass
@@ -45,47 +43,51 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
     """
     checked = CheckedFiles()
     corpus = task.corpora["full"]
-
-    def available(name: str, read: Callable[[], _T]) -> _T | None:
-        try:
-            return read()
-        except MissingDataError:
-            checked.missing += (name,)
-            return None
-
-    topics = available(f"topics/{task.topics}", lambda: read_topics(locate_topics(task, corpus)))
-    numbers = None if topics is None else {topic.number for topic in topics}
-    if numbers is not None:
+    topics_name = f"topics/{task.topics}"
+    corpus_name = f"corpora/{corpus.directory}"
+    numbers = None  # those of all topics
+    try:
+        numbers = {topic.number for topic in read_topics(locate_topics(task, corpus))}
         checked.topics = len(numbers)
-        own = [number for part in task.corpora.values() for number in part.topics]
-        _check(card, own, numbers, "topic", f"topics/{task.topics}")
-    folder = available(f"corpora/{corpus.directory}", lambda: locate_corpus(corpus))
-    ids = None
-    if folder:
+        numbers_in_card = [number for part in task.corpora.values() for number in part.topics]
+        _check_known(card, numbers_in_card, numbers, "topic", topics_name)
+    except MissingDataError:
+        checked.missing += (topics_name,)
+    ids = None  # those of all documents
+    try:
         from touche.documents.ids import read_ids  # here, because it takes 54 ms
 
-        ids = read_ids(folder, of_sentences=task.rules.unit == PAIR)
+        ids = read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
         checked.documents = None if ids is None else len(ids)
+    except MissingDataError:
+        checked.missing += (corpus_name,)
     for dimension, judgments in task.qrels.items():
-        qrels = available(f"qrels/{judgments.file}", lambda name=dimension: task_qrels(task, name))  # type: ignore[misc]
-        if qrels is None:
+        try:
+            qrels = task_qrels(task, dimension)
+        except MissingDataError:
+            checked.missing += (f"qrels/{judgments.file}",)
             continue
         path = locate("qrels", judgments.file)
         checked.judgments = (checked.judgments or 0) + sum(map(len, qrels.values()))
         if numbers is not None:
-            _check(path, map(topic_in, qrels), numbers, "topic", f"topics/{task.topics}")
+            _check_known(path, map(topic_in, qrels), numbers, "topic", topics_name)
         if ids is not None:
-            results = dict.fromkeys(result for labels in qrels.values() for result in labels)
-            judged = (
-                results
-                if dimension == STANCE
-                else (id for result in results for id in ids_of_result(result, task.rules))
-            )
-            _check(path, judged, ids, "document", f"corpora/{corpus.directory}")
+            _check_known(path, _judged_ids(qrels, dimension, task), ids, "document", corpus_name)
     return checked
 
 
-def _check(path: Path, ids: Iterable[str], known: Collection[str], noun: str, where: str) -> None:
+def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
+    """Yields the judged ids: two for each pair of sentences. Stances are judged for single documents."""
+    for labels in qrels.values():
+        for result in labels:
+            if dimension == STANCE:
+                yield result
+            else:
+                yield from ids_of_result(result, task.rules)
+
+
+def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, where: str) -> None:
+    """Raises InputError if ids in a file are unknown: ``where`` is the file or folder of the known ones."""
     unknown = [*dict.fromkeys(id for id in ids if id not in known)]
     if unknown:
         others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""

@@ -52,8 +52,11 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     source = open_dataset(dataset)
     task, _ = tasks.dataset(dataset)
     task.check_one_ranking("BEIR")
-    files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
-    files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
+    files: dict[str, Iterable[str]] = {
+        "queries.jsonl": map(query_line, source.topics),
+        **_qrels_files(task),
+        "corpus.jsonl": map(corpus_line, watched(source.documents, "writing", "documents", None)),
+    }
     write_folder(files, folder)
     return [folder / name for name in files]
 
@@ -75,8 +78,8 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
                 file.writelines(line.encode() for line in lines)
 
 
-def _judgments(task: Task) -> dict[str, Iterable[str]]:
-    """Returns the lines of each file of qrels; warns about omitted qrels."""
+def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
+    """Returns the lines of each file of qrels by its path; warns about omitted qrels."""
     files: dict[str, Iterable[str]] = {}
     for index, dimension in enumerate(task.qrels):
         name = "qrels/test.tsv" if index == 0 else f"qrels/{dimension}.tsv"

@@ -72,7 +72,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
 
 
 def _open_ir_datasets(id: str) -> Input:
-    """Topics and documents of a dataset of ir_datasets, which downloads what is missing."""
+    """Returns topics and documents of a dataset of ir_datasets, which downloads what is missing."""
     documents = IrDataset(id)
     topics = tuple(documents.topics())
     return Input(topics, documents, f"{len(topics)} topics and {documents}")
@@ -88,8 +88,9 @@ def naming_size(dataset: str) -> Iterator[None]:
             missing = [source for source in official([dataset]) if source.url and not source.place()]
         except ToucheError:  # in an image, which has no ir_datasets
             raise error from None
-        no_folder = not is_available("corpora", tasks.dataset(dataset)[1].directory)
-        if no_folder and any(source.kind == "corpora" for source in missing):
+        _, corpus = tasks.dataset(dataset)
+        has_folder = is_available("corpora", corpus.directory)  # an incomplete one has an error of its own
+        if not has_folder and any(source.kind == "corpora" for source in missing):
             size = in_bytes(sum(source.size for source in missing))
             fetch = f"get it with: touche data fetch {dataset} ({size})"
             raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None

@@ -29,6 +29,7 @@ VERIFIED = "verified"
 DIFFERS = "differs"
 NOT_PUBLISHED = "not published"
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
+_LONGEST_REASON = 150  # characters of an error of the network
 _TIMEOUT_SECONDS = 30  # without a byte
 # HTTP status codes.
 _PARTIAL_CONTENT = 206
@@ -95,15 +96,25 @@ def fetch(
     if mirror is None:
         return _download_into_place(source, part, target, keep)
     original = _find_in_mirror(source, mirror)
-    return _put_in_place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
+    if original is None:
+        return Status(source.path, NOT_IN_MIRROR)
+    return _put_in_place(source, original, target)
 
 
 def _download_into_place(source: Source, part: Path, target: Path, keep: bool) -> Status:
-    """Downloads a file by way of a partial file, and puts it in its place."""
+    """Downloads a file by way of a partial file, and puts it in its place.
+
+    Args:
+        source: the file.
+        part: the partial file, in ``downloads`` of the data folder.
+        target: the place.
+        keep: as in ``fetch``.
+    """
     make_folder(part.parent)
-    waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
-    with locked(part, waiting):
-        if source.place(part.parents[1]):
+    warn_of_waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
+    with locked(part, warn_of_waiting):
+        data_folder = part.parents[1]
+        if source.place(data_folder):
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
@@ -128,11 +139,13 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
-    for name in dict.fromkeys(tasks.dataset(id)[1].directory for id in chosen or tasks.datasets()):
-        if name in published or (folder is None and is_available("corpora", name)):
+    corpora = [tasks.dataset(dataset_id)[1] for dataset_id in chosen or tasks.datasets()]
+    for name in dict.fromkeys(corpus.directory for corpus in corpora):  # each once
+        is_available_here = folder is None and is_available("corpora", name)
+        if name in published or is_available_here:
             continue
-        copies = (mirror / "corpora" / name).glob("*") if mirror else ()
-        files = sorted(path for path in copies if path.is_file())
+        paths = (mirror / "corpora" / name).glob("*") if mirror else ()
+        files = sorted(path for path in paths if path.is_file())
         if not files:
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
@@ -156,9 +169,9 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     """Returns the file as published, whose md5 can be checked, else the file itself; None without both."""
-    published = PurePosixPath(source.url).name
-    next_to_target = str(PurePosixPath(source.path).parent / published)
-    for name in (published, f"{source.kind}/{published}", next_to_target, source.path):
+    published_name = PurePosixPath(source.url).name
+    next_to_file = str(PurePosixPath(source.path).parent / published_name)
+    for name in (published_name, f"{source.kind}/{published_name}", next_to_file, source.path):
         path = mirror / name
         if path.is_file() or (source.dataset and path.is_dir()):
             return path
@@ -173,10 +186,8 @@ def _download(source: Source, part: Path) -> None:
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
-            if (
-                response.status_code == _RANGE_NOT_SATISFIABLE
-            ):  # the file is complete, and its md5 will be checked
-                return
+            if response.status_code == _RANGE_NOT_SATISFIABLE:
+                return  # the partial file is complete, and its md5 will be checked
             response.raise_for_status()
             if response.status_code != _PARTIAL_CONTENT:  # the server sends the whole file
                 size = 0
@@ -188,7 +199,7 @@ def _download(source: Source, part: Path) -> None:
                     progress.update(file.write(chunk))
     except requests.RequestException as error:
         # The publisher's answer, or only the type of the error, because its text is about internals.
-        reason = type(error).__name__ if error.response is None else shorten(str(error), 150)
+        reason = type(error).__name__ if error.response is None else shorten(str(error), _LONGEST_REASON)
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
     except OSError as error:
@@ -196,13 +207,20 @@ def _download(source: Source, part: Path) -> None:
 
 
 def _put_in_place(source: Source, file: Path, target: Path) -> Status:
-    """Checks the md5 of a file or its archive, then puts the file in its place."""
+    """Checks the md5 of a file or its archive, then puts the file in its place.
+
+    Args:
+        source: the file.
+        file: the file, its archive, or the folder of a dataset of some topics.
+        target: the place.
+    """
     if file.is_dir():
         copy_dataset(source.dataset, file, target.parents[1], target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    is_archive = bool(source.member) and file.name != target.name
-    is_published_file = is_archive == bool(source.member)  # otherwise it was unpacked from the published one
-    is_verifiable = bool(source.md5) and is_published_file
+    is_published_in_archive = bool(source.member)
+    is_unpacked = is_published_in_archive and file.name == target.name
+    is_archive = is_published_in_archive and not is_unpacked
+    is_verifiable = bool(source.md5) and not is_unpacked  # because the md5 is that of the archive
     if is_verifiable:
         digest = md5(file)
         if digest != source.md5:
@@ -216,12 +234,14 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
     if not is_verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if is_archive else ''}")
+    subject = " of the archive" if is_archive else ""
+    return Status(source.path, "fetched", f"md5 {source.md5}{subject}")
 
 
 def _make_dataset(source: Source, original: Path, target: Path) -> Status:
     """Makes the dataset of some topics from the published file or the whole corpus."""
-    count = write_judged(source.dataset, original, target.parents[1], target)
+    data_folder = target.parents[1]  # the target is in its folder corpora
+    count = write_judged(source.dataset, original, data_folder, target)
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 
@@ -235,11 +255,15 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
             if zipfile.is_zipfile(archive):
                 zip_archive = zipfile.ZipFile(content)
                 paths = (path for path in zip_archive.namelist() if f"/{path}".endswith(f"/{name}"))
-                file = next(map(zip_archive.open, paths), None)
+                zip_path = next(paths, None)
+                if zip_path is not None:
+                    file = zip_archive.open(zip_path)
             else:
                 tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
                 members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(f"/{name}"))
-                file = next(map(tar.extractfile, members), None)
+                member = next(members, None)
+                if member is not None:
+                    file = tar.extractfile(member)
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file
@@ -248,6 +272,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _why_not_fetched(source: Source, folder: Path) -> str:
+    """Returns why a file without an address to fetch it from is missing, and what to do."""
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
     problem = "touche cannot check or unpack it, so fetch it yourself"
@@ -257,4 +282,6 @@ def _why_not_fetched(source: Source, folder: Path) -> str:
 def _why_not_verified(source: Source) -> str:
     if source.dataset:
         return "made from a published file"
-    return "only the md5 of its archive is published" if source.member else "no md5 is published"
+    if source.member:
+        return "only the md5 of its archive is published"
+    return "no md5 is published"

@@ -47,7 +47,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     topics = locate_topics(task, task.corpora["full"])
     corpus = locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
-    lines = (
+    qrels_lines = (
         f"{topic} 0 {id} {max(label, 0)}\n"
         for topic, labels in task_qrels(task, dimension).items()
         for id, label in labels.items()
@@ -58,13 +58,14 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
-        for link in inputs.glob(f"{name}*"):  # topics in the folder of the corpus
-            link.unlink()  # the corpus's own file stays unchanged
+        # The corpus may have topics in its folder. Only their links are removed.
+        for link in inputs.glob(f"{name}*"):
+            link.unlink()
         with whole(inputs / name) as file:
             file.write(topics.read_bytes())
         make_folder(truths)
         write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(title)}\n" for title in titles))
-        write_whole(truths / "qrels.txt", "".join(lines))
+        write_whole(truths / "qrels.txt", "".join(qrels_lines))
         write_whole(part / CARD, _card(task, dimension, os.path.relpath(baseline, folder)))
     return folder / CARD
 
@@ -75,18 +76,22 @@ def _link(file: str, link: str) -> None:
 
 
 def _card(task: Task, dimension: str, baseline: str) -> str:
+    """Returns the card; ``baseline`` is the path of the baseline's folder, relative to that of the card."""
     import yaml  # here, because it takes 10 ms
 
     front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
-    rules = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
+    ranked = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
-    text = f"{rules} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
+    text = f"{ranked} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
     return f"---\n{front_matter}---\n\n# {task.title}\n\n{text}\n"
 
 
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
-    judged = [task.measure.judged] if task.measure.cutoff else []
-    measures = " ".join(map(shlex.quote, [task.measure.name, *judged]))
+    """Returns the part of the card that TIRA's client reads."""
+    names = [task.measure.name]
+    if task.measure.cutoff:
+        names.append(task.measure.judged)  # the share of judged documents up to the same rank
+    measures = shlex.join(names)
     patterns = {"inputs": "inputs/**", "truths": "truths/*"}
     return {
         "configs": [

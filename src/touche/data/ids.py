@@ -11,7 +11,7 @@ from touche.data.places import has_corpus, locate_corpus
 from touche.errors import ToucheError
 from touche.tasks import PAIR, Corpus, Rules
 
-_MAX_BYTES = 50_000_000  # a larger collection takes seconds, and touche lint reads it
+_MOST_BYTES = 50_000_000  # a larger collection takes seconds, and ``touche lint`` reads it
 
 
 def ids_of_result(result: str, rules: Rules) -> list[str]:
@@ -25,7 +25,7 @@ class SmallCollection:
 
     Attributes:
         folder: its folder.
-        state: its files with their times of change.
+        state: its files with their times of change in nanoseconds; a changed collection differs.
     """
 
     folder: Path
@@ -34,7 +34,7 @@ class SmallCollection:
     def ids(self, rules: Rules) -> frozenset[str] | None:
         """Returns all ids; None if the collection is broken, or of web pages."""
         with suppress(ToucheError):
-            return _read(self, rules.unit == PAIR)
+            return _read_ids(self, rules.unit == PAIR)
         return None
 
 
@@ -50,7 +50,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
             status = path.stat()
             state.append((path, status.st_mtime_ns))
             size += status.st_size
-        if size > _MAX_BYTES:
+        if size > _MOST_BYTES:
             return None
     return SmallCollection(folder, tuple(state))
 
@@ -61,8 +61,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=4)
-def _read(collection: SmallCollection, of_sentences: bool) -> frozenset[str] | None:
-    """Reads the ids once, unless a file was changed."""
+def _read_ids(collection: SmallCollection, of_sentences: bool) -> frozenset[str] | None:
+    """Reads the ids once; after a change, the collection is another key of the cache."""
     from touche.documents.ids import read_ids  # here, because few evaluations open a collection: 34 ms
 
     return read_ids(collection.folder, of_sentences=of_sentences)

@@ -26,9 +26,8 @@ from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch it again"
-_FOLDER_WITH_CHECKSUMS = re.compile(
-    r"argsme-2020-04-01(?!-processed).*"
-)  # folders of corpora whose ids are checksums
+# Folders of corpora whose ids have checksums.
+_FOLDER_WITH_CHECKSUMS = re.compile(r"argsme-2020-04-01(?!-processed).*")
 _log = logging.getLogger(__name__)
 
 Judged = Mapping[str, Qrels]
@@ -104,17 +103,19 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
         For each file its path, the number of its arguments, and the ids of altered texts.
     """
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
-    for corpus in dict.fromkeys(tasks.dataset(name)[1] for name in datasets or published):
-        if _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) and has_corpus(corpus):
-            documents = find_documents(locate_corpus(corpus))
-            for path in documents.paths:
-                count = 0
-                altered = list[str]()
-                for document in replace(documents, paths=(path,)):
-                    count += 1
-                    if is_altered(document):
-                        altered.append(document.id)
-                yield path, count, altered
+    corpora = dict.fromkeys(tasks.dataset(name)[1] for name in datasets or published)  # each once
+    for corpus in corpora:
+        if not _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) or not has_corpus(corpus):
+            continue
+        documents = find_documents(locate_corpus(corpus))
+        for path in documents.paths:
+            count = 0
+            altered_ids = list[str]()
+            for document in replace(documents, paths=(path,)):
+                count += 1
+                if is_altered(document):
+                    altered_ids.append(document.id)
+            yield path, count, altered_ids
 
 
 def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
@@ -139,9 +140,9 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
                 continue
             row = dict(zip(_COLUMNS, cells, strict=True))
             argument = Argument(row["doc_id"], row["concl"], (row["prem"],), stance=row["stance"])
-            problem = _contradiction(row, argument, judged)
-            if problem:
-                raise InputError(path, problem, _REMEDY, line=rows.line_num)
+            contradiction = _contradiction(row, argument, judged)
+            if contradiction:
+                raise InputError(path, contradiction, _REMEDY, line=rows.line_num)
             yield argument  # once for each topic that it is judged for
     except csv.Error as error:
         raise InputError(path, f"broken table ({error})", _REMEDY, line=rows.line_num) from error
@@ -160,19 +161,21 @@ def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -
 
 
 def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
+    """Returns the documents in a folder, in a table of judged arguments, or in a file of passages."""
     if source.is_dir():
         return find_documents(source)
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
-    return documents_in(pieces_of_passages(source), None)
+    return documents_in(pieces_of_passages(source))
 
 
 def _qrels_by_dimension(task: Task, data: Path) -> Judged:
-    return {
-        dimension: restricted(read_qrels(_locate(data, "qrels", file.file), labels=file.labels or None), task)
-        for dimension, file in task.qrels.items()
-        if dimension != STANCE
-    }
+    qrels_by_dimension = dict[str, Qrels]()
+    for dimension, judgments in task.qrels.items():
+        if dimension != STANCE:
+            qrels = read_qrels(_locate(data, "qrels", judgments.file), labels=judgments.labels or None)
+            qrels_by_dimension[dimension] = restricted(qrels, task)
+    return qrels_by_dimension
 
 
 def _judged_ids(judged: Judged) -> Set[str]:

@@ -52,10 +52,10 @@ def topic_titles(task: Task) -> dict[str, str]:
     """
     for corpus in task.corpora.values():
         with suppress(MissingDataError):
-            topics = read_topics(locate_topics(task, corpus))
-            return {
-                name: topic.title
-                for topic in topics
-                for name in {topic.number, *ranking_names([topic.number], task.rules.ranked_stances)}
-            }
+            titles = dict[str, str]()
+            for topic in read_topics(locate_topics(task, corpus)):
+                titles[topic.number] = topic.title
+                for ranking in ranking_names([topic.number], task.rules.ranked_stances):
+                    titles[ranking] = topic.title
+            return titles
     return {}

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 
@@ -104,7 +103,8 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
         >>> [file.path for file in touche.list_data("touche-2020-task-1") if file.path.startswith("topics")]
         ['topics/touche-2020-task-1.xml']
     """
-    return Table(OfficialFile, tuple(map(_official_file, sources_of(_ids(datasets)))))
+    files = tuple(_official_file(source) for source in sources_of(_ids(datasets)))
+    return Table(OfficialFile, files)
 
 
 def _official_file(source: Source) -> OfficialFile:
@@ -164,14 +164,16 @@ def fetch(
     mirror_folder = None if mirror is None else _folder(mirror)
     sources = [source for source in sources_of(ids) if not (no_corpora and source.kind == "corpora")]
     missing = [source for source in sources if is_to_download(source, folder)]
-    # Several files may be in one archive.
-    size = in_bytes(sum({source.url: source.size for source in missing}.values()))
-    if missing and not (ids or mirror_folder or no_corpora or every):
+    size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
+    size = in_bytes(sum(size_by_url.values()))
+    is_whole_download = not (ids or mirror_folder or no_corpora)
+    if missing and is_whole_download and not every:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
     if not mirror_folder:
-        for title, page, licence in dict.fromkeys((file.title, file.page, file.licence) for file in missing):
-            log(f"from {page}: {title}, licence: {licence}")
+        lines = (f"from {file.page}: {file.title}, licence: {file.licence}" for file in missing)
+        for line in dict.fromkeys(lines):  # each publication once
+            log(line)
     statuses = []
     for status in _fetch_each(sources, ids, mirror_folder, folder, no_corpora):
         report(status)
@@ -186,9 +188,10 @@ def _fetch_each(
 ) -> Iterator[Status]:
     """Fetches official files, then copies unpublished corpora; yields the status of each file."""
     for number, source in enumerate(sources, 1):
-        same_archive = [other for other in sources[number:] if other.member and other.url == source.url]
+        later_sources = sources[number:]
+        in_same_archive = [other for other in later_sources if other.member and other.url == source.url]
         # The archive stays for the next file of it that is missing.
-        keep = any(not other.place(folder) for other in same_archive)
+        keep = any(not other.place(folder) for other in in_same_archive)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
         except ToucheError as error:
@@ -198,7 +201,9 @@ def _fetch_each(
             problem = f"{source.path} is not in {mirror}; put it or its archive there"
             status = replace(status, problem=problem)
         yield status
-    for status in () if no_corpora else fetching.copy_samples(ids, mirror, folder):
+    if no_corpora:
+        return
+    for status in fetching.copy_samples(ids, mirror, folder):
         if status.word != NOT_PUBLISHED:
             yield status
         elif ids:
@@ -207,10 +212,10 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns how to use the data of a folder that is not searched."""
+    """Returns how to use the data of a folder that is not searched; nothing for another folder."""
     if folder is None or folder in tasks.data_folders():
         return ()
-    others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
+    others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""  # a shell replaces the variable
     return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}",)
 
 
@@ -239,13 +244,14 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     if not sources and not texts:
         names = " ".join(ids)
         raise ToucheError(f"{names}: nothing was verified, because no file is published; choose other data")
-    files = tuple(map(fetching.verify, sources))
+    files = tuple(fetching.verify(source) for source in sources)
     counts = Counter(status.word for status in files)
     warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:
         published = dict.fromkeys(name.removesuffix("/sample") for name in ids)  # samples are not published
-        fetch_them = f"get them with: touche data fetch {' '.join(published) or '--all'}"
-        advice = fetch_them if any(source.url for source in sources) else remedy(files[-1].path)
+        advice = remedy(files[-1].path)
+        if any(source.url for source in sources):
+            advice = f"get them with: touche data fetch {' '.join(published) or '--all'}"
         warnings.append(f"nothing was verified, because all files are missing; {advice}")
         warn(warnings[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0
@@ -256,7 +262,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
         warnings=tuple(warnings),
-        notes=(*chain.from_iterable(map(_describe_check, texts)), _count_words(counts)),
+        notes=(*(sentence for check in texts for sentence in _describe_check(check)), _count_words(counts)),
     )
 
 
@@ -269,6 +275,7 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
 
 
 def _count_words(counts: Mapping[str, int]) -> str:
+    """Returns the number of files with each result, such as ``3 verified, 1 missing``."""
     return ", ".join(f"{count} {word}" for word, count in counts.items()) or "no file is published"
 
 
@@ -279,8 +286,10 @@ def problem_with(statuses: Sequence[Status]) -> str:
         statuses: what ``fetch`` returned.
     """
     count = sum(bool(status.problem) for status in statuses)
+    if not count:
+        return ""
     files = "1 file" if count == 1 else f"{count} files"
-    return f"{files} missing; follow the lines above, or {ELSEWHERE}" if count else ""
+    return f"{files} missing; follow the lines above, or {ELSEWHERE}"
 
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:

@@ -89,8 +89,8 @@ def check_exists(name: str) -> None:
     if name.startswith(IR_DATASETS):
         raise ToucheError(f"{name}: container images do not contain ir_datasets; omit --runner")
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (as above)
-        problem = f"{name}: no such directory or dataset"
-        raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
+        remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
+        raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
 
 def available_datasets() -> list[str]:
@@ -116,12 +116,13 @@ def locate_corpus(corpus: Corpus) -> Path:
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     missing = [file for file in corpus.files if file not in names]
     # Without any of its files, the folder has the corpus in another form.
-    if not names or 0 < len(missing) < len(corpus.files):
-        problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if names else 'empty'}"
-        # Fetched data goes to the user's folder, which is searched after this one.
-        removal = "" if folder.parent == home() / "corpora" else "; remove that folder first"
-        raise MissingDataError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
-    return folder
+    is_incomplete = 0 < len(missing) < len(corpus.files)
+    if names and not is_incomplete:
+        return folder
+    problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
+    # Fetched data goes to the folder of ``home``, which may be searched after this one.
+    removal = "" if folder.parent == home() / "corpora" else "; remove that folder first"
+    raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
 
 def has_corpus(corpus: Corpus) -> bool:
@@ -149,4 +150,7 @@ def _data_folders() -> Iterator[Path]:
             problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"
             raise ToucheError(f"{problem}; set it to folders with topics/, qrels/ and corpora/, or unset it")
         yield folder
-    yield from filter(None, [shipped(), cache_folder()])
+    shipped_folder = shipped()
+    if shipped_folder:
+        yield shipped_folder
+    yield cache_folder()

@@ -18,17 +18,20 @@ ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 @cache
 def records() -> list[dict[str, Any]]:
-    """Returns the records of publishers.toml."""
-    return tomllib.loads(files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8"))["record"]  # type: ignore[no-any-return]
+    """Returns the records of publishers.toml, one for each publication."""
+    text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["record"]  # type: ignore[no-any-return]
 
 
 def needs(task: Task, corpus: Corpus, path: str) -> bool:
     """Returns whether a file, such as ``qrels/touche-task2-2022-quality.qrels``, belongs to a dataset."""
-    return (
-        path == f"topics/{task.topics}"
-        or path in (f"qrels/{judgments.file}" for judgments in task.qrels.values())
-        or f"{path}/".startswith(f"corpora/{corpus.directory}/")
-    )
+    files = [f"topics/{task.topics}", *(f"qrels/{judgments.file}" for judgments in task.qrels.values())]
+    return path in files or _is_within(path, f"corpora/{corpus.directory}")
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Returns whether a path is a folder, or below it."""
+    return f"{path}/".startswith(f"{folder}/")
 
 
 def remedy(path: str) -> str:
@@ -39,13 +42,13 @@ def remedy(path: str) -> str:
         if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
         for file, address in record.get("by_hand", {}).items():
-            if f"{file}/".startswith(f"{path}/"):
+            if _is_within(file, path):
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
+        datasets = _dataset_in(path) or task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
-        command = f"touche data fetch {_dataset_in(path) or task_id or '--all'}{option}"
-        return f"get it with: {command}, or {ELSEWHERE}"
+        return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
     folder = tasks.data_folder(task_id)
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
@@ -82,14 +85,17 @@ def _by_hand(file: str, address: str, page: str) -> str:
 
 
 def _is_published(path: str) -> bool:
-    """Returns whether a file, or a folder of files, is published."""
-    return any(f"{file}/".startswith(f"{path}/") for record in records() for file in record.get("files", ()))
+    """Returns whether a file, or a file of a folder, is published."""
+    return any(_is_within(file, path) for record in records() for file in record.get("files", ()))
 
 
 def _dataset_in(path: str) -> str:
     """Returns the dataset of some topics whose folder this is, or an empty text."""
-    files = (record.get("files", {}).get(path, {}) for record in records())
-    return next((file["dataset"] for file in files if "dataset" in file), "")
+    for record in records():
+        file = record.get("files", {}).get(path, {})
+        if "dataset" in file:
+            return str(file["dataset"])
+    return ""
 
 
 def _task_with(path: str) -> str:

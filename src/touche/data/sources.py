@@ -53,9 +53,12 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
-        if folder is None and not is_available(self.kind, self.name):
+        if folder is not None:
+            path = folder / self.path
+        elif is_available(self.kind, self.name):
+            path = locate(self.kind, self.name)
+        else:
             return None
-        path = locate(self.kind, self.name) if folder is None else folder / self.path
         is_usable = is_complete(self, path) if path.is_dir() else path.exists()
         return path if is_usable else None
 
