@@ -38,29 +38,29 @@ def expanded(path: str | PathLike[str]) -> str:
     return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
 
 
-def name_or_path(what: str, value: object) -> str:
-    """Returns the name or path of a baseline or dataset as text.
+def name_or_path(parameter: str, value: object) -> str:
+    """Returns the name or path of a baseline or dataset as text; errors name the parameter.
 
     Raises:
         ParameterError: if it is neither.
     """
     if not isinstance(value, str | PathLike):
-        raise ParameterError(f"{what} = {quoted(value)}; pass a name or a path")
+        raise ParameterError(f"{parameter} = {quoted(value)}; pass a name or a path")
     return expanded(value)
 
 
-def as_path(what: str, value: object) -> Path:
-    """Returns the path of a file or folder.
+def as_path(parameter: str, value: object) -> Path:
+    """Returns the path of a file or folder; errors name the parameter.
 
     Raises:
         ParameterError: if it is not a path.
     """
-    return Path(name_or_path(what, value))
+    return Path(name_or_path(parameter, value))
 
 
-def optional_path(what: str, value: object) -> Path | None:
+def optional_path(parameter: str, value: object) -> Path | None:
     """Returns the path of a file or folder, or None for None, as ``as_path`` does."""
-    return None if value is None else as_path(what, value)
+    return None if value is None else as_path(parameter, value)
 
 
 def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[str]:
@@ -107,16 +107,22 @@ def check_tag(tag: object) -> None:
         raise ParameterError(f"the tag {quoted(tag)} {NO_TAG}")
 
 
-def check_new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
+def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
     """Checks that an id fits a run file (printable, without white space) and is new; adds it to ``seen``.
+
+    Args:
+        value: the id.
+        noun: the noun for what it identifies, such as ``topic``.
+        seen: earlier ids.
+        path, line: file and line, for errors.
 
     Raises:
         InputError: if it does not fit.
     """
     if not is_word(value):
-        problem = f"{what} {quoted(value)} is empty, too long, or has white space or control characters"
+        problem = f"{noun} {quoted(value)} is empty, too long, or has white space or control characters"
         raise InputError(path, problem, "choose another id", line=line)
     if value in seen:
-        raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line=line)
+        raise InputError(path, f"{noun} {value!r} occurs a second time", "remove one of the two", line=line)
     seen.add(value)
     return value

@@ -25,7 +25,7 @@ Order = Mapping[str, Lines]  # the lines of each topic
 _RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
-_NO_LINES = np.empty(0, np.intp)
+_NO_LINES = np.empty(0, np.intp)  # numpy joins at least one array
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RunLine:
 
 
 def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
-    """Splits all lines into columns at ASCII white space.
+    """Splits all lines into ``count`` columns at ASCII white space.
 
     Returns:
         The cells of each column; None if a line has another number of cells, or a null character.
@@ -59,16 +59,15 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     width = count + 1
-    has_only_these_nulls = text.count(b"\0") == len(lines)
-    has_right_size = len(cells) == width * len(lines)
+    has_other_nulls = text.count(b"\0") != len(lines)
     last_cells = cells[count::width]  # all are null characters if each line has the right number of cells
-    if not (has_only_these_nulls and has_right_size and last_cells.count(b"\0") == len(lines)):
+    if has_other_nulls or len(cells) != width * len(lines) or last_cells.count(b"\0") != len(lines):
         return None
     return [cells[column::width] for column in range(count)]
 
 
-def texts(cells: Sequence[bytes]) -> list[str]:
-    """Returns cells without white space as texts; decoding all at once is faster.
+def decode_cells(cells: Sequence[bytes]) -> list[str]:
+    """Decodes cells, which have no white space; decoding all at once is faster.
 
     Raises:
         UnicodeDecodeError: if a cell is not UTF-8.
@@ -109,6 +108,7 @@ class Words:
         return cls([*code_by_word], codes)
 
     def __getitem__(self, lines: Any) -> "Words":
+        """Returns the column of some lines."""
         return replace(self, codes=self.codes[lines])
 
     def __iter__(self) -> Iterator[str]:
@@ -231,7 +231,7 @@ class Run(Sequence[RunLine], Framed):
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
         rankings = self.rankings.by_rank.values()
-        run = self.take(np.concatenate([_NO_LINES, *rankings]))  # the run may have no ranking
+        run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
         if names == "ir_measures":

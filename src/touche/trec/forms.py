@@ -117,7 +117,7 @@ def _with_free_name(source: Path | AnyRun, taken_names: set[str], checks: bool) 
 
 
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
-    """Returns runs with the names of a dictionary; unchecked files keep their content, line by line."""
+    """Returns runs with the names of a dictionary; files that are not checked stay as they are."""
     result = list[Path | Run]()
     for name, run in zip(runs, read_runs([*runs.values()], distinct=distinct, checks=checks), strict=True):
         label = one_line(str(name)).strip()
@@ -146,7 +146,7 @@ def _is_run(source: Any) -> bool:
 
 
 def _is_one(runs: Any) -> bool:
-    """Returns whether a value is one run, unless it is a list of records."""
+    """Returns whether a value is one run, except for a list of records, which is one run as well."""
     if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
         return True
     return hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)

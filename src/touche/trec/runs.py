@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, FileInMemory, bytes_of_lines, decoded, is_file, read_lines
-from touche.trec.columns import NO_STANCE, Columns, Run, split_lines, texts
+from touche.trec.columns import NO_STANCE, Columns, Run, decode_cells, split_lines
 from touche.trec.columns import RunLine as RunLine
 
 _REMEDY = "write: topic Q0 document rank score tag"
@@ -55,7 +55,7 @@ def read_run(path: Path) -> Run:
     try:
         read_columns(path, columns)
     except InputError:
-        check_unique(columns.run(path).rankings)  # because a line above the broken one comes first
+        check_unique(columns.run(path).rankings)  # an error above the broken line comes first
         raise
     return checked(columns.run(path))
 
@@ -75,6 +75,7 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
     lines = bytes_of_lines(path)
     first = 1
     while block := list(islice(lines, BLOCK)):
+        # Lines that are parsed one by one lose the byte order mark when they are decoded.
         without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
         if not _add_at_once(without_mark, first, columns):
             parsed_lines = list[tuple[int, RunLine]]()
@@ -99,10 +100,10 @@ def _add_at_once(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
     if b"".join(scores).translate(None, delete=_CHARACTERS_OF_DECIMALS):
         return False
     try:
-        topic_ids = texts(topics)
-        document_ids = texts(documents)
-        stance_words = texts(stances)
-        tag_words = texts(tags)
+        topic_ids = decode_cells(topics)
+        document_ids = decode_cells(documents)
+        stance_words = decode_cells(stances)
+        tag_words = decode_cells(tags)
         values = np.array([float(score) for score in scores], np.float64)
     except ValueError:  # not UTF-8, or not a number
         return False
@@ -314,9 +315,9 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         problem = f"{len(columns)} columns instead of 6"
         raise LineError("columns", path, problem=problem, remedy=_REMEDY, line=number)
     topic, stance, document, rank, score, tag = columns
-    for what, id in (("topic", topic), ("document", document)):
+    for noun, id in (("topic", topic), ("document", document)):
         if not is_word(id):
-            problem = f"{what} {quoted(id)} is not an id"
+            problem = f"{noun} {quoted(id)} is not an id"
             raise LineError("id", path, problem=problem, remedy=NO_ID, line=number)
     if not _RANK.fullmatch(rank):
         problem = f"rank {quoted(rank)} is not a whole number"
