@@ -306,7 +306,7 @@ def _write(
     open_input = _on_spark if settings.runner == SPARK else _here
     with open_input(ranker, settings) as collection:
         runs = Runs(ranker, collection, team)
-        log(f"{ranker.name}: {collection.took}")
+        log(f"{ranker.name}: {collection.description}")
         line = _about_statistics(runs.source)
         if line:
             log(f"{ranker.name}: {line}")
@@ -398,7 +398,7 @@ def _opened(baseline: Baseline, settings: _Settings) -> Input:
         source = Input(
             topics=topics,
             documents=documents,
-            took=f"{len(topics)} topics and documents in memory",
+            description=f"{len(topics)} topics and documents in memory",
             files=documents.paths,
         )
     else:

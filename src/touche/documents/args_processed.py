@@ -110,9 +110,7 @@ def as_json(literal: bytes) -> memoryview:
     buffer = bytearray(2 * len(literal) + 1)  # JSON has at most two bytes for each byte of the literal
     begin_of_buffer = ctypes.byref(ctypes.c_char.from_buffer(buffer))
     size = _library().json_of_literal(literal, len(literal), begin_of_buffer)
-    if size < 0:  # only Python can read it
-        size = 0
-    return memoryview(buffer)[:size]
+    return memoryview(buffer)[: max(size, 0)]  # the size is -1 if only Python can read the literal
 
 
 @cache

@@ -60,7 +60,7 @@ class HasFields:
 
 
 def _is_array_of_documents(path: Path) -> bool:
-    """Returns whether a file begins as a JSON array, and has not the name of queries."""
+    """Returns whether a file begins as a JSON array, unless it has the name of queries."""
     return not _IN_NAMES_OF_QUERIES.search(path.name) and is_json_array(path)
 
 
@@ -109,8 +109,10 @@ _FORMATS = (
     FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
     FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table),
 )
-_FORMATS_BELOW = [format for format in _FORMATS if format.below]
-_NAMES_BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _FORMATS if format.below))
+_FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.below]
+_NAMES_IN_SUBFOLDERS = re.compile(
+    "|".join(f"(?:{format.below.pattern})" for format in _FORMATS if format.below)
+)
 _STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
 _IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
 
@@ -122,7 +124,7 @@ class Input:
     Attributes:
         topics: all topics, in the order of the file.
         documents: the collection.
-        took: a line that names the sources of topics and documents.
+        description: a line that names the sources of topics and documents.
         files: the files of topics and documents; ir_datasets adds none.
         statistics: the name of statistics of the whole collection that a baseline may have; empty if none are
             published.
@@ -132,7 +134,7 @@ class Input:
 
     topics: tuple[Topic, ...]
     documents: Documents
-    took: str
+    description: str
     files: tuple[Path, ...] = ()
     statistics: str = ""
     is_whole: bool = False
@@ -142,9 +144,9 @@ class Input:
     def combine(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
         """Combines topics with the collection in which to search."""
         all_topics = tuple(topics)
-        took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
+        description = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
         files = (topics_file, *documents.paths, *documents.side_files)
-        return cls(topics=all_topics, documents=documents, took=took, files=files)
+        return cls(topics=all_topics, documents=documents, description=description, files=files)
 
 
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
@@ -178,8 +180,10 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     except InputError as error:
         if needs_documents:
             raise
-        took = f"{len(topics)} topics from {topics_path.name}"
-        return Input(topics=topics, documents=MissingDocuments(error), took=took, files=(topics_path,))
+        description = f"{len(topics)} topics from {topics_path.name}"
+        return Input(
+            topics=topics, documents=MissingDocuments(error), description=description, files=(topics_path,)
+        )
     return Input.combine(topics, topics_path, documents)
 
 
@@ -195,10 +199,10 @@ def find_documents(directory: Path) -> Files | Images:
         return _files(first_format, _of_format(direct_paths, first_format), side_files(direct_paths))
     if has_images(directory):  # they precede all formats whose files may be in subfolders
         return Images(directory / FOLDER, paths=(directory / FOLDER,))
-    paths_below = list(files_below(directory, _NAMES_BELOW, without=clueweb22.LINKS))  # of all formats
-    formats = [first_format] if first_format else _FORMATS_BELOW
+    paths_in_subfolders = list(files_below(directory, _NAMES_IN_SUBFOLDERS, without=clueweb22.LINKS))
+    formats = [first_format] if first_format else _FORMATS_IN_SUBFOLDERS
     for format in formats:
-        paths = [path for path in paths_below if format.is_name_below(path.name)]
+        paths = [path for path in paths_in_subfolders if format.is_name_below(path.name)]
         paths += _of_format(direct_paths, format)
         if paths:
             return _files(format, paths, side_files(direct_paths))
@@ -258,7 +262,10 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
     """Returns those of a directory's own files that have a format."""
-    return [path for path in paths if format.is_name(path.name) and (not format.fits or format.fits(path))]
+    paths_with_name = [path for path in paths if format.is_name(path.name)]
+    if format.fits is None:
+        return paths_with_name
+    return [path for path in paths_with_name if format.fits(path)]
 
 
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
@@ -267,6 +274,7 @@ def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ..
 
 
 def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
+    """Returns the error that a folder has no documents; ``more`` is another remedy."""
     patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))
     return InputError(where, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
 
@@ -285,7 +293,7 @@ def _read_reranking(path: Path) -> Input:
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )
     count = sum(len(ids) for ids in candidates.values())
-    took = f"{len(topics)} topics and their {count} candidates from {path.name}"
+    description = f"{len(topics)} topics and their {count} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
     files = (path, *documents.side_files)
-    return Input(topics=with_candidates, documents=documents, took=took, files=files)
+    return Input(topics=with_candidates, documents=documents, description=description, files=files)

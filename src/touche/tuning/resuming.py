@@ -134,7 +134,7 @@ class Resumption:
             [
                 self._runs.ranker.name,
                 platform.python_version(),
-                source.took,
+                source.description,
                 [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
                 self._runs.data(),
                 self._unread_files(),

@@ -106,7 +106,7 @@ def sweep(
         task = name if task is None and is_dataset(name) else task
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
-        log(f"{ranker.name}: {source.took}")
+        log(f"{ranker.name}: {source.description}")
         runs = as_path("output", output) if output is not None else folder
         result = run_settings(ranker, source, runs, settings, scored, evaluator, cross_validation)
     if output is not None:
