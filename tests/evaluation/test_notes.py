@@ -136,7 +136,7 @@ def test_documents_that_the_collection_lacks_are_a_warning(
     assert list(doubts(evaluated)) == []  # although the ids of this folder have been read before
     documents.write_text("broken", encoding="utf-8")
     assert list(doubts(evaluated)) == []
-    monkeypatch.setattr(ids, "_MAX_BYTES", 10)
+    monkeypatch.setattr(ids, "_MOST_BYTES", 10)
     documents.write_text('{"docno": "a", "text": ""}\n', encoding="utf-8")
     assert list(doubts(evaluated)) == []  # too large for a warning
 

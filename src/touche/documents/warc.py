@@ -80,14 +80,18 @@ def _has_unix_lines(path: Path) -> bool:
     """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return."""
     try:
         with open_binary(path) as file:
-            first = file.peek(_MOST_PEEKED).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
+            begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]
     except InputError:
         return False
-    return first.startswith(b"WARC/") and not first.endswith(b"\r")
+    first_line, _, _ = begin.lstrip().partition(b"\n")
+    return first_line.startswith(b"WARC/") and not first_line.endswith(b"\r")
 
 
 def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
-    """Yields all records; after a broken one, it continues with the next readable record."""
+    """Yields all records; after a broken one, it continues with the next readable record.
+
+    In fastwarc's ``quirks_mode``, lines may end without a carriage return.
+    """
     from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
 
     count = 0
@@ -102,7 +106,7 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
             lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
             try:
                 yield from islice(lenient, count, None)  # without the records before the broken one
-            except OSError:
+            except OSError:  # nothing more is readable
                 return
 
 
