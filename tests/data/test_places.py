@@ -16,7 +16,7 @@ def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_ca
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(ROOT / "tests")  # from any current folder
-    assert places.clone() == places.shipped() == places.home() == ROOT
+    assert places.clone() == places.shipped() == places.data_home() == ROOT
     library = tmp_path / "lib" / "touche"
     for name in ("baselines", "topics"):
         (tmp_path / name).mkdir()  # next to the folder of pip install --target lib
@@ -25,7 +25,7 @@ def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_ca
     assert places.clone() is None and places.shipped() is None  # as in an image
     (library / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
     assert places.shipped() == library / "shipped"
-    assert places.home() == tmp_path / "cache" / "touche"
+    assert places.data_home() == tmp_path / "cache" / "touche"
 
 
 def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(

@@ -72,7 +72,7 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
     published = {
         path.path for path in official() if path.url and path.name.startswith(f"{corpus.directory}/")
     }
-    folders = [root / "corpora" / corpus.directory for root in (tmp_path, places.home())]
+    folders = [root / "corpora" / corpus.directory for root in (tmp_path, places.data_home())]
     for folder in folders:
         folder.mkdir(parents=True)
         with pytest.raises(MissingDataError) as caught:

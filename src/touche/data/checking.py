@@ -86,10 +86,10 @@ def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
                 yield from ids_of_result(result, task.rules)
 
 
-def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, where: str) -> None:
-    """Raises InputError if ids in a file are unknown: ``where`` is the file or folder of the known ones."""
+def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, source: str) -> None:
+    """Raises InputError if ids in a file are unknown: ``source`` is the file or folder of the known ones."""
     unknown = [*dict.fromkeys(id for id in ids if id not in known)]
     if unknown:
         others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
-        problem = f"{noun} {quoted(unknown[0])}{others} is not in {where}"
+        problem = f"{noun} {quoted(unknown[0])}{others} is not in {source}"
         raise InputError(path, problem, "correct the ids in one of both")

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from touche import tasks
 from touche.data.judged import copy_dataset, write_judged
-from touche.data.places import home, is_available, whole_corpus
+from touche.data.places import data_home, is_available, whole_corpus
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
 from touche.io.inputs import keeping_inputs
@@ -86,8 +86,8 @@ def fetch(
     if source.agreement:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save the corpus there")
     if not source.url:
-        return Status(source.path, "not fetched", _why_not_fetched(source, folder or home()))
-    folder = folder or home()
+        return Status(source.path, "not fetched", _why_not_fetched(source, folder or data_home()))
+    folder = folder or data_home()
     target = folder / source.path
     collection = whole_corpus(source.dataset) if source.dataset else None
     if collection:
@@ -151,7 +151,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
             if not sample.place(folder):
-                yield _put_in_place(sample, file, (folder or home()) / sample.path)
+                yield _put_in_place(sample, file, (folder or data_home()) / sample.path)
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:

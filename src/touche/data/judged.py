@@ -34,13 +34,13 @@ Judged = Mapping[str, Qrels]
 """The qrels of the dataset's topics by dimension."""
 
 
-def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int:
+def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path) -> int:
     """Writes a dataset of some topics in BEIR's format; the folder appears whole or not at all.
 
     Args:
         dataset_id: the id of the dataset.
         source: the whole corpus (a folder, or a file of passages), or a table ``*.tsv`` of judged arguments.
-        data: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        data_folder: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
         target: the folder to write.
 
     Returns:
@@ -51,14 +51,14 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
         MissingDataError: if topics or qrels are missing.
     """
     task, corpus = tasks.dataset(dataset_id)
-    judged = _qrels_by_dimension(task, data)
+    judged = _qrels_by_dimension(task, data_folder)
     ids = _judged_ids(judged)
     documents = {document.id: document for document in _read_source(source, judged) if document.id in ids}
     _check_complete(source, ids, documents.keys())
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
-    topics = read_topics(_locate(data, "topics", task.topics))
+    topics = read_topics(_locate(data_folder, "topics", task.topics))
     files: dict[str, Iterable[str]] = {
         "queries.jsonl": [query_line(topic) for topic in topics if topic.number in corpus.topics],
         "corpus.jsonl": map(corpus_line, documents.values()),
@@ -67,13 +67,13 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
     return len(documents)
 
 
-def copy_dataset(dataset_id: str, source: Path, data: Path, target: Path) -> None:
+def copy_dataset(dataset_id: str, source: Path, data_folder: Path, target: Path) -> None:
     """Copies the folder of a dataset, which appears whole or not at all.
 
     Args:
         dataset_id: the id of the dataset.
         source: the folder.
-        data: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        data_folder: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
         target: the folder to write.
 
     Raises:
@@ -88,7 +88,7 @@ def copy_dataset(dataset_id: str, source: Path, data: Path, target: Path) -> Non
             problem = f"the text of {document.id} does not match the checksum in its id"
             raise InputError(source, problem, "copy the folder again")
     task, _ = tasks.dataset(dataset_id)
-    _check_complete(source, _judged_ids(_qrels_by_dimension(task, data)), ids)
+    _check_complete(source, _judged_ids(_qrels_by_dimension(task, data_folder)), ids)
     with whole_folder(target) as part:
         shutil.copytree(source, part)
 
@@ -169,11 +169,11 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
     return documents_in(pieces_of_passages(source))
 
 
-def _qrels_by_dimension(task: Task, data: Path) -> Judged:
+def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
     qrels_by_dimension = dict[str, Qrels]()
     for dimension, judgments in task.qrels.items():
         if dimension != STANCE:
-            qrels = read_qrels(_locate(data, "qrels", judgments.file), labels=judgments.labels or None)
+            qrels = read_qrels(_locate(data_folder, "qrels", judgments.file), labels=judgments.labels or None)
             qrels_by_dimension[dimension] = restricted(qrels, task)
     return qrels_by_dimension
 
@@ -190,7 +190,7 @@ def _check_complete(source: Path, judged: Set[str], present: Set[str]) -> None:
         raise InputError(source, problem, _REMEDY)
 
 
-def _locate(data: Path, kind: str, name: str) -> Path:
+def _locate(data_folder: Path, kind: str, name: str) -> Path:
     """Returns a file of topics or qrels in a folder of data, else in the searched folders."""
-    path = data / kind / name
+    path = data_folder / kind / name
     return path if path.is_file() else locate(kind, name)

@@ -13,7 +13,7 @@ from touche import tasks
 from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED, Status
 from touche.data.judged import compare_texts
-from touche.data.places import home
+from touche.data.places import data_home
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.data.sources import Source, is_to_download
 from touche.data.sources import official as sources_of
@@ -169,7 +169,7 @@ def fetch(
     is_whole_download = not (ids or mirror_folder or no_corpora)
     if missing and is_whole_download and not every:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
-    log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
+    log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
     if not mirror_folder:
         lines = (f"from {file.page}: {file.title}, licence: {file.licence}" for file in missing)
         for line in dict.fromkeys(lines):  # each publication once
@@ -256,13 +256,14 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         warn(warnings[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
+    sentences = [sentence for check in texts for sentence in _describe_check(check)]
     return VerifiedData(
         kind=Status,
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
         warnings=tuple(warnings),
-        notes=(*(sentence for check in texts for sentence in _describe_check(check)), _count_words(counts)),
+        notes=(*sentences, _count_words(counts)),
     )
 
 

@@ -121,7 +121,7 @@ def locate_corpus(corpus: Corpus) -> Path:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
     # Fetched data goes to the folder of ``home``, which may be searched after this one.
-    removal = "" if folder.parent == home() / "corpora" else "; remove that folder first"
+    removal = "" if folder.parent == data_home() / "corpora" else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
 
@@ -138,7 +138,7 @@ def whole_corpus(dataset_id: str) -> Path | None:
     return locate_corpus(full) if has_corpus(full) else None
 
 
-def home() -> Path:
+def data_home() -> Path:
     """Returns the folder for fetched data: the clone, or the user's cache folder."""
     return clone() or cache_folder()
 

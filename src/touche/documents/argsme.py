@@ -56,14 +56,16 @@ class RawArgument(msgspec.Struct):
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
         """Returns the argument; the sentences are None if the corpus is not split."""
+        stance = self.premises[0].stance if self.premises else None
+        context = self.context or _Context()
         return Argument(
             id=self.id,
             conclusion=self.conclusion,
             premises=tuple(premise.text for premise in self.premises),
-            stance=(self.premises[0].stance or "") if self.premises else "",
+            stance=stance or "",
             sentences=sentences,
-            page=(self.context.source_text or "") if self.context else "",
-            discussion=(self.context.discussion_title or "") if self.context else "",
+            page=context.source_text or "",
+            discussion=context.discussion_title or "",
         )
 
 

@@ -212,12 +212,12 @@ def find_documents(directory: Path) -> Files | Images:
     raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
 
-def files_named(paths: Iterable[Path], where: str) -> Files:
+def files_named(paths: Iterable[Path], folder: str) -> Files:
     """Selects the files of documents from a list of paths in any folders, by their names alone.
 
     Args:
         paths: all files; if they have several formats, the first in the order of ``find`` is used.
-        where: the folder of the files, for error messages.
+        folder: their folder, for error messages.
 
     Raises:
         InputError: if none of the files has documents.
@@ -230,7 +230,7 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
         paths_of_format = [path for path in visible if is_name(path.name)]
         if paths_of_format:
             return _files(format, paths_of_format)
-    raise _no_documents(where, formats)
+    raise _no_documents(folder, formats)
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -273,10 +273,10 @@ def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ..
     return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
 
 
-def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
+def _no_documents(folder: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
     """Returns the error that a folder has no documents; ``more`` is another remedy."""
     patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))
-    return InputError(where, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
+    return InputError(folder, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
 
 
 def _read_reranking(path: Path) -> Input:

@@ -91,8 +91,8 @@ class Files(Documents):
         folder = common_folder(self.paths)
         are_in_one_folder = all(path.parent == self.paths[0].parent for path in self.paths)
         files = f"{len(self.paths):,} {self.format.unit}"
-        where = "in" if are_in_one_folder else "below"
-        return f"{self.format.noun} from {files} {where} {folder.resolve().name}"
+        preposition = "in" if are_in_one_folder else "below"
+        return f"{self.format.noun} from {files} {preposition} {folder.resolve().name}"
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.

@@ -34,17 +34,18 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
             if entry.name.startswith("."):
                 continue
             has_wanted_name = not is_top and names.fullmatch(entry.name)
-            target = _target(entry.path) if entry.is_symlink() else None
+            is_link = entry.is_symlink()
+            target = _target(entry.path) if is_link else None
+            is_link_to_file = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or (is_top and _add_new_folder(target, roots)):
                 if entry.name not in without:
                     folders.append(entry.path)
-            elif not entry.is_symlink() or (target and target.is_file() and _is_within(target, roots)):
-                if has_wanted_name and entry.is_file():  # not a pipe or a device
-                    yield Path(entry.path)
-            else:  # a link that is not followed; a broken one in the directory may have led to a folder
-                is_folder = target.is_dir() if target else is_top
-                if has_wanted_name or is_folder:
+            elif is_link and not is_link_to_file:  # such a link is not followed
+                may_be_folder = target.is_dir() if target else is_top  # a broken one may have led to a folder
+                if has_wanted_name or may_be_folder:
                     skipped.append(entry.path)
+            elif has_wanted_name and entry.is_file():  # not a pipe or a device
+                yield Path(entry.path)
     if skipped:
         more = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         problem = "skipped, because it cannot be read, or is a link that is not followed"

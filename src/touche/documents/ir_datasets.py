@@ -113,7 +113,9 @@ class IrDataset(Documents):
         ir_datasets' own reader needs more packages and an index of 4 GB; the first broken archive stops it.
         """
         folder = Path(documents.docs_path(force=False))
-        archives = [Path(path) for path in documents._docs_iter_source_files()] if folder.is_dir() else []
+        archives = list[Path]()
+        if folder.is_dir():
+            archives = [Path(path) for path in documents._docs_iter_source_files()]
         if not archives:
             problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
             raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")
@@ -167,12 +169,14 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
     if not hasattr(record, "premises"):
         return _convert_text_record(record)
     sentences = getattr(record, "sentences", None)
+    if sentences is not None:
+        sentences = tuple(Sentence(sentence.id, sentence.text) for sentence in sentences)
     return Argument(
         id=record.doc_id,
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
         stance=record.premises[0].stance.name if record.premises else "",
-        sentences=None if sentences is None else tuple(Sentence(part.id, part.text) for part in sentences),
+        sentences=sentences,
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,
     )

@@ -40,14 +40,6 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
     bounds = JsonBounds(in_list=True)
     with open_binary(path) as file:
         cutter = Cutter(path, "a document", _parse_elements, file=file)
-
-        def ends_of_elements(block: bytes) -> tuple[int, int]:
-            stop, _, first_comma, last_comma = bounds.look(block, 0)
-            if stop == DEEP:
-                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
-            return first_comma, last_comma + 1
-
         head = bytearray()
         while not head.endswith(b"["):
             byte = file.read(1)
@@ -55,6 +47,14 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
                 raise InputError(path, "no JSON array", _REMEDY)
             head += byte
         cutter.line += head.count(b"\n")
+
+        def ends_of_elements(block: bytes) -> tuple[int, int]:
+            stop, _, first_comma, last_comma = bounds.look(block, 0)
+            if stop == DEEP:
+                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
+                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+            return first_comma, last_comma + 1  # the comma belongs to the element
+
         yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
         if bounds.in_list:
             raise InputError(path, "broken JSON (the array has no end)", _REMEDY, line=cutter.line)
@@ -75,7 +75,7 @@ def _parse_elements(
         line = piece.line + error.lineno - 1
         raise InputError(piece.path, f"broken JSON ({error.msg})", _REMEDY, line=line) from error
     lines = [line for line, _ in elements(replace(piece, raw=content))]
-    for line, record in zip(lines, records, strict=False):  # an empty array has the line of its bracket
+    for line, record in zip(lines, records, strict=False):  # an empty array has one line and no record
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
         fields = {name: value for name, value in record.items() if value is not None}

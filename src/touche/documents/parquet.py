@@ -127,10 +127,10 @@ def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[byte
         table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
 
 
-def check_no_fields(where: str, names: Iterable[str]) -> None:
+def check_no_fields(folder: str, names: Iterable[str]) -> None:
     """Raises InputError if a folder contains pages already, because new ones would be mixed with them."""
     if any(name.endswith(".parquet") for name in names):
-        raise InputError(where, "the folder contains pages", "empty it, or choose another folder")
+        raise InputError(folder, "the folder contains pages", "empty it, or choose another folder")
 
 
 def arrow() -> Any:

@@ -13,7 +13,7 @@ _limit_lock = threading.Lock()  # csv has one limit for all threads
 
 
 def read_rows(
-    read_line: Callable[[], bytes], path: Path, remedy: str, first: int = 1, delimiter: str = ","
+    read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1, delimiter: str = ","
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields the line in which each row ends, and its cells; a blank row has no cells.
 
@@ -21,29 +21,29 @@ def read_rows(
         read_line: returns the next line with its end.
         path: file that errors name.
         remedy: remedy of broken rows.
-        first: number of the first line.
+        first_line: number of the first line.
         delimiter: character between cells.
 
     Raises:
         InputError: if a line is not UTF-8, or a row is broken.
     """
     lines = iter(read_line, b"")  # until the end of the file
-    rows = csv.reader(decoded(lines, path, first), delimiter=delimiter, strict=True)
+    rows = csv.reader(decoded(lines, path, first_line), delimiter=delimiter, strict=True)
     try:
         row = _next_row(rows)
         while row is not None:
-            yield first - 1 + rows.line_num, row
+            yield first_line - 1 + rows.line_num, row
             row = _next_row(rows)
     except csv.Error as error:
-        line = first - 1 + rows.line_num
+        line = first_line - 1 + rows.line_num
         raise InputError(path, f"broken CSV ({error})", remedy, line=line) from error
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
     """Returns the next row, or None; the row may have long fields, whose limit is restored afterwards."""
     with _limit_lock:
-        before = csv.field_size_limit(_LONGEST_FIELD)
+        earlier_limit = csv.field_size_limit(_LONGEST_FIELD)
         try:
             return next(rows, None)
         finally:
-            csv.field_size_limit(before)
+            csv.field_size_limit(earlier_limit)

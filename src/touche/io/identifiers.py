@@ -69,8 +69,9 @@ def baseline_names(baselines: str | PathLike[str] | Iterable[object]) -> list[st
     Raises:
         ParameterError: if one is neither.
     """
-    listed = [baselines] if isinstance(baselines, str | PathLike) else baselines
-    return [name_or_path("baseline", baseline) for baseline in listed]
+    if isinstance(baselines, str | PathLike):
+        baselines = [baselines]
+    return [name_or_path("baseline", baseline) for baseline in baselines]
 
 
 def dataset_name(dataset: object) -> str:

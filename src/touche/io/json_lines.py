@@ -21,19 +21,19 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def records_of_lines(
-    lines: Iterable[bytes], path: Path, first: int = 1
+    lines: Iterable[bytes], path: Path, first_line: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields the number and object of each line of a JSON lines file that is not blank.
 
     Args:
         lines: lines with line ends.
         path: file that errors name.
-        first: number of the first line.
+        first_line: number of the first line.
 
     Raises:
         InputError: if a line is not UTF-8, or not a JSON object.
     """
-    for number, line in enumerate(lines, first):
+    for number, line in enumerate(lines, first_line):
         content = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not content or content.isspace():
             continue

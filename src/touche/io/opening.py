@@ -228,13 +228,13 @@ def decoded_lines(path: Path) -> Iterator[str]:
     return decoded(bytes_of_lines(path), path)
 
 
-def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]:
-    """Yields the text of lines of a file; the number of the first line is ``first``.
+def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
+    """Yields the text of lines of a file; the number of the first one is ``first_line``.
 
     Raises:
         InputError: if a line is not UTF-8.
     """
-    for number, line in enumerate(lines, first):
+    for number, line in enumerate(lines, first_line):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -242,13 +242,13 @@ def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]
             raise InputError(path, problem, "save the file in UTF-8", line=number) from error
 
 
-def check_utf8(lines: Iterable[bytes], path: Path, first: int = 1) -> None:
-    """Checks that lines of a file are UTF-8; the number of the first line is ``first``.
+def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
+    """Checks that lines of a file are UTF-8; the number of the first one is ``first_line``.
 
     Raises:
         InputError: if a line is not UTF-8.
     """
-    for _ in decoded(lines, path, first):
+    for _ in decoded(lines, path, first_line):
         pass
 
 

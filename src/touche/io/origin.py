@@ -104,9 +104,9 @@ def _without_filters(folder: Path) -> list[str] | None:
     The user's own filters, such as those of Git LFS, stay. The result is None if no option can turn a filter
     off, or git is too old to list them.
     """
-    listed = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
-    scopes = listed[0::2]  # scopes and keys take turns
-    keys = listed[1::2]
+    words = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
+    scopes = words[0::2]  # scopes and keys take turns
+    keys = words[1::2]
     own_keys = [key for scope, key in zip(scopes, keys, strict=False) if scope in ("local", "worktree")]
     filters = {key.rpartition(".")[0] for key in own_keys if key.startswith("filter.")}
     has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =

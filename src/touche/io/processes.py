@@ -72,12 +72,12 @@ class Pool(ProcessPoolExecutor):
 
     def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         """Submits work; a process that starts for it ignores interrupts, because this process ends it."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits this mask
+        earlier_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits it
         try:
             with _without_script():
                 return super().submit(work, *args, **kwargs)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, earlier_mask)
 
 
 def in_order(

@@ -106,8 +106,9 @@ def read_record(path: Path, kind: type[Table]) -> Table:
         elif not isinstance(value, dict | list):
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
-        where = f"{key.lstrip('.')}: " if key else ""
-        raise InputError(path, f"{where}{problem}", remedy or "correct it") from error
+        if key:
+            problem = f"{key.lstrip('.')}: {problem}"
+        raise InputError(path, problem, remedy or "correct it") from error
 
 
 def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:

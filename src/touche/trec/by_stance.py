@@ -18,7 +18,9 @@ _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
     """Returns the names of all rankings of topics: the topics themselves without ``stances``."""
-    return [f"{topic} {stance}" for topic in topics for stance in stances] if stances else [*topics]
+    if not stances:
+        return list(topics)
+    return [f"{topic} {stance}" for topic in topics for stance in stances]
 
 
 def topic_in(ranking: str) -> str:
@@ -34,7 +36,9 @@ def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
         stances: the stances with their own rankings; without them, the ranks of the runs show it.
     """
     has_rankings = bool(stances) or any(run.ranks_stances for run in runs)
-    return [run.by_stance() for run in runs] if has_rankings else [*runs]
+    if not has_rankings:
+        return list(runs)
+    return [run.by_stance() for run in runs]
 
 
 def read_counted(

@@ -363,7 +363,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
-    """Returns ids as texts; integers are also ids."""
+    """Returns ids as texts; integers are also ids. Both may be of numpy's types."""
     ids = [str(value) if isinstance(value, str) or _is_whole(value) else value for value in table[column]]
     for row, value in enumerate(ids, 1):
         if not is_word(value):

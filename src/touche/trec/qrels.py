@@ -89,9 +89,9 @@ class Qrels(dict[str, dict[str, int]], Shown):
             ToucheError: if there are no such names, or pandas is not installed.
         """
         check_choice("set of column names", names, FRAME_NAMES)
-        columns = "qid docno label" if names == "pyterrier" else "query_id doc_id relevance"
-        rows = [(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
-        return imported("pandas", "analysis").DataFrame(rows, columns=columns.split())
+        columns = ["qid", "docno", "label"] if names == "pyterrier" else ["query_id", "doc_id", "relevance"]
+        rows = [(topic, id, label) for topic, labels in self.items() for id, label in labels.items()]
+        return imported("pandas", "analysis").DataFrame(rows, columns=columns)
 
     def ranx(self) -> Any:
         """Returns the judgments as a ``ranx.Qrels``, in which grades below 0 become 0.

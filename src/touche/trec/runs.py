@@ -73,20 +73,20 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
         InputError: if the file is unreadable or a line is broken.
     """
     lines = bytes_of_lines(path)
-    first = 1
+    first_line = 1
     while block := list(islice(lines, BLOCK)):
         # Lines that are parsed one by one lose the byte order mark when they are decoded.
-        without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
-        if not _add_at_once(without_mark, first, columns):
+        without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first_line == 1 else block
+        if not _add_at_once(without_mark, first_line, columns):
             parsed_lines = list[tuple[int, RunLine]]()
             try:
-                parsed_lines.extend(_parse_one_by_one(block, path, first, note))
+                parsed_lines.extend(_parse_one_by_one(block, path, first_line, note))
             finally:  # extend has added the lines above an error
                 columns.add_lines(parsed_lines)
-        first += len(block)
+        first_line += len(block)
 
 
-def _add_at_once(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
+def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
     """Adds lines if ``parse_line`` accepts each of them, and no tag has blanks; returns whether it did so.
 
     It is much faster than parsing the lines one by one. A few lines that ``parse_line`` accepts are refused.
@@ -120,16 +120,16 @@ def _add_at_once(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
             ranks=[int(rank) for rank in ranks],
             scores=values,
             tags=tag_words,
-            numbers=np.arange(first, first + len(lines)),
+            numbers=np.arange(first_line, first_line + len(lines)),
         )
     return is_finite
 
 
 def _parse_one_by_one(
-    block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
+    block: Sequence[bytes], path: Path, first_line: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
     """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
-    for number, text in enumerate(decoded(block, path, first), first):
+    for number, text in enumerate(decoded(block, path, first_line), first_line):
         is_only_mark = not text  # other lines have at least their end
         is_skipped_blank = not text.strip() and note is None
         if is_only_mark or is_skipped_blank:
@@ -347,12 +347,12 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
         raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    others = list[str]()
+    other_files = list[str]()
     if only_runs and len(paths) > 1:
-        others = [str(path) for path in paths if _is_other_file(path)]
-    if others:
-        are = "is not a run" if len(others) == 1 else "are not runs"
-        raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
+        other_files = [str(path) for path in paths if _is_other_file(path)]
+    if other_files:
+        are = "is not a run" if len(other_files) == 1 else "are not runs"
+        raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
 
 
 def _is_other_file(path: Path) -> bool:

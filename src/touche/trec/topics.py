@@ -194,12 +194,12 @@ def _folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
+def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> Path:
     """Selects the file of topics from the files of a folder, by its name.
 
     Args:
         paths: all files.
-        where: the folder, for the error message.
+        folder: their folder, for the error message.
         more: another remedy, for the error message.
 
     Raises:
@@ -208,11 +208,12 @@ def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Pa
     topics = first_named(paths, TOPIC_FILES)
     if not topics:
         remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
-        raise InputError(where, "no topics in this folder", remedy)
+        raise InputError(folder, "no topics in this folder", remedy)
     return topics[0]
 
 
 def first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
     """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
-    by_name = {path.name: path for path in paths}
-    return tuple(by_name[file] for name in names for file in (name, f"{name}.gz") if file in by_name)
+    path_by_name = {path.name: path for path in paths}
+    wanted = [wanted_name for name in names for wanted_name in (name, f"{name}.gz")]
+    return tuple(path_by_name[name] for name in wanted if name in path_by_name)

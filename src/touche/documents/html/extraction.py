@@ -78,6 +78,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
         title=shortened(_normalised(tree.title or "") or _normalised(rendered), _LONGEST_TITLE),
         headings=headings[:_LONGEST_HEADINGS],
         body=main_content(rendered),
+        # That indexer distinguished upper and lower case in names.
         meta_description=shortened(_meta(tree, '[name="description"][content]'), _LONGEST_DESCRIPTION),
         meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _LONGEST_KEYWORDS_IN_2020),
         rules=parse_as_in_2020.__name__,
@@ -97,6 +98,7 @@ def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
 
 
 def _tree(raw: RawPage) -> HTMLTree:
+    """Parses a page; raises PageError if it has no text, or is too large or too deeply nested."""
     if len(raw.content) > LARGEST:
         raise PageError("larger than 1 MiB")
     if detect_mime(raw.content).startswith(_BINARY):
@@ -171,10 +173,12 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
-    """Returns the content of the first matching element; in 2020 names were case-sensitive."""
+    """Returns the content of the first element ``meta`` with these attributes, a part of a CSS selector."""
     assert tree.document is not None
     node = tree.document.query_selector(f"meta{attributes}")
-    return "" if node is None else _normalised(node.getattr("content") or "")[:_LONGEST_META]
+    if node is None:
+        return ""
+    return _normalised(node.getattr("content") or "")[:_LONGEST_META]
 
 
 def _normalised(text: str) -> str:

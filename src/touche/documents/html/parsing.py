@@ -69,7 +69,7 @@ def parsed(
     """
     reasons = Counter[str]()
     pages = 0
-    first = ""
+    first_skipped = ""
     rules = parser.__name__ if parser else _DEFAULT_RULES
     documents = iter(documents)
     for document in documents:
@@ -78,19 +78,19 @@ def parsed(
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
-            # The processes read all other documents, too, so that this is the last step of the outer loop.
-            rest = chain([document], documents)
-            for result in parsed_in_processes(rest, parser or parse, processes or processors()):
+            # The processes also parse all other documents, so that this is the last step of the outer loop.
+            this_and_others = chain([document], documents)
+            for result in parsed_in_processes(this_and_others, parser or parse, processes or processors()):
                 pages += isinstance(result, Page)
                 if isinstance(result, Skipped):
                     reasons[result.reason] += 1
-                    first = first or result.id
+                    first_skipped = first_skipped or result.id
                 else:
                     yield result
         else:
             _check_rules(document, rules)
             yield document
-    report(SkippedPages(reasons, pages, first))
+    report(SkippedPages(reasons, pages, first_skipped))
 
 
 def _check_rules(document: Any, rules: str) -> None:
