@@ -95,9 +95,9 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yields a hidden folder next to a new or empty folder, which it replaces at the end.
+    """Yields a hidden folder, which becomes the new folder, or replaces an empty one, at the end.
 
-    A killed process leaves it behind; the next one that writes a folder at this place removes it.
+    A killed process leaves the hidden folder behind; the next one that writes a folder next to it removes it.
     """
     target = Path(os.path.realpath(folder))
     make_folder(target.parent)

@@ -139,8 +139,8 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
-    corpora = [tasks.dataset(dataset_id)[1] for dataset_id in chosen or tasks.datasets()]
-    for name in dict.fromkeys(corpus.directory for corpus in corpora):  # each once
+    tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
+    for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
         is_available_here = folder is None and is_available("corpora", name)
         if name in published or is_available_here:
             continue

@@ -46,7 +46,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     task.check_one_ranking("ir_measures")
     topics = locate_topics(task, task.corpora["full"])
     corpus = locate_corpus(task.corpora["full"])
-    titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
+    queries = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     qrels_lines = (
         f"{topic} 0 {id} {max(label, 0)}\n"
         for topic, labels in task_qrels(task, dimension).items()
@@ -64,7 +64,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         with whole(inputs / name) as file:
             file.write(topics.read_bytes())
         make_folder(truths)
-        write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(title)}\n" for title in titles))
+        write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
         write_whole(truths / "qrels.txt", "".join(qrels_lines))
         write_whole(part / CARD, _card(task, dimension, os.path.relpath(baseline, folder)))
     return folder / CARD

@@ -56,6 +56,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """Yields the files in a folder and its subfolders, which may be linked."""
     for parent, _, names in os.walk(folder, followlinks=True):
         yield from (Path(parent, name) for name in names)
 

@@ -103,8 +103,8 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
         For each file its path, the number of its arguments, and the ids of altered texts.
     """
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
-    corpora = dict.fromkeys(tasks.dataset(name)[1] for name in datasets or published)  # each once
-    for corpus in corpora:
+    tasks_and_corpora = map(tasks.dataset, datasets or published)
+    for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):  # each once
         if not _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) or not has_corpus(corpus):
             continue
         documents = find_documents(locate_corpus(corpus))

@@ -162,12 +162,14 @@ def fetch(
     ids = _ids(datasets)
     folder = None if output is None else Path(name_or_path("output", output))
     mirror_folder = None if mirror is None else _folder(mirror)
-    sources = [source for source in sources_of(ids) if not (no_corpora and source.kind == "corpora")]
+    sources = sources_of(ids)
+    if no_corpora:
+        sources = [source for source in sources if source.kind != "corpora"]
     missing = [source for source in sources if is_to_download(source, folder)]
     size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
     size = in_bytes(sum(size_by_url.values()))
-    is_whole_download = not (ids or mirror_folder or no_corpora)
-    if missing and is_whole_download and not every:
+    may_download_all = ids or mirror_folder or no_corpora or every
+    if missing and not may_download_all:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
     if not mirror_folder:

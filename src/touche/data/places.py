@@ -64,14 +64,14 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     Raises:
         MissingDataError: if it is missing.
     """
-    if corpus.topics:
-        return topics_named(sorted(locate_corpus(corpus).iterdir()), locate_corpus(corpus))
-    if is_available("topics", task.topics) or not has_corpus(corpus):
-        return locate("topics", task.topics)
-    folder = locate_corpus(corpus)
-    for name in ("queries.jsonl", "queries.jsonl.gz"):  # as in BEIR's format, or compressed
-        if (folder / name).is_file():
-            return folder / name
+    if corpus.topics:  # only some of the task's topics
+        folder = locate_corpus(corpus)
+        return topics_named(sorted(folder.iterdir()), folder)
+    if has_corpus(corpus) and not is_available("topics", task.topics):
+        folder = locate_corpus(corpus)
+        for name in ("queries.jsonl", "queries.jsonl.gz"):  # as in BEIR's format, or compressed
+            if (folder / name).is_file():
+                return folder / name
     return locate("topics", task.topics)
 
 
@@ -120,7 +120,7 @@ def locate_corpus(corpus: Corpus) -> Path:
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Fetched data goes to the folder of ``home``, which may be searched after this one.
+    # Fetched data goes to the folder of ``data_home``, which may be searched after this one.
     removal = "" if folder.parent == data_home() / "corpora" else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 

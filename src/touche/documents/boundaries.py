@@ -50,7 +50,7 @@ class JsonBounds:
         return bool(self._state.in_list)
 
     def look(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
-        """Searches a block from a byte; the next call starts at the returned byte, or behind its comma.
+        """Searches a block from a byte; the next search begins at the returned byte, or after its comma.
 
         Returns:
             Why the search stopped, at which byte, and the first and the last comma before that byte (or -1).

@@ -167,10 +167,10 @@ class Candidates(Documents):
 
 
 def at_least_one(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
-    """Yields the records.
+    """Returns the records.
 
     Raises:
-        ToucheError: ``problem``, if there are no records.
+        ToucheError: ``problem``, if there are none.
     """
     first = next(records, None)
     if first is None:

@@ -34,7 +34,7 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
                 problem = f"{quoted(row['file'])} is outside of the folder"
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
             yield _read_page(id, page, row.get("url") or "")
-    except csv.Error as error:
+    except csv.Error as error:  # in the line after the last row
         raise InputError(path, f"broken CSV ({error})", "save it again", line=rows.line_num + 1) from error
 
 

@@ -96,7 +96,7 @@ def _descriptor(path: Path, device: int, inode: int) -> int:
         _descriptors[path] = os.open(path, os.O_RDONLY)
     descriptor = _descriptors[path]
     status = os.fstat(descriptor)
-    if (status.st_dev, status.st_ino) != (device, inode):
+    if (status.st_dev, status.st_ino) != (device, inode):  # another file has its name now
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
     return descriptor
 

@@ -259,7 +259,8 @@ def bytes_of_lines(path: Path) -> Iterator[bytes]:
         InputError: if the file cannot be read or a line is of 64 MiB or more.
     """
     with open_binary(path) as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
+        lines = iter(partial(file.readline, LONGEST_LINE), b"")  # until the end of the file
+        for number, line in enumerate(lines, 1):
             if len(line) == LONGEST_LINE:
                 problem = "a line of 64 MiB or more"
                 raise InputError(path, problem, "check that this is the right file", line=number)

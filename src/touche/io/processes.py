@@ -41,7 +41,7 @@ class Pool(ProcessPoolExecutor):
             args: its arguments.
         """
         context = get_context("spawn")
-        super().__init__(processes, mp_context=context, initializer=_begin, initargs=(begin, args))
+        super().__init__(processes, mp_context=context, initializer=_begin_process, initargs=(begin, args))
 
     def __exit__(self, *_: object) -> None:
         """Ends the processes, and cancels the work that they have not begun."""
@@ -111,8 +111,8 @@ def _without_script() -> Iterator[None]:
             script.update(hidden)
 
 
-def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    """Begins a process; it calls the function that was passed to ``Pool``."""
+def _begin_process(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    """Calls the function that was passed to ``Pool``, in each new process."""
     # Without this thread, a worker whose parent was killed would wait for work forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if begin:

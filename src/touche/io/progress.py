@@ -35,7 +35,7 @@ class _NoBar:
 
 
 class _Lines(_NoBar):
-    """A bar for logs: a line whenever an interval has passed."""
+    """A bar for logs: a line whenever an interval has passed; the arguments are those of ``bar``."""
 
     def __init__(self, what: str, unit: str, total: int | Callable[[], int] | None, done: int) -> None:
         self._what = what

@@ -136,7 +136,10 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
 
 
 def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message: str) -> str:
-    """Removes all entries of a table except the one that causes an error; returns its key."""
+    """Removes all entries of a table except the one that causes the error; returns its key.
+
+    The arguments are those of ``_located``; the table is one of the tables.
+    """
     for key, entry in list(table.items()):
         table.clear()
         table[key] = entry

@@ -169,6 +169,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
         True
     """
     block = None if is_cache else _block.get()
+    # The caller's own code may also raise errors of the system, which are about other files.
     with _input_errors(path, _WRITING_ERRORS), ExitStack() as stack:
         with _input_errors(path):
             target = path if is_cache else _target_of_writing(path, is_update=is_update)
@@ -291,6 +292,7 @@ def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[No
 @contextmanager
 def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file."""
+    # The target is a link only in a cache, where the link itself is replaced.
     earlier_status = None if target.is_symlink() else _status(target)
     part = _hidden_name(target, "part")
     # Not mkstemp, because its permissions ignore the umask.

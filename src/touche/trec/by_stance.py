@@ -46,7 +46,7 @@ def read_counted(
 ) -> tuple[Run, list[LineError]]:
     """Reads a run; returns the lines that the script counts, and an error for each line that it skips.
 
-    The column of an error is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
+    The kind of an error is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
 
     Args:
         source: the file, or a run.

@@ -256,6 +256,7 @@ class Run(Sequence[RunLine], Framed):
         """Whether ranks begin again for each stance of a topic, as in runs of image retrieval."""
         if not _RANKED_STANCES.issuperset(self.stances.present):
             return False
+        # A rank occurs twice in a topic, but not twice for one of its stances.
         return self._repeats_ranks and not self.by_stance()._repeats_ranks
 
     @property

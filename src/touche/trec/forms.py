@@ -38,7 +38,8 @@ Functions for several runs take a list of them, or a dictionary of runs by names
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
 
-_COLUMNS = {  # for PyTerrier, and for other tools
+# The names of columns in PyTerrier, with those in ir_measures and others.
+_OTHER_NAMES = {
     "qid": "query_id",
     "docno": "doc_id",
     "score": "score",
@@ -117,15 +118,16 @@ def _with_free_name(source: Path | AnyRun, taken_names: set[str], checks: bool) 
 
 
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
-    """Returns runs with the names of a dictionary; files that are not checked stay as they are."""
+    """Returns runs with the names of a dictionary; the other arguments are those of ``read_runs``."""
     result = list[Path | Run]()
-    for name, run in zip(runs, read_runs([*runs.values()], distinct=distinct, checks=checks), strict=True):
+    files_and_runs = read_runs(list(runs.values()), distinct=distinct, checks=checks)
+    for name, run in zip(runs, files_and_runs, strict=True):
         label = one_line(str(name)).strip()
         if not label:
             raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
         if checks or isinstance(run, Run):
             result.append(run_of(run).called(label))
-        else:
+        else:  # without checks, the file may not be a run, so that its lines stay as they are
             with open_binary(run) as file:
                 result.append(FileInMemory.from_bytes(label, file.read()))
     return result
@@ -288,6 +290,7 @@ def _read_open_file(file: Any) -> FileInMemory:
 
 
 def _is_of_ranx(source: object) -> bool:
+    """Returns whether an object is of ranx, which may not be installed."""
     return type(source).__module__.partition(".")[0] == "ranx"
 
 
@@ -314,12 +317,12 @@ def _table(
         return _columns_of_frame(source, name, wanted, optional)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
-        attributes = [_COLUMNS[column] for column in wanted]
+        attributes = [_OTHER_NAMES[column] for column in wanted]
         for row, record in enumerate(records, 1):
             if not all(hasattr(record, attribute) for attribute in attributes):
                 problem = f"{quoted(record)} has not {', '.join(attributes)}"
                 raise InputError(name, problem, "pass records of ir_measures", line=row)
-        return {column: [getattr(record, _COLUMNS[column]) for record in records] for column in wanted}
+        return {column: [getattr(record, _OTHER_NAMES[column]) for record in records] for column in wanted}
     raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
 
 
@@ -340,13 +343,14 @@ def _columns_of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[s
 def _columns_of_frame(
     frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
+    """Returns those of the columns that a frame has; without a wanted one, it is an error."""
     if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
         problem = f"{type(frame).__name__} has no rows yet"
         raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
     table = {}
     names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
     for column in (*wanted, *optional):
-        present = [label for label in names if label in (column, _COLUMNS[column])]
+        present = [label for label in names if label in (column, _OTHER_NAMES[column])]
         if len(present) == 1:
             table[column] = _values(frame[present[0]])
         elif present or column not in optional:

@@ -184,6 +184,7 @@ def check_unique(run: Run) -> None:
     ids_by_topic = (run.documents[lines].tolist() for lines in run.by_topic.values())
     if all(len(set(ids)) == len(ids) for ids in ids_by_topic):
         return
+    # A slower search, which finds the line.
     seen = set()
     for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
         if (topic, document) in seen:
