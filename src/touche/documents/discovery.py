@@ -289,11 +289,11 @@ def _read_reranking(path: Path) -> Input:
     if not topics:
         remedy = 'put one {"qid", "query", "docno", "text"} on each line'
         raise InputError(path, "no candidates in this file", remedy)
-    with_candidates = tuple(
+    topics_with_candidates = tuple(
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )
     count = sum(len(ids) for ids in candidates.values())
     description = f"{len(topics)} topics and their {count} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
     files = (path, *documents.side_files)
-    return Input(topics=with_candidates, documents=documents, description=description, files=files)
+    return Input(topics=topics_with_candidates, documents=documents, description=description, files=files)

@@ -178,7 +178,7 @@ def _is_cut_off(path: Path, last_begin: int, longest: int) -> bool:
             file.seek(last_begin)
             try:
                 with gzip.open(file) as stream:
-                    while stream.read(1 << 20):
+                    while stream.read(1 << 20):  # to the end
                         pass
             except (EOFError, zlib.error, OSError):
                 return True

@@ -95,9 +95,10 @@ def read_record(path: Path, kind: type[Table]) -> Table:
         message = str(error)  # such as: Expected `str`, got `int` - at `$.corpora[...].files[0]`
         text, _, location = message.partition(" - at `$")
         problem, _, remedy = text.partition("; ")
-        steps = re.findall(r"[^.\[\]`]+|\.\.\.", location)
+        steps = re.findall(r"[^.\[\]`]+|\.\.\.", location)  # keys, indices, and ... for any key
         keys, value = _located(tables, steps, kind, message)
-        key = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
+        # In messages, entries of lists are counted from 1.
+        location = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
         unknown = re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL)
         if unknown:
             whole_schema = schema(kind)
@@ -106,8 +107,8 @@ def read_record(path: Path, kind: type[Table]) -> Table:
         elif not isinstance(value, dict | list):
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
-        if key:
-            problem = f"{key.lstrip('.')}: {problem}"
+        if location:
+            problem = f"{location.lstrip('.')}: {problem}"
         raise InputError(path, problem, remedy or "correct it") from error
 
 

@@ -342,8 +342,8 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     first, *others = parts
     for part in parts.values():
         add_output(part)
-    are_several = others or removed
-    with locked(first) if are_several else nullcontext(), _undisturbed():
+    has_others = others or removed
+    with locked(first) if has_others else nullcontext(), _undisturbed():
         existing = [target for target in (*others, *removed) if target.exists()]
         hidden_by_target = {target: _hidden_name(target, "earlier") for target in existing}
         try:

@@ -179,7 +179,6 @@ def read_answers(
     Raises:
         InputError: as in ``read_qrels``; also if a line has another question or id, or no line has ONTOPIC.
     """
-
     aspects = (_ON_TOPIC, *stances)  # what the second column can be
 
     def topic_and_aspect(columns: Sequence[str], line: int) -> str:

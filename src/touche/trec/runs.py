@@ -365,7 +365,7 @@ def _is_other_file(path: Path) -> bool:
         if line:
             parse_line(line, path, number)
     except LineError as error:
-        return error.kind != "score"  # reading it names the line
+        return error.kind != "score"  # a run with a broken score, whose line a later error names
     except InputError:
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False

@@ -113,8 +113,8 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
-    if isinstance(original, dict):
-        details |= {name: value for name, value in original.items() if value}  # null is an absent value
+    if isinstance(original, dict):  # a null in it is a missing value
+        details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=number,
         title=_folded(text_field(fields, "query", path, line)),

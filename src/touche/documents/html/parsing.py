@@ -81,12 +81,13 @@ def parsed(
             # The processes also parse all other documents, so that this is the last step of the outer loop.
             this_and_others = chain([document], documents)
             for result in parsed_in_processes(this_and_others, parser or parse, processes or processors()):
-                pages += isinstance(result, Page)
                 if isinstance(result, Skipped):
                     reasons[result.reason] += 1
                     first_skipped = first_skipped or result.id
-                else:
-                    yield result
+                    continue
+                if isinstance(result, Page):
+                    pages += 1
+                yield result
         else:
             _check_rules(document, rules)
             yield document
