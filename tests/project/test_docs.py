@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from pages import ELSEWHERE, PAGES, commands, follow, reason, workspace
-from touche.cli import FIRST, MORE
+from pages import PAGES, commands, follow, reason, workspace
 
 
 @pytest.mark.slow
@@ -41,16 +40,3 @@ def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None
         assert follow(page, folder, programs=programs) == [
             command for command in commands(page) if not reason(command)
         ]
-
-
-def test_there_is_something_to_try_of_every_command_and_each_reason_has_a_command() -> None:
-    everything = [command for page in PAGES for command in commands(page)]
-    assert {command.split()[1] for command in everything if command.startswith("touche ")} == {*FIRST, *MORE}
-    assert {reason(command) for command in everything} == {"", *ELSEWHERE.values()}
-    for name in (
-        "docs/tutorial/first-run.md",
-        "docs/tutorial/write-a-baseline.md",
-        "docs/how-to/evaluate.md",
-        "docs/how-to/large-collections.md",
-    ):
-        assert sum(not reason(command) for command in commands(ROOT / name)) >= 10

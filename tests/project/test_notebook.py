@@ -1,6 +1,5 @@
 """The notebooks in docs/ run unchanged and offline, with the stored outputs."""
 
-import ast
 import json
 import re
 import shutil
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import touche
 from conftest import OFFICIAL, ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -71,17 +69,3 @@ def test_it_is_small_and_knows_no_machine(notebook: Path) -> None:
     assert len(text) < 100_000 and not re.search("/tmp|/home|/work|/Users|site-packages|Error", text)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert sum("image/png" in output.get("data", {}) for cell in cells for output in cell["outputs"])
-
-
-@every_notebook
-def test_it_uses_only_the_public_interface(notebook: Path) -> None:
-    nodes = [*ast.walk(ast.parse("\n".join("".join(cell["source"]) for cell in code_cells(notebook))))]
-    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    assert {module for module in modules if str(module).startswith("touche")} == {"touche"}
-    names = {
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "touche"
-    }
-    assert names and names <= {*touche.__all__}

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections import Counter
 from pathlib import Path
 
 import yaml
@@ -28,21 +27,6 @@ def test_baselines_and_the_starter_import_from_touche_alone_and_nothing_of_each_
                 assert not str(module).startswith("touche."), (path, module)
                 libraries = {"touche", "numpy", "orjson", "rank_bm25", "chatnoir_api", "pytest"}
                 assert name in libraries | neighbours | sys.stdlib_module_names, path
-
-
-def test_an_import_inside_of_a_function_is_optional_or_states_its_milliseconds() -> None:
-    for path in (ROOT / "src" / "touche").rglob("*.py"):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        tree = ast.parse("\n".join(lines))
-        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            imports = [node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)]
-            comments = [re.search(r"# .*(optional|\d ms)", line) for line in _around(imports, lines)]
-            assert not imports or any(comments), f"{path}: {function.name}"
-
-
-def _around(imports: list[ast.Import | ast.ImportFrom], lines: list[str]) -> list[str]:
-    """Returns the lines of imports, and the line before the first."""
-    return lines[imports[0].lineno - 2 : imports[-1].end_lineno] if imports else []
 
 
 def anchors(page: Path) -> set[str]:
@@ -91,11 +75,3 @@ def test_versions_and_titles_agree_and_versions_are_pinned_in_one_place_each() -
     names = {re.split("[>=]", requirement)[0] for requirement in project["dependencies"]}
     assert names <= {pin.split("==")[0] for pin in pins} and "pyserini" not in str(pins)
     assert (ROOT / "pyserini.txt").read_text().splitlines()[-1] == lucene.PYSERINI
-
-
-def test_no_two_public_classes_have_one_name() -> None:
-    modules = [*(ROOT / "src" / "touche").rglob("*.py")]
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules if "starter" not in path.parts]
-    classes = [node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
-    counts = Counter(name for name in classes if not name.startswith("_"))
-    assert [name for name, count in counts.items() if count > 1] == []
