@@ -52,17 +52,6 @@ def test_the_randomisation_test_is_that_of_scipy(differences: list[float]) -> No
         assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue)
 
 
-@settings(max_examples=10)
-@given(st.lists(st.floats(-1, 1), min_size=17, max_size=50))
-@pytest.mark.slow
-def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[float]) -> None:
-    of_scipy = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=100_000, vectorized=True, rng=5
-    )
-    if any(differences):
-        assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue, abs=0.02)
-
-
 def test_all_signs_are_tried_up_to_16_topics_and_a_sampled_p_value_is_never_zero() -> None:
     assert significance.randomisation_test([1.0] * 16) == 2 / 2**16
     assert significance.randomisation_test([1.0] * 40) == 1 / 100_001
