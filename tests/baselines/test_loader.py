@@ -1,20 +1,16 @@
 import re
 import subprocess
 import sys
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib import import_module
-from math import log
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
 from conftest import ROOT, Touche, Write
-from oracles.formulas import Collection, dlh, dph, pl2
 from reading import read_argsme_json
-from touche import Documents, Rankings, Topics, baseline, baselines, lucene
+from touche import Documents, Rankings, Topics, baseline, baselines
 from touche.baselines import as_arguments
 from touche.baselines.method import run_tag
 from touche.containers.images import check_name
@@ -25,44 +21,6 @@ from touche.trec.topics import Topic, read_topics_xml
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
-FORMULAS: list[tuple[str, dict[str, Any], Any]] = [
-    ("tfidf", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
-    ("tfidf", {"k1": 0.5, "b": 0.1}, lambda c, q, d: c.terrier_tfidf(q, d, 0.5, 0.1)),
-    ("dph", {}, lambda c, q, d: c.by_chance(q, d, dph)),
-    ("dph", {"model": "DLH"}, lambda c, q, d: c.by_chance(q, d, dlh)),
-    ("dph", {"model": "PL2", "c": 7.0}, lambda c, q, d: c.by_chance(q, d, partial(pl2, c=7))),
-]
-
-
-@pytest.mark.parametrize(("name", "options", "formula"), FORMULAS)
-def test_every_baseline_scores_by_its_formula(name: str, options: dict[str, Any], formula: Any) -> None:
-    with lucene.index(ARGUMENTS, analyzer="english", similarity=lucene.classic()) as index:
-        collection = Collection({argument.id: index.terms(argument.text) for argument in ARGUMENTS})
-        for topic, hits in baselines.load(name)(TOPICS, ARGUMENTS, **options):
-            query = list(index.terms(topic.title).elements())
-            scores = dict(hits)
-            assert len(scores) > 20
-            expected = {document: formula(collection, query, document) for document in scores}
-            assert scores == pytest.approx(expected, abs=1e-4)
-
-
-def test_rank_bm25_scores_by_its_formula() -> None:
-    """The idf floor is a quarter of the mean idf of all words; lengths are exact."""
-    words = {argument.id: Counter(re.findall(r"\w+", argument.text.lower())) for argument in ARGUMENTS}
-    containing = Counter(word for counts in words.values() for word in counts)
-    idf = {word: log((len(words) - df + 0.5) / (df + 0.5)) for word, df in containing.items()}
-    floor = 0.25 * sum(idf.values()) / len(idf)
-    average = sum(word.total() for word in words.values()) / len(words)
-    for topic, hits in baselines.load("rank-bm25")(TOPICS, ARGUMENTS, k1=1.2, b=0.6):
-        query = re.findall(r"\w+", topic.title.lower())
-        scores = dict(hits)
-        assert scores.keys() == {argument for argument, of_it in words.items() if of_it.keys() & {*query}}
-        for document, score in scores.items():
-            length = 1.2 * (1 - 0.6 + 0.6 * words[document].total() / average)
-            weights = [floor if idf.get(word, 0) < 0 else idf.get(word, 0) for word in query]
-            tfs = [words[document][word] for word in query]
-            expected = sum(weight * tf * 2.2 / (tf + length) for weight, tf in zip(weights, tfs, strict=True))
-            assert score == pytest.approx(expected, abs=1e-9)
 
 
 def test_rank_bm25_needs_a_shared_word_not_a_positive_score() -> None:

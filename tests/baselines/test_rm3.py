@@ -1,9 +1,11 @@
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from math import log
 
 import pytest
 
+from oracles.formulas import lm_dirichlet
 from touche import baselines
 from touche.documents.records import Document
 from touche.trec.topics import Topic
@@ -49,13 +51,10 @@ def test_by_hand_with_bm25() -> None:
 def test_by_hand_with_dirichletlm() -> None:
     """With only one document, its own probability has no effect."""
     mu = 2.0
-    tokens = 10
     cat = 0.5 + 0.5 * 2 / 3
     dog = 0.5 / 3
 
-    def gain(tf: int, length: int, ttf: int) -> float:
-        return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
-
+    gain = partial(lm_dirichlet, tokens=10, mu=mu)
     expected = {
         "d1": cat * gain(2, 3, 3) + dog * gain(1, 3, 2),
         "d2": cat * gain(1, 4, 3),

@@ -1,9 +1,8 @@
 """elrond, polnareff and dirichletlm-variants, which use Lucene, compared with sums by hand."""
 
-from math import log
-
 import pytest
 
+from oracles.formulas import lm_dirichlet as gain
 from touche import baselines
 from touche.documents.records import Argument
 from touche.trec.topics import Topic
@@ -11,11 +10,6 @@ from touche.trec.topics import Topic
 
 def ranked(name: str, title: str, documents: list[Argument], **options: object) -> dict[str, float]:
     return dict(next(iter(baselines.load(name)([Topic("1", title)], documents, **options)))[1])
-
-
-def gain(tf: int, length: int, ttf: int, tokens: int, mu: float) -> float:
-    """Returns Lucene's LMDirichlet score of a term, as in dirichletlm."""
-    return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
 
 
 def test_elrond_asks_for_a_word_in_the_premises_and_adds_the_title_of_the_debate() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, left_in
-from oracles.formulas import Collection
 from reading import read_argsme_json
 from touche import lucene
 from touche.documents.records import Argument, Document
@@ -23,29 +22,6 @@ def texts(*contents: str) -> list[Document]:
 
 def indexed(documents: Iterable[Any], analyzer: str = "standard", **options: Any) -> lucene.Index:
     return lucene.index(documents, analyzer=analyzer, similarity=lucene.dirichlet(2000), **options)
-
-
-@pytest.mark.parametrize("analyzer", ["standard", "english"])
-@pytest.mark.parametrize("queries", [None, TITLES])
-def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | None) -> None:
-    """The formulas in plain Python, on all toy arguments that match a title."""
-    formulas: dict[str, tuple[Any, tuple[float, ...]]] = {
-        "dirichlet": (lucene.dirichlet(10), (10,)),
-        "bm25": (lucene.bm25(0.9, 0.4), (0.9, 0.4)),
-        "classic_tfidf": (lucene.classic(), ()),
-    }
-    for name, (similarity, parameters) in formulas.items():
-        with lucene.index(SPOT_CHECK, analyzer=analyzer, similarity=similarity, queries=queries) as index:
-            collection = Collection({document.id: index.terms(document.text) for document in SPOT_CHECK})
-            for title in TITLES:
-                query = list(index.terms(title).elements())
-                hits = dict(index.search(title, 1000))
-                assert hits.keys() == {
-                    id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)
-                }
-                for document, score in hits.items():
-                    expected = getattr(collection, name)(query, document, *parameters)
-                    assert score == pytest.approx(expected, abs=1e-4)
 
 
 def test_no_order_of_documents_and_no_number_of_threads_changes_a_score_or_a_rank() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Touche, Write
-from oracles.formulas import Collection
+from oracles.formulas import lm_dirichlet
 from touche import baselines, pairs
 from touche.data import datasets
 from touche.documents.records import Argument, Sentence
@@ -100,17 +100,17 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
     topics = [Topic("1", "cats, cats and the mice")]
     mu = 3.0
     query = ["cats", "cats", "the"]
-    arguments = Collection(
-        {sentence_of_one.id: Counter(sentence_of_one.text.split()) for sentence_of_one in documents}
-    )
-    sentences = [one for sentence_of_one in documents[:2] for one in sentence_of_one.sentences or ()]
-    expected = {}
-    for one in sentences:
-        # The collection's words, and the sentence as one more document that does not change them.
-        alone = Collection({one.id: Counter(one.text.split())})
-        object.__setattr__(alone, "ttf", arguments.ttf)
-        object.__setattr__(alone, "tokens", arguments.tokens)
-        expected[one.id] = alone.dirichlet(query, one.id, mu) + arguments.dirichlet(query, one.id[0], mu)
+    sentences = [one for document in documents[:2] for one in document.sentences or ()]
+    words = {one.id: Counter(one.text.split()) for one in (*documents, *sentences)}
+    ttf = sum((words[document.id] for document in documents), Counter[str]())
+
+    def score(id: str) -> float:
+        tf = words[id]
+        return sum(
+            lm_dirichlet(tf[term], tf.total(), ttf[term], ttf.total(), mu) for term in query if tf[term]
+        )
+
+    expected = {one.id: score(one.id) + score(one.id[0]) for one in sentences}
     ((topic, ranked),) = pairs.by_dirichletlm(topics, documents, mu, 100)
     assert topic == topics[0] and len(ranked) == 6
     for pair in ranked:
