@@ -147,15 +147,16 @@ def fit_closed(problem: Problem) -> Fit:
         numbers = _numbers(problem, _parameters(names, logarithms))
         return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
 
-    best = min(
-        map(np.log, product(*begins.values())), key=lambda start: float(np.abs(residuals(start)).sum())
-    )
+    def error(logarithms: Array) -> float:
+        return float(np.abs(residuals(logarithms)).sum())
+
+    best = min(map(np.log, product(*begins.values())), key=error)
     if names:
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
             errors = np.abs(residuals(best))
-            better = errors <= np.median(errors)
-            best = leastsq(lambda x: residuals(x) * better, best, full_output=True, maxfev=_CALLS)[0]
+            is_better_half = errors <= np.median(errors)
+            best = leastsq(lambda x: residuals(x) * is_better_half, best, full_output=True, maxfev=_CALLS)[0]
     values = _parameters(names, best)
     exact = _described(problem, values)
     rounded = _described(problem, {name: near(value) or value for name, value in values.items()})

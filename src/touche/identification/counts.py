@@ -180,9 +180,11 @@ def _chunks(
     """Yields ids and texts of all documents, or of the sample if there are none."""
     names = [name for name in sample.texts if name != ONE_FIELD]
     if documents is None:
-        first = {document: line for line, document in reversed([*enumerate(sample.documents)])}
-        yield [*first], {name: [sample.texts[name][line] for line in first.values()] for name in names}
-    remaining = watched(documents or (), "counting", "documents", None)
+        line_of_id = {id: line for line, id in enumerate(sample.documents)}
+        lines = line_of_id.values()
+        yield [*line_of_id], {name: [sample.texts[name][line] for line in lines] for name in names}
+        return
+    remaining = watched(documents, "counting", "documents", None)
     while chunk := list(islice(remaining, _CHUNK)):
         texts = [searched_fields(document) for document in chunk]
         yield [document.id for document in chunk], {name: [text[name] for text in texts] for name in names}

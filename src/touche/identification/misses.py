@@ -88,8 +88,8 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
 def _changed(counts: FieldCounts, row: int, at: int, changes: Sequence[_Change]) -> FieldCounts:
     """Returns the counts of a field of one document, once for each change."""
     cells = counts.rows == row
-    fields, longer, terms, more = np.array(changes).T
-    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[cells])
+    fields, longer, terms, more = np.array(changes).T  # the attributes of _Change
+    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[cells])  # by change and term
     return replace(
         counts,
         rows=np.repeat(np.arange(len(changes)), cells.sum()),

@@ -13,6 +13,7 @@ from touche.identification.fitting import Fit
 from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
+_LOG_ROOT_2_PI = 0.919
 _NEAR = 1e-3  # the largest relative distance from a round value
 # Usual values of k1 and b, and the software with these defaults.
 _IN_USE = {
@@ -211,9 +212,14 @@ def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array,
 
 
 def _evidence(df: Array, spread: Array) -> Array:
-    """Returns the evidence for each df: a normal density around the nearest whole number, over chance."""
+    """Returns the evidence for each df: a normal density around the nearest whole number, over chance.
+
+    Evidence is the logarithm of a ratio of probabilities, from -8 on. A df with a large spread has none, and
+    a df below 1 is impossible.
+    """
     spread = np.maximum(spread, 1e-3)
-    off = (df - np.round(df)) / spread
-    known = -0.5 * np.square(np.minimum(off, 8)) - np.log(spread) - 0.919
-    possible = (df > 0.5) & (df.round() >= 1)
-    return np.where(spread < 0.25, np.maximum(known, -8.0), 0.0) - np.where(possible, 0.0, 8.0)
+    deviations = (df - np.round(df)) / spread  # in standard deviations
+    log_density = -0.5 * np.square(np.minimum(deviations, 8)) - np.log(spread) - _LOG_ROOT_2_PI
+    is_possible = (df > 0.5) & (df.round() >= 1)
+    evidence = np.where(spread < 0.25, np.maximum(log_density, -8.0), 0.0)
+    return evidence - np.where(is_possible, 0.0, 8.0)

@@ -113,33 +113,39 @@ def _search_free(
     hypotheses that differ from the best one on one axis, until none of these is better.
     """
     counts, equal_analyses = distinct(counts.items())
-    space_of_sample = [one for one in space(list(sample.texts)) if one.analysis in counts]
+    hypotheses_of_sample = [
+        hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts
+    ]
 
     def fit_all(
-        hypotheses: Sequence[Hypothesis], chosen: Integers, scales: Sequence[float], label: str
+        hypotheses: Sequence[Hypothesis], documents: Integers, scales: Sequence[float], label: str
     ) -> list[Fit]:
-        some = {
-            analysis: {name: field.select(chosen) for name, field in fields.items()}
+        """Fits hypotheses to the scores of documents, which are indexes in the sample."""
+        counts_of_documents = {
+            analysis: {name: field.select(documents) for name, field in fields.items()}
             for analysis, fields in counts.items()
         }
-        problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
+        problems = [
+            _problem(hypothesis, counts_of_documents[hypothesis.analysis], sample, documents)
+            for hypothesis in hypotheses
+        ]
         solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
         return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
 
-    hypotheses = space_of_sample
+    hypotheses = hypotheses_of_sample
     for number, limits in enumerate(ROUNDS, 1):
         fits = fit_all(hypotheses, chosen_documents(sample, limits), limits.scales, f"round {number}")
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
         _log_dropped(fits, hypotheses, f"round {number}")
-    every = np.arange(len(sample.scores))
+    all_documents = np.arange(len(sample.scores))
     final: list[Fit] = []
-    tried = {*space_of_sample}
+    tried = {*hypotheses_of_sample}
     while hypotheses:
-        final = ranked([*final, *fit_all(hypotheses, every, SCALES, "all scores")])
+        final = ranked([*final, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
         tried.update(hypotheses)
-        winner = final[0].hypothesis
         fitted = {fit.hypothesis for fit in final}
-        hypotheses = [one for one in dict.fromkeys(winner.relatives(space_of_sample)) if one not in fitted]
+        relatives = dict.fromkeys(final[0].hypothesis.relatives(hypotheses_of_sample))
+        hypotheses = [relative for relative in relatives if relative not in fitted]
     return final, equal_analyses, len(tried)
 
 

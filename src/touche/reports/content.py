@@ -152,7 +152,7 @@ def _winners(views: Sequence[View]) -> str:
         winners.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
     if len(winners) == 1:
         winners = {name: ["every ranked dimension, by every evaluator"] for name in winners}
-    parts = "; ".join(f"{name} in {', '.join(where)}" for name, where in winners.items())
+    parts = "; ".join(f"{name} in {', '.join(dimensions)}" for name, dimensions in winners.items())
     return f"Highest mean of these {number} runs: {parts}."
 
 
@@ -222,20 +222,28 @@ def _board(
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore] = (),
 ) -> list[LeaderboardRow]:
-    """Returns the leaderboard, best first; a run that is also published occurs once."""
+    """Returns the leaderboard, best first; a run that is also published occurs once.
+
+    Args:
+        passed: a row for each run.
+        published: the published results.
+        twins: the published result of a run, by the run's name.
+        reruns: the scores that reruns of baselines have to reach.
+    """
     rows = _published_rows(published, reruns)
-    own_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
+    twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
     board = []
     for row in passed:
-        own = own_rows.get(row.name)
-        if own:
-            row = replace(row, team=own.name, published=own.value, rerun=own.rerun, level=own.level)
+        twin = twin_rows.get(row.name)
+        if twin:
+            row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         board.append(replace(row, tag=""))
-    board += [row for row in rows.values() if row not in own_rows.values()]
+    board += [row for row in rows.values() if row not in twin_rows.values()]
+    # Ranks are among published results, so that other runs that were passed do not change them.
     ranked = [*rows.values()] or board
 
     def rank(row: LeaderboardRow) -> int:
-        others = (other for other in ranked if other is not own_rows.get(row.name))
+        others = (other for other in ranked if other is not twin_rows.get(row.name))
         return 1 + sum(other.printed > row.printed for other in others)
 
     return [replace(row, number=rank(row)) for row in sorted(board, key=lambda row: -row.printed)]

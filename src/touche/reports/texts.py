@@ -10,8 +10,8 @@ from touche.scan.tokens import analysis_named, encoded, words
 
 _ENGLISH = analysis_named("english")
 _term = lru_cache(maxsize=100_000)(_ENGLISH.term)
-_LONGEST = 450  # shown characters of a text
-_BEFORE = 60  # characters before the first marked term
+_MAX_SHOWN = 450  # characters of a text
+_BEFORE_FIRST = 60  # characters before the first marked term
 _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 
 
@@ -53,12 +53,12 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
     marks = _marks(text, terms)
     begin, end = _window(text, [start for start, _ in marks])
     pieces = [("… " if begin else "", False)]
-    at = begin
+    position = begin
     for start, stop in marks:
         if begin <= start and stop <= end:
-            pieces += [(text[at:start], False), (text[start:stop], True)]
-            at = stop
-    pieces += [(text[at:end], False), (" …" if end < len(text) else "", False)]
+            pieces += [(text[position:start], False), (text[start:stop], True)]
+            position = stop
+    pieces += [(text[position:end], False), (" …" if end < len(text) else "", False)]
     return [piece for piece in pieces if piece[0]]
 
 
@@ -86,13 +86,26 @@ def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
 
 
 def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
-    """Returns begin and end of the shown text; only words longer than that are split."""
-    if len(text) <= _LONGEST:
+    """Returns begin and end of the shown part, which has the most marked terms.
+
+    Args:
+        text: whole text.
+        starts: positions of the marked terms, ascending.
+    """
+    if len(text) <= _MAX_SHOWN:
         return 0, len(text)
-    reach = _LONGEST - _BEFORE
-    first = max(starts, key=lambda at: bisect_left(starts, at + reach) - bisect_left(starts, at), default=0)
-    begin = 0 if first <= _BEFORE else text.find(" ", first - _BEFORE, first) + 1 or first
-    if len(text) - begin <= _LONGEST:
+    after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters
+
+    def shown_terms(first: int) -> int:
+        return bisect_left(starts, first + after_first) - bisect_left(starts, first)
+
+    first = max(starts, key=shown_terms, default=0)
+    begin = 0
+    if first > _BEFORE_FIRST:
+        blank = text.find(" ", first - _BEFORE_FIRST, first)
+        begin = first if blank < 0 else blank + 1
+    if len(text) - begin <= _MAX_SHOWN:
         return begin, len(text)
-    end = text.rfind(" ", begin, begin + _LONGEST)
-    return begin, end if end > first else begin + _LONGEST
+    last_blank = text.rfind(" ", begin, begin + _MAX_SHOWN)
+    is_in_long_word = last_blank <= first  # only such a word is split
+    return begin, begin + _MAX_SHOWN if is_in_long_word else last_blank

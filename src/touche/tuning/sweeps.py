@@ -169,7 +169,7 @@ def run_settings(
         new_runs, without_hits = _run_incomplete(Runs(ranker, shared), runs, output)
         rows, doubtful = _score_runs(runs, scored, evaluator)
     empty_topics = [
-        f"{ranker.name}: empty_topics found for topic {topic.number}: {topic.title}" for topic in without_hits
+        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
     result = Sweep(
         baseline=ranker.name,
