@@ -78,8 +78,8 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
     """Yields the judged ids: two for each pair of sentences. Stances are judged for single documents."""
-    for labels in qrels.values():
-        for result in labels:
+    for grades in qrels.values():
+        for result in grades:
             if dimension == STANCE:
                 yield result
             else:

@@ -48,9 +48,9 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     corpus = locate_corpus(task.corpora["full"])
     queries = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     qrels_lines = (
-        f"{topic} 0 {id} {max(label, 0)}\n"
-        for topic, labels in task_qrels(task, dimension).items()
-        for id, label in labels.items()
+        f"{topic} 0 {id} {max(grade, 0)}\n"
+        for topic, grades in task_qrels(task, dimension).items()
+        for id, grade in grades.items()
     )
     with whole_folder(folder) as part:
         inputs = part / "inputs"

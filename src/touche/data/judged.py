@@ -179,7 +179,7 @@ def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
 
 
 def _judged_ids(judged: Judged) -> Set[str]:
-    return {id for qrels in judged.values() for labels in qrels.values() for id in labels}
+    return {id for qrels in judged.values() for grades in qrels.values() for id in grades}
 
 
 def _check_complete(source: Path, judged: Set[str], present: Set[str]) -> None:

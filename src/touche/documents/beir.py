@@ -83,8 +83,8 @@ def query_line(topic: Topic) -> str:
 def judgment_lines(qrels: Qrels) -> Iterator[str]:
     """Yields the lines of test.tsv; grades below 0 (spam) become 0, because BEIR's evaluators need that."""
     yield "query-id\tcorpus-id\tscore\n"
-    for topic, labels in qrels.items():
-        yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())
+    for topic, grades in qrels.items():
+        yield from (f"{topic}\t{document}\t{max(grade, 0)}\n" for document, grade in grades.items())
 
 
 def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:

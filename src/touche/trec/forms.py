@@ -122,14 +122,14 @@ def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> lis
     result = list[Path | Run]()
     files_and_runs = read_runs(list(runs.values()), distinct=distinct, checks=checks)
     for name, run in zip(runs, files_and_runs, strict=True):
-        label = one_line(str(name)).strip()
-        if not label:
+        one_line_name = one_line(str(name)).strip()
+        if not one_line_name:
             raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
         if checks or isinstance(run, Run):
-            result.append(run_of(run).called(label))
+            result.append(run_of(run).called(one_line_name))
         else:  # without checks, the file may not be a run, so that its lines stay as they are
             with open_binary(run) as file:
-                result.append(FileInMemory.from_bytes(label, file.read()))
+                result.append(FileInMemory.from_bytes(one_line_name, file.read()))
     return result
 
 
@@ -223,7 +223,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
         name: name in errors.
 
     Returns:
-        The labels by topic and document.
+        The grades by topic and document.
 
     Raises:
         ToucheError: if there are no judgments, or a column is missing or occurs twice. Also if an id is
@@ -244,10 +244,10 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     table = _table(source, name, ("qid", "docno", "label"))
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    labels = _numbers(table, "label", name)
+    grades = _numbers(table, "label", name)
     qrels = Qrels()
-    for row, (topic, document, label) in enumerate(zip(topics, documents, labels, strict=True), 1):
-        qrels.add(topic, document, int(label), name, row)
+    for row, (topic, document, grade) in enumerate(zip(topics, documents, grades, strict=True), 1):
+        qrels.add(topic, document, int(grade), name, row)
     if not qrels:
         raise ToucheError(f"{name}: no judgments in it; {_REMEDY}")
     return qrels
@@ -350,7 +350,7 @@ def _columns_of_frame(
     table = {}
     names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
     for column in (*wanted, *optional):
-        present = [label for label in names if label in (column, _OTHER_NAMES[column])]
+        present = [present_name for present_name in names if present_name in (column, _OTHER_NAMES[column])]
         if len(present) == 1:
             table[column] = _values(frame[present[0]])
         elif present or column not in optional:

@@ -34,17 +34,17 @@ class Qrels(dict[str, dict[str, int]], Shown):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self):,} topics, {sum(map(len, self.values())):,} judgments)"
 
-    def add(self, topic: str, document: str, label: int, path: Path | str, line: int) -> None:
+    def add(self, topic: str, document: str, grade: int, path: Path | str, line: int) -> None:
         """Adds a judgment.
 
         Args:
-            topic, document, label: the judgment.
+            topic, document, grade: the judgment.
             path, line: file and line, for errors.
 
         Raises:
             InputError: if the document already has another grade.
         """
-        if self.setdefault(topic, {}).setdefault(document, label) != label:
+        if self.setdefault(topic, {}).setdefault(document, grade) != grade:
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line=line)
 
@@ -60,16 +60,16 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """
         path = Path(expanded(path))
         lines = list[str]()
-        for topic, labels in self.items():
-            for document, label in labels.items():
+        for topic, grades in self.items():
+            for document, grade in grades.items():
                 for noun, id in (("topic", topic), ("document", document)):
                     if not is_word(id):
                         problem = f"{noun} {quoted(id)} is not an id"
                         raise InputError(path, problem, NO_ID)
-                if not isinstance(label, Integral) or abs(label) > LARGEST:
-                    problem = f"grade {quoted(label)} is not a whole number up to {LARGEST:,}"
+                if not isinstance(grade, Integral) or abs(grade) > LARGEST:
+                    problem = f"grade {quoted(grade)} is not a whole number up to {LARGEST:,}"
                     raise InputError(path, problem, "correct it")
-                lines.append(f"{topic} 0 {document} {int(label)}\n")
+                lines.append(f"{topic} 0 {document} {int(grade)}\n")
         write_whole(path, "".join(lines))
         return path
 
@@ -77,7 +77,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """Returns the judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
         from ir_measures import Qrel  # optional: an image lacks it
 
-        return [Qrel(topic, id, label) for topic, labels in self.items() for id, label in labels.items()]
+        return [Qrel(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
         """Returns the judgments as a pandas DataFrame.
@@ -90,7 +90,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         columns = ["qid", "docno", "label"] if names == "pyterrier" else ["query_id", "doc_id", "relevance"]
-        rows = [(topic, id, label) for topic, labels in self.items() for id, label in labels.items()]
+        rows = [(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
         return imported("pandas", "analysis").DataFrame(rows, columns=columns)
 
     def ranx(self) -> Any:
@@ -99,10 +99,10 @@ class Qrels(dict[str, dict[str, int]], Shown):
         Raises:
             ToucheError: if ranx is not installed.
         """
-        grades = {
-            topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in self.items()
+        without_negative = {
+            topic: {id: max(grade, 0) for id, grade in grades.items()} for topic, grades in self.items()
         }
-        return imported("ranx", "ranx").Qrels(grades)
+        return imported("ranx", "ranx").Qrels(without_negative)
 
 
 def read_qrels(
