@@ -280,6 +280,7 @@ def _why_not_fetched(source: Source, folder: Path) -> str:
 
 
 def _why_not_verified(source: Source) -> str:
+    """Returns why a file cannot be compared with the publisher's md5."""
     if source.dataset:
         return "made from a published file"
     if source.member:

@@ -170,6 +170,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
+    """Returns the qrels of all dimensions except stances."""
     qrels_by_dimension = dict[str, Qrels]()
     for dimension, judgments in task.qrels.items():
         if dimension != STANCE:
@@ -179,6 +180,7 @@ def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
 
 
 def _judged_ids(judged: Judged) -> Set[str]:
+    """Returns the ids of the documents that are judged in any dimension."""
     return {id for qrels in judged.values() for grades in qrels.values() for id in grades}
 
 

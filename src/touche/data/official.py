@@ -296,10 +296,12 @@ def problem_with(statuses: Sequence[Status]) -> str:
 
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:
+    """Returns one id or several as a list."""
     return [datasets] if isinstance(datasets, str) else [*datasets]
 
 
 def _folder(mirror: str | PathLike[str]) -> Path:
+    """Returns the folder to copy from, which has to exist."""
     path = Path(name_or_path("mirror", mirror))
     if not os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises if the name is too long)
         raise InputError(path, "no such folder", "pass the folder to copy the data from")

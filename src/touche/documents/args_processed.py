@@ -33,6 +33,8 @@ _LITERAL_ERRORS = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, Mem
 
 
 class _Sentence(msgspec.Struct):
+    """A sentence as files contain it."""
+
     sent_id: str
     sent_text: str
 
@@ -55,6 +57,7 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
 def _parse_rows(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, column_names: Sequence[str]
 ) -> Iterator[Argument]:
+    """Parses a piece; the other arguments are those of ``Piece.documents``, and the names in the header."""
     # A small gzipped file can contain millions of blank lines; each of them is one byte.
     raw = piece.raw.lstrip(b"\n")
     blank_lines = len(piece.raw) - len(raw)
@@ -66,6 +69,7 @@ def _parse_rows(
 
 
 def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
+    """Returns the argument in a row, whose values are by the names of their columns."""
     try:
         premises = parse_literal(row["premises"], list[Premise])
         sentences = parse_literal(row["sentences"], list[_Sentence])

@@ -37,6 +37,8 @@ class Premise(msgspec.Struct):
 
 
 class _Context(msgspec.Struct, rename="camel"):
+    """Where an argument was found, as files contain it."""
+
     source_text: str | None = None
     discussion_title: str | None = None
 
@@ -171,6 +173,7 @@ def _last_piece(cutter: Cutter, is_first_argument: bool, end: int) -> Iterator[P
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
+    """Parses a piece; the arguments are those of ``Piece.documents``."""
     for line, record in _records(piece, seen):
         check_new_id(record.id, "argument", seen, piece.path, line)
         if wanted is None or record.id in wanted:

@@ -31,6 +31,7 @@ def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Pa
 
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
+    """Returns the page in a line."""
     text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
     host, url_path = host_and_path(url.strip())  # URLs end in a line break
     return Page(id, body=text, host=host, path=url_path, language=language)

@@ -135,6 +135,7 @@ class Files(Documents):
         return replace(self, pages_folder=where)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        """Yields the documents of all files, with raw pages."""
         seen: set[str] = set()
         for path in self._watched():
             if self.format.below:

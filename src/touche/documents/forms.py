@@ -45,6 +45,7 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
 
 
 def _convert_records(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
+    """Yields the documents in records, whose ids have to differ."""
     seen = set[str]()
     for row, record in enumerate(records_in(source, name), 1):
         if isinstance(record, AnyDocument):

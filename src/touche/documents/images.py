@@ -56,6 +56,7 @@ class Images(Documents):
         return len(self._image_folders())
 
     def _image_folders(self) -> list[Path]:
+        """Returns the folders of all images, in the order of the ids."""
         groups = _folders(self.folder, _GROUP_NAME)
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
@@ -113,6 +114,7 @@ def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _read_image(folder: Path) -> Image:
+    """Reads an image; its folder has the image's id as name."""
     return Image(
         id=folder.name,
         url=_read_text(folder / "image-url.txt").strip(),
@@ -121,6 +123,7 @@ def _read_image(folder: Path) -> Image:
 
 
 def _read_page(folder: Path) -> ImagePage:
+    """Reads a page with an image; its folder has the page's id as name."""
     return ImagePage(
         id=folder.name,
         url=_read_text(folder / "page-url.txt").strip(),
@@ -130,6 +133,7 @@ def _read_page(folder: Path) -> ImagePage:
 
 
 def _read_results(path: Path) -> Iterator[SearchResult]:
+    """Reads the results of search engines, one on each line."""
     for line, record in records_of_lines(io.BytesIO(_read_bytes(path)), path):
         rank = record.get("rank")
         if type(rank) is not int or rank < 1:

@@ -82,6 +82,7 @@ class IrDataset(Documents):
             return [_convert_query(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        """Yields the documents, with raw pages."""
         from ir_datasets.formats import WarcDocs  # optional
 
         dataset = self._dataset()
@@ -97,6 +98,7 @@ class IrDataset(Documents):
                 yield convert_record(record)
 
     def _dataset(self) -> Any:
+        """Returns the corpus as an object of ir_datasets."""
         try:
             dataset = library().load(self.id)
         except KeyError as error:

@@ -63,6 +63,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
 def _parse_elements(
     piece: Piece, seen: set[str], wanted: Collection[str] | None
 ) -> Iterator[AnyDocument | RawPage]:
+    """Parses a piece; the arguments are those of ``Piece.documents``."""
     raw = piece.raw.rstrip()
     if not raw.endswith((b",", b"]")):
         line = piece.line + raw.count(b"\n")

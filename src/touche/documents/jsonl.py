@@ -38,6 +38,7 @@ def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Pie
 def _parse_lines(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, id_field: str, convert: Convert
 ) -> Iterator[AnyDocument | RawPage]:
+    """Parses a piece; the other arguments are those of ``Piece.documents`` and ``pieces_of_jsonl``."""
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
@@ -75,6 +76,7 @@ def pieces_of_documents(path: Path) -> Iterator[Piece]:
 
 
 def _parse_passage(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
+    """Returns the passage in a line."""
     return Document(id, text_field(record, "contents", path, line))
 
 

@@ -55,6 +55,7 @@ def count_rows(path: Path) -> int:
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """Yields the values of each row by the names of their columns, without nulls."""
     with _arrow_errors(path):
         table = arrow().parquet.ParquetFile(file)
         columns = _columns_to_read(path, table)

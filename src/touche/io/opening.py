@@ -110,6 +110,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Decompresses into a buffer; returns the number of bytes, which is 0 at the end."""
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))

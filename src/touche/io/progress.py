@@ -61,6 +61,7 @@ class _Lines(_NoBar):
             self.update(1)
 
     def _write(self, seconds: float) -> None:
+        """Writes a line with the count, the rate and the remaining time."""
         from tqdm import tqdm  # here, because only logs need its 29 ms
 
         total = self._total() if callable(self._total) else self._total

@@ -279,6 +279,7 @@ def file_in_memory(run: Run) -> FileInMemory:
 
 
 def _read_open_file(file: Any) -> FileInMemory:
+    """Reads an open file of texts or bytes."""
     name = str(getattr(file, "name", "the open file"))
     try:
         content = file.read()
@@ -387,6 +388,7 @@ def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any
 
 
 def _is_missing(value: Any) -> bool:
+    """Returns whether a cell of a frame is empty."""
     return value is None or value == "" or value != value  # only NaN differs from itself
 
 
@@ -395,6 +397,7 @@ def _is_rank(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
+    """Returns whether a value is a whole number, also of numpy; the first test is fast."""
     return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
 
 

@@ -182,6 +182,7 @@ def read_answers(
     aspects = (_ON_TOPIC, *stances)  # what the second column can be
 
     def topic_and_aspect(columns: Sequence[str], line: int) -> str:
+        """Returns a name such as ``1 ONTOPIC``."""
         topic, aspect, image, *_ = columns
         if aspect not in aspects:
             raise _unknown(path, f"question {quoted(aspect)}", aspects, line)

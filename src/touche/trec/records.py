@@ -49,6 +49,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
 
 
 def _topic_in(fields: Mapping[str, Any], name: str, row: int) -> Topic:
+    """Returns the topic in a record; ``name`` is that of all records."""
     objects = fields.get("objects")
     return Topic(
         number=id_in(fields, _NUMBERS, name, row),

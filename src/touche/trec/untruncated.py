@@ -10,6 +10,7 @@ class UntruncatedFrame(DataFrame):  # type: ignore[misc]
 
     @property
     def _constructor(self) -> type["UntruncatedFrame"]:
+        """The type of frames that pandas makes from this one."""
         return UntruncatedFrame
 
     def __repr__(self) -> str:

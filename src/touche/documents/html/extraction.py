@@ -182,4 +182,5 @@ def _meta(tree: HTMLTree, attributes: str) -> str:
 
 
 def _normalised(text: str) -> str:
+    """Returns a text with a blank in place of each white space."""
     return " ".join(text.split())

@@ -20,6 +20,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
     pool.check("parse web pages", parser)
 
     def submit(batch: Sequence[Any]) -> Future[list[Any]]:
+        """Submits a batch, to new processes if the earlier ones have died."""
         nonlocal pool
         try:
             return pool.submit(_parse_all, batch, parser)
@@ -61,6 +62,7 @@ def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
 
 
 def _parse_one(page: Any, parser: Parser) -> Any:
+    """Returns a raw page parsed, or skipped if that fails; other documents are unchanged."""
     if not isinstance(page, RawPage):
         return page
     try:
