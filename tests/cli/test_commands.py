@@ -2,9 +2,7 @@
 
 import gzip
 import os
-import resource
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from textwrap import indent
 
 import pytest
 
-from conftest import ROOT, Touche, Write, left_in
+from conftest import Touche, Write
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -49,14 +47,6 @@ def test_run_writes_run_txt_and_says_what_it_took_and_takes_the_variables_of_tir
         assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
         (line,) = (tmp_path / out / "run.txt").read_text().splitlines()
         assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
-
-
-def test_options_of_a_baseline_are_options_of_the_command(
-    touche: Touche, collection: Path, tmp_path: Path
-) -> None:
-    options = ("--k1", "1.2", "--b", "0.75", "--depth", "5")
-    assert touche("run", ROOT / "baselines" / "bm25", "-i", collection, "-o", tmp_path, *options)[0] == 0
-    assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
 
 
 @pytest.fixture
@@ -156,40 +146,6 @@ def test_standard_output_that_is_full_is_one_line_and_one_that_is_closed_is_none
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == code and message in done.stderr
         assert done.stderr.count("\n") == len(message[:1])
-
-
-def start(*arguments: str | Path, limit: int | None = None, **variables: str) -> subprocess.Popen[str]:
-    """The command in a process of its own, whose files may not grow beyond ``limit`` bytes."""
-    command = [sys.executable, "-m", "touche", *map(str, arguments)]
-
-    def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # background jobs ignore it, and pass this on
-        if limit:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    # No bytecode, because the limit would also truncate it. git would leave a lock behind.
-    ours = {"PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere"}
-    environment = ours | variables
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare)
-
-
-@pytest.mark.parametrize(
-    ("baseline", "limit", "message"),
-    [
-        ("elrond", 500, "touche: the index cannot be written ("),
-        ("elrond", 20_000, "run.txt: cannot be written"),
-        ("bm25", 500, "run.txt: cannot be written"),
-    ],
-)
-def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, baseline: str, limit: int, message: str) -> None:
-    """A limit on file sizes simulates a full disk: for the index, then for the run."""
-    (tmp_path / "tmp").mkdir()
-    arguments = ("run", baseline, "-i", "spot-check/arguments", "-o", tmp_path / "out")
-    process = start(*arguments, limit=limit, TMPDIR=str(tmp_path / "tmp"))
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert message in err.splitlines()[-1] and "Traceback" not in err
-    assert left_in(tmp_path / "tmp") == [] and not (tmp_path / "out").exists()
 
 
 def test_what_an_encoding_cannot_say_is_written_out(write: Write) -> None:

@@ -59,9 +59,3 @@ def test_options_may_stand_before_the_baseline(touche: Touche, tmp_path: Path) -
     assert code == 2 and "no baseline is named; name it before its options" in err
     code, _, err = touche("run", "bm52", *folders, tmp_path / "x", "--tag", "dph")
     assert code == 2 and "there is no baseline 'bm52'; did you mean bm25?" in err and "touche new" in err
-
-
-@pytest.mark.parametrize("command", ["", "run", "run bm25", "tasks check", "images build"])
-def test_help_has_a_short_option(touche: Touche, command: str) -> None:
-    code, out, _ = touche(*command.split(), "-h")
-    assert code == 0 and out == touche(*command.split(), "--help")[1]

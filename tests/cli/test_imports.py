@@ -70,15 +70,6 @@ def test_evaluation_loads_no_collection_and_no_engine(tmp_path: Path, judged: st
     assert packages == SCORING
 
 
-@pytest.mark.parametrize("words", [["compare", "--task", TASK], ["overlap", "--task", TASK], ["overlap"]])
-def test_comparisons_load_no_collection_and_no_engine(tmp_path: Path, judged: str, words: list[str]) -> None:
-    runs = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    for run in runs:
-        lines = (f"{topic} Q0 {judged} 1 1.0 {run.stem}\n" for topic in "12")
-        run.write_text("".join(lines))
-    assert observed(*words, *runs).packages == SCORING
-
-
 def test_lint_opens_a_collection_only_if_it_is_available(tmp_path: Path, judged: str) -> None:
     (tmp_path / "run.txt").write_text(f"1 Q0 {judged} 1 1.0 made-up\n")
     lint = ["lint", tmp_path / "run.txt", "--task"]
@@ -108,12 +99,3 @@ def test_a_run_on_arguments_loads_no_cluster_and_no_parser_of_pages(tmp_path: Pa
     assert of_containers == ["touche.containers.limits"]
     assert not any(name.startswith("touche.documents.html.") for name in run.modules)
     assert run.opened["arguments.toml"] == 1
-
-
-def test_a_run_reads_its_baseline_once_and_its_input_once_more_for_its_md5(tmp_path: Path) -> None:
-    opened = observed("run", "bm25", "-i", TASK, "-o", tmp_path).opened
-    imported_too = 2  # by Python itself, after touche has parsed it
-    assert opened["baseline.py"] == imported_too
-    assert opened["spot-check-arguments.xml"] == 2
-    format_too = 3  # the first bytes distinguish args.me from an array of documents
-    assert opened["args-me.json"] == format_too

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import touche as touche_library
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, left_in
 from touche.errors import InputError
 from touche.io.writing import together, write_whole
 
@@ -50,7 +50,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def in_process(*arguments: str | Path, limit: int | None = None, script: str = "") -> tuple[int, str]:
+def in_process(
+    *arguments: str | Path, limit: int | None = None, script: str = "", **variables: str
+) -> tuple[int, str]:
     """Returns exit code and standard error of a command whose files may not grow beyond ``limit`` bytes."""
 
     def prepare() -> None:
@@ -58,7 +60,8 @@ def in_process(*arguments: str | Path, limit: int | None = None, script: str = "
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     begin = f"import os, sys\n{script}\nfrom touche.__main__ import main\nmain()"
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    # No bytecode, because the limit would also truncate it. git would leave a lock behind.
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere"} | variables
     done = subprocess.run(
         [sys.executable, "-c", begin, *map(str, arguments)],
         capture_output=True, text=True, preexec_fn=prepare, env=environment,
@@ -128,6 +131,23 @@ def test_a_full_disk_leaves_the_earlier_output_of_each_command_and_no_new_folder
     for new in ("new/folder", "empty"):
         assert in_process(*placed(WRITING[number], tmp_path / "work", new), limit=200)[0] == 2
         assert [path for path in tmp_path.rglob("*") if path.is_dir()] == folders
+
+
+@pytest.mark.parametrize(
+    ("baseline", "limit", "message"),
+    [
+        ("elrond", 500, "touche: the index cannot be written ("),
+        ("elrond", 20_000, "run.txt: cannot be written"),
+        ("bm25", 500, "run.txt: cannot be written"),
+    ],
+)
+def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, baseline: str, limit: int, message: str) -> None:
+    """A limit on file sizes simulates a full disk: for the index, then for the run."""
+    (tmp_path / "tmp").mkdir()
+    command = ("run", baseline, "-i", "spot-check/arguments", "-o", tmp_path / "out")
+    code, err = in_process(*command, limit=limit, TMPDIR=str(tmp_path / "tmp"))
+    assert code == 2 and message in err.splitlines()[-1] and "Traceback" not in err
+    assert left_in(tmp_path / "tmp") == [] and not (tmp_path / "out").exists()
 
 
 KILLING = """

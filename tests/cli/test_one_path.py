@@ -188,12 +188,6 @@ def test_a_fused_run_is_written_by_the_function_as_by_the_command(touche: Touche
     assert same.sub("", metadata) == same.sub("", (written / "ir-metadata.yml").read_text())
 
 
-@pytest.mark.parametrize("command", ["evaluate - - --task T", "overlap - -", "lint - - --task T"])
-def test_standard_input_is_one_run(touche: Touche, command: str) -> None:
-    command = command.replace(" T", " spot-check/passages")
-    assert touche(*command.split())[2].splitlines()[-1].startswith("touche: -: standard input, passed twice")
-
-
 def as_row(record: Any) -> dict[str, Any]:
     return library.Table(type(record), (record,)).rows[0]
 

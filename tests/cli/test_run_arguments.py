@@ -100,10 +100,3 @@ def test_a_broken_score_or_a_missing_file_is_named_as_before(
     nowhere = runs[0].with_name("nowhere.txt")
     assert f"{nowhere}: cannot be read" in touche("evaluate", *runs, nowhere, "--task", TASK)[2]
     assert touche("lint", runs[0], broken, "--task", TASK)[0] == 1  # its rules are for broken lines
-
-
-@pytest.mark.parametrize(
-    ("name", "part"), [("chatnoir-bm25f", "pages"), ("argsrank", "pairs"), ("bm25", "arguments")]
-)
-def test_the_example_of_a_baseline_has_documents_that_it_ranks(touche: Touche, name: str, part: str) -> None:
-    assert f"touche run {name} -i spot-check/{part} -o" in touche("run", name, "--help")[1]

@@ -99,19 +99,6 @@ def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line
     assert (process.returncode, said) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
 
 
-def test_an_earlier_run_outlives_one_that_is_interrupted_before_it_writes(
-    write: Write, tmp_path: Path
-) -> None:
-    """This baseline ranks all topics before it returns, and is interrupted meanwhile."""
-    lines = ("import os, signal", "from touche import baseline", "@baseline", "def mine(topics, documents):")
-    body = "    os.kill(os.getpid(), signal.SIGTERM)\n    return []\n"
-    mine = write("my-team/baseline.py", "\n".join((*lines, body))).parent
-    earlier = write("out/run.txt", "of an earlier run")
-    process = start(tmp_path, *RUN[:3], mine, *RUN[4:], tmp_path / "out")
-    process.communicate()
-    assert process.returncode == 143 and earlier.read_text() == "of an earlier run"
-
-
 REMOVAL = """
 import os, shutil
 remove = shutil.rmtree
