@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -93,6 +94,21 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return int(exit_info.value.code or 0), out, err
 
     return call
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Returns the output of a command of git, with a made-up author."""
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def wait_for(condition: Callable[[], object]) -> object:
+    """Returns the first true value of a condition, or its last value after half a minute."""
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
 
 
 def left_in(temporary: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from test_runs_of_images import build_once, programs
 from tira.check_format import _fmt, check_format
 
-from conftest import ROOT
+from conftest import ROOT, git
 from touche.baselines.starter import write_baseline
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("programs")]
@@ -75,14 +75,13 @@ def test_the_client_accepts_a_folder_as_it_is(home: Path, tmp_path: Path, name: 
     else:
         shutil.copytree(ROOT / "baselines" / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
         build_once("docker", name)
-    git = ["git", "-C", str(folder.parent), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (
         "init --quiet",
         "add .",
         "commit --quiet -m one",
         "remote add origin https://example.org/a",
     ):
-        subprocess.run([*git, *words.split()], check=True)
+        git(folder.parent, *words.split())
     command = [CLIENT, "code-submission", "--path", folder, "--task", TASK, "--dataset", DATASET, "--dry-run"]
     environment = os.environ | {"HOME": str(home), "TERM": "dumb"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Write
+from conftest import Write, wait_for
 from touche.containers import meter
 from touche.containers.meter import PEAK, SAMPLES, Meter, metered, metering, read_usage
 from touche.containers.programs import execute
@@ -78,9 +78,7 @@ def test_a_container_is_sampled_from_when_its_id_is_known(write: Write, tmp_path
         time.sleep(0.1)
         assert watching.memory is None
         write("id", f"{ID}\n")
-        deadline = time.monotonic() + 60
-        while watching.memory is None and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: watching.memory is not None)
     assert (watching.memory, watching.cpu, watching.memory_of) == SEEN
 
 

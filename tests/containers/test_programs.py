@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from subprocess import TimeoutExpired
 from threading import Thread
 
 import pytest
 
-from conftest import Write
+from conftest import Write, wait_for
 from touche.containers import programs, runs
 from touche.containers.programs import execute, output_of, succeeds
 from touche.containers.runs import Job, _check_run
@@ -37,10 +36,7 @@ def is_there(pid: str) -> bool:
 
 def ends(pid: str) -> bool:
     """Whether a process is gone in a moment, as a signal takes one to arrive."""
-    deadline = time.monotonic() + 30
-    while is_there(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not is_there(pid)
+    return bool(wait_for(lambda: not is_there(pid)))
 
 
 def test_a_program_that_ends_takes_along_what_it_left_behind() -> None:
@@ -92,8 +88,7 @@ def test_an_interruption_before_anything_is_read_leaves_nothing(
     path = tmp_path / "pid"
 
     def interrupted(reader: Thread) -> None:
-        while not (path.exists() and path.read_text()):
-            time.sleep(0.01)
+        wait_for(lambda: path.exists() and path.read_text())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(programs._Reader, "start", interrupted)
@@ -125,10 +120,7 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout and process.stdout.readline() == b"1\n" and not path.exists()
         process.kill()
-    deadline = time.monotonic() + 30
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert path.exists()
+    assert wait_for(path.exists)
 
 
 OWNERS = {  # and whether they are dead

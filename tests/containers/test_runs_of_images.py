@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
@@ -19,7 +18,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, wait_for
 from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche.baselines.starter import write_baseline
 from touche.containers import images
@@ -251,13 +250,6 @@ def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
         cwd=ROOT,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )
-
-
-def wait_for(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return condition()
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -1,13 +1,12 @@
 """All readers of documents: any bytes are read or refused, and memory does not grow."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_args_processed import processed as rows_of_csv
 
 from conftest import Write
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl, read_passages_jsonl
@@ -27,13 +26,12 @@ def argsme(texts: Texts) -> str:
 
 
 def processed(texts: Texts) -> str:
-    file = io.StringIO()
-    rows = [
-        (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
-        for id, (conclusion, premise) in texts.items()
-    ]
-    csv.writer(file).writerows([("id", "conclusion", "premises", "context", "sentences"), *rows])
-    return file.getvalue()
+    return rows_of_csv(
+        *(
+            (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
+            for id, (conclusion, premise) in texts.items()
+        )
+    )
 
 
 def lines(id: str, text: str) -> Callable[[Texts], str]:

@@ -1,19 +1,13 @@
 """The commit of a folder, which can be untrusted."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from conftest import git
 from touche.io.origin import origin
 
 UNKNOWN = {"revision": "unknown", "source": "unknown"}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import ROOT, left_in
+from conftest import ROOT, left_in, wait_for
 from reading import read_argsme_json
 from touche import lucene
 from touche.documents.records import Argument, Document
@@ -137,7 +136,5 @@ def test_a_closed_index_gives_back_its_memory_and_its_threads() -> None:
     mapped, threads = held()
     for _ in range(40):
         search()
-    deadline = time.monotonic() + 10
-    while held()[1] > threads and time.monotonic() < deadline:
-        time.sleep(0.05)  # threads that are ending
-    assert held()[0] == mapped and held()[1] <= threads
+    assert wait_for(lambda: held()[1] <= threads)  # some are ending
+    assert held()[0] == mapped

@@ -3,20 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from touche import tasks
-from touche.data.judgments import task_qrels
-from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.trec.runs import RunLine, read_run
-
-
-def cached(official: Path, year: int) -> Path:
-    return official / "runs" / f"touche-{year}-task-2" / "chatnoir-cached.run"
-
-
-def evaluated(lines: list[RunLine], year: int, dimension: str, evaluator: str) -> Evaluation:
-    task = tasks.task(f"touche-{year}-task-2")
-    return EVALUATORS[evaluator](lines, task_qrels(task, dimension), task.measure)
+from test_official import score
 
 
 @pytest.mark.parametrize(
@@ -32,6 +19,7 @@ def test_its_answers_in_the_order_of_their_scores_are_near_what_was_published(
     official: Path, year: int, dimension: str, evaluator: str, expected: float, published: float, topics: int
 ) -> None:
     """The caches are not the runs: the difference is 0.034 for relevance in 2021, which lacks four topics."""
-    value = evaluated(list(read_run(cached(official, year))), year, dimension, evaluator)
+    task = f"touche-{year}-task-2"
+    value = score(official / "runs" / task / "chatnoir-cached.run", task, dimension, evaluator)
     assert (round(value.mean, 3), len(value.per_topic), value.judged) == (expected, topics, 1.0)
     assert abs(value.mean - published) < 0.035

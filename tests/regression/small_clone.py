@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, use_clone
+from touche.regression.log import LoggedScore
 
 FORMULA = """
 [[official]]
@@ -41,3 +42,21 @@ def expect(clone: Path, text: str) -> Path:
     path = clone / "baselines" / "dirichletlm" / "expected.toml"
     path.write_text(text)
     return path
+
+
+def row(**changes: object) -> LoggedScore:
+    """Returns a row of the log of reruns."""
+    values = {
+        "baseline": "bm25",
+        "dataset": "spot-check/passages",
+        "dimension": "relevance",
+        "evaluator": "trec_eval",
+        "kind": "pinned",
+        "expected": 0.5,
+        "got": 0.5,
+        "difference": 0.0,
+        "verdict": "passed",
+        "version": "0.1.0",
+        "date": "2026-01-02",
+    }
+    return LoggedScore(**values | changes)  # type: ignore[arg-type]

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from small_clone import expect
+from small_clone import expect, row
 
 import touche as library
 from conftest import Touche
 from touche.containers.runs import Usage
 from touche.regression.expected import TopicValue, read_expected
-from touche.regression.log import LoggedScore, append_to_log, logged_scores, read_log
+from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome
 
 pytest_plugins = ["small_clone"]
@@ -47,23 +47,6 @@ source = "table 6"
 dataset = "spot-check/passages"
 digest = "0000000000000000"
 """
-
-
-def row(**changes: object) -> LoggedScore:
-    values = {
-        "baseline": "bm25",
-        "dataset": "spot-check/passages",
-        "dimension": "relevance",
-        "evaluator": "trec_eval",
-        "kind": "pinned",
-        "expected": 0.5,
-        "got": 0.5,
-        "difference": 0.0,
-        "verdict": "passed",
-        "version": "0.1.0",
-        "date": "2026-01-02",
-    }
-    return LoggedScore(**values | changes)  # type: ignore[arg-type]
 
 
 def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: Path) -> None:

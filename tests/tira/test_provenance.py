@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 
-from conftest import ROOT, Touche, Write, use_clone
+from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
 from touche.io import energy
 from touche.tira.provenance import Software, data_of_files, metadata
@@ -112,18 +112,14 @@ def test_a_run_names_the_commit_of_its_own_repository(
         source_of_run = metadata_in(tmp_path / "out")["implementation"]["source"]
         return {name: source_of_run.get(name, "unknown") for name in ("commit", "repository")}
 
-    def git(*arguments: str) -> str:
-        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        command = ["git", "-C", str(tmp_path / "own"), *identity, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
     folder = write("own/method/baseline.py", OWN).parent
     assert source(folder) == {"commit": "unknown", "repository": "unknown"}
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "one")
-    git("remote", "add", "origin", "https://token@example.org/own")
-    commit = git("rev-parse", "HEAD")
+    own = tmp_path / "own"
+    git(own, "init", "--quiet")
+    git(own, "add", ".")
+    git(own, "commit", "--quiet", "--message", "one")
+    git(own, "remote", "add", "origin", "https://token@example.org/own")
+    commit = git(own, "rev-parse", "HEAD")
     write("own/notes.txt", "elsewhere, and of no matter")
     assert source(folder) == {"commit": commit, "repository": "https://example.org/own"}
     write("own/method/features.py", "")
