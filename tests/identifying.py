@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from touche import baselines
+from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.identification import search
 from touche.identification.counts import ANALYSES, NAMED, FieldCounts
@@ -29,6 +31,14 @@ def sample(texts: Mapping[str, str], titles: Mapping[str, str], run: Sequence[Ru
     """A sample of documents that have one text each."""
     topics = [Topic(number, title) for number, title in titles.items()]
     return sample_of(run, topics, [Document(id, text) for id, text in texts.items()], "made up")
+
+
+def by_baseline(name: str, source: Input, **options: object) -> list[RunLine]:
+    """The run of a baseline, with its default options except for these."""
+    baseline = baselines.load(name)
+    settings = {key: option.default for key, option in baseline.options.items()} | options
+    ranked = baseline.method(source.topics, source.documents, **settings)
+    return [line(topic.number, hit[0], float(hit[1])) for topic, hits in ranked for hit in hits]
 
 
 def search_named_analyses(monkeypatch: pytest.MonkeyPatch) -> None:

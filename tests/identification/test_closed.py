@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identifying import search_named_analyses
-from touche import baselines
+from identifying import by_baseline, search_named_analyses
 from touche.data.datasets import open_dataset
 from touche.documents.records import AnyDocument
 from touche.identification.answer import Answer, answer
@@ -24,16 +23,6 @@ TOY = "spot-check/arguments"
 PARTS = "premises and conclusion"
 STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off), lengths"
-
-
-def run_by(name: str, options: Mapping[str, object]) -> list[RunLine]:
-    source = open_dataset(TOY)
-    baseline = baselines.load(name)
-    settings = {key: option.default for key, option in baseline.options.items()} | options
-    ranked = baseline.method(source.topics, source.documents, **settings)
-    return [
-        RunLine(topic.number, "Q0", hit[0], 0, float(hit[1]), name) for topic, hits in ranked for hit in hits
-    ]
 
 
 def answer_to(run: list[RunLine]) -> Answer:
@@ -68,14 +57,14 @@ def answer_to(run: list[RunLine]) -> Answer:
 def test_runs_of_the_shipped_formulas_are_identified(
     name: str, options: Mapping[str, object], first_line: str
 ) -> None:
-    answered = answer_to(run_by(name, options))
+    answered = answer_to(by_baseline(name, open_dataset(TOY), **options))
     assert answered.first_line.startswith(first_line)
     assert answered.candidates[0].shares[0] == 1 and not answered.worst
 
 
 def test_a_wrong_score_among_many_makes_the_answer_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     search_named_analyses(monkeypatch)
-    run = [line for line in run_by("dirichletlm", {}) if line.topic in ("1", "2")]
+    run = [line for line in by_baseline("dirichletlm", open_dataset(TOY)) if line.topic in ("1", "2")]
     run[0] = replace(run[0], score=run[0].score + 0.1)
     answered = answer_to(run)
     assert not answered.stands_out
@@ -84,7 +73,7 @@ def test_a_wrong_score_among_many_makes_the_answer_undecided(monkeypatch: pytest
 
 def test_only_the_statistics_of_all_documents_reproduce_the_scores() -> None:
     source = open_dataset(TOY)
-    run = run_by("dirichletlm", {})
+    run = by_baseline("dirichletlm", open_dataset(TOY))
     documents = list(source.documents)
     sample = sample_of(run, source.topics, documents, TOY)
     assert share(sample, documents) == 1

@@ -11,9 +11,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import identifying
 from conftest import Touche, Write
 from identifying import line, search_named_analyses
-from touche import baselines, identify, lucene
+from touche import identify, lucene
 from touche.data import datasets
 from touche.documents.discovery import Input
 from touche.documents.records import Document
@@ -43,10 +44,7 @@ def answer_of(run: Iterable[RunLine]) -> Answer:
 
 
 def by_baseline(name: str, **options: float | str) -> list[RunLine]:
-    baseline = baselines.load(name)
-    settings = {key: option.default for key, option in baseline.options.items()} | options
-    ranked = baseline.method(given().topics, given().documents, **settings)
-    return [line(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
+    return identifying.by_baseline(name, given(), **options)
 
 
 @cache
