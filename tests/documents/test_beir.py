@@ -16,7 +16,7 @@ from touche.documents.beir import corpus_line, pieces_of_beir_corpus
 from touche.documents.discovery import find
 from touche.documents.pages import Page
 from touche.documents.pieces import documents_in
-from touche.documents.records import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
+from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.errors import InputError
 from touche.evaluation.scores import evaluate
 from touche.tasks import task, task_scored_by
@@ -24,20 +24,6 @@ from touche.trec.qrels import read_qrels
 from touche.trec.topics import Topic, read_queries_jsonl
 
 HEADER = "query-id\tcorpus-id\tscore\n"
-
-
-@given(records=st.dictionaries(IDS, st.tuples(TEXTS, TEXTS), min_size=1))
-def test_titles_and_texts_are_fields(
-    tmp_path_factory: pytest.TempPathFactory, records: dict[str, tuple[str, str]]
-) -> None:
-    path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
-    lines = [
-        {"_id": id, "title": title, "text": text, "metadata": {}} for id, (title, text) in records.items()
-    ]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
-    fields = {document.id: (conclusion_of(document), premises_of(document)) for document in documents}
-    assert fields == records
 
 
 ARGUMENTS = st.builds(

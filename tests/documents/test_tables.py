@@ -10,13 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from texts import BYTES, IDS, TEXTS, is_read_or_refused
+from texts import IDS, TEXTS
 from touche.documents import pieces
 from touche.documents.discovery import find
-from touche.documents.json_array import pieces_of_json_array
-from touche.documents.pieces import documents_in
 from touche.documents.records import Argument, Document
-from touche.documents.tables import read_table
 from touche.errors import InputError
 
 Records = Sequence[dict[str, str]]
@@ -123,17 +120,6 @@ def test_other_files_are_no_documents(write: Write, tmp_path: Path, name: str, c
     write(f"in/queries-{name}", content)
     write("in/scores.csv", "run,mean\nbm25,0.5\n")
     assert [document.id for document in find(tmp_path / "in").documents] == ["d"]
-
-
-def _read_array(path: Path) -> list[object]:
-    return [*documents_in(pieces_of_json_array(path))]
-
-
-@given(content=BYTES | BYTES.map(lambda content: b"id,text\n" + content))
-def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "file"
-    assert is_read_or_refused(read_table, path, content)
-    assert is_read_or_refused(_read_array, path, content)
 
 
 @given(texts=st.dictionaries(IDS, TEXTS.filter(lambda text: "\r" not in text), min_size=1))

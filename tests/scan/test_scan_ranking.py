@@ -120,18 +120,6 @@ def test_however_parts_lie_together_the_best_are_the_same(size: int) -> None:
             assert list(other.rank(topics, scoring, depth)) == list(whole.rank(topics, scoring, depth))
 
 
-def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
-    topics, documents = spot_check("arguments")
-    ids = [document.id for document in documents]
-    searched = [
-        Topic(topic.number, topic.title, candidates=frozenset([*ids[n::7], "stranger"]))
-        for n, topic in enumerate(topics)
-    ]
-    ours = list(scan.rank(searched, documents, scan.bm25(0.9, 0.4), analysis="english", depth=5))
-    assert ours == list(by_lucene(searched, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
-    assert any(hits for _, hits in ours)
-
-
 UNRELATED = frozenset({"d1", "d3", "elsewhere"})  # the collection lacks the last one
 
 

@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from reading import read_argsme_json
 from touche.errors import ParameterError
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.kernel import table
@@ -73,12 +72,6 @@ def test_stems_are_those_of_lucene_and_begin_as_promised(lucenes: dict[str, Any]
         analysis = analysis_named(name)
         if term := analysis.term(word):
             assert word.startswith(tuple(analysis.beginnings(term)))
-
-
-def test_all_texts_of_the_spot_checks_have_the_terms_of_lucene(lucenes: dict[str, Any]) -> None:
-    for document in read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"):
-        for name in ANALYSES:
-            assert analysis_named(name).terms(document.text) == tokens(lucenes[name], document.text)
 
 
 @pytest.mark.parametrize("name", ["plural", "unstemmed"])
