@@ -113,12 +113,6 @@ def test_a_task_has_its_data_as_records_and_as_frames() -> None:
         package.task("nothing")
 
 
-def test_a_report_has_the_names_of_a_dictionary_of_runs(runs: list[Path], tmp_path: Path) -> None:
-    named = {"mine": runs[0], "theirs": package.run_of(runs[1])}
-    text = package.report(named, tmp_path, TASK, reference="theirs").read_text(encoding="utf-8")
-    assert ">mine<" in text and ">theirs<" in text and ">a<" not in text
-
-
 def test_published_results_are_selected_by_the_library() -> None:
     results = package.published("touche-2022-task-2")
     groups = [group for group in results.by_kind.values() for _ in group]
@@ -133,11 +127,6 @@ def test_published_results_are_selected_by_the_library() -> None:
     assert list(team) == [row for row in every if row.team == "Elrond"]
     with pytest.raises(ToucheError, match="'Elron'; did you mean Elrond"):
         package.published_topics("touche-2021-task-1", team="Elron")
-
-
-def test_a_gallery_of_all_published_results_is_written(tmp_path: Path) -> None:
-    page = package.report([], tmp_path, all_published=True)
-    assert (tmp_path / "touche-2021-task-1.html").is_file() and "touche-2021-task-1" in page.read_text()
 
 
 def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> None:
@@ -183,12 +172,6 @@ def test_a_reference_is_a_path_or_an_equal_run_whatever_its_name(
     frames = [package.run_of(path).frame() for path in runs]
     named = package.compare({"x": runs[0], "y": frames[1]}, TASK, reference=frames[1].copy())
     assert {(row.run_a, row.run_b) for row in named} == {("x", "y")}
-
-
-def test_no_measures_are_those_of_the_task(runs: list[Path]) -> None:
-    assert [*package.evaluate(runs, TASK, measure=[])] == [*package.evaluate(runs, TASK)]
-    sweeps = [package.sweep("bm25", TASK, {}, measure=measure).frame() for measure in (None, [])]
-    assert sweeps[0].equals(sweeps[1])
 
 
 def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:

@@ -168,13 +168,3 @@ def test_a_function_has_no_image(tmp_path: Path) -> None:
         package.write_run("bm25", TASK, tmp_path, runner="docker", statistics="all.json")
     with pytest.raises(ToucheError, match="there is no runner 'dokcer'; did you mean docker"):
         package.write_run("bm25", TASK, tmp_path, runner="dokcer")
-
-
-def test_a_baseline_that_ends_the_program_is_an_error() -> None:
-    @package.baseline
-    def leaving(topics: package.Topics, documents: package.Documents) -> package.Rankings:
-        raise SystemExit(3)
-        yield
-
-    with pytest.raises(ToucheError, match="leaving ended the program with exit code 3"):
-        package.run(leaving, topics=QUERIES, documents=TEXTS)

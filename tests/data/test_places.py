@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import touche as package
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Write
 from touche import tasks
 from touche.containers.runs import input_directory
 from touche.data import datasets, places
@@ -94,7 +94,7 @@ def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_folder_never_replaces_the_dataset_of_its_name(
-    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "spot-check/arguments"
     write(f"{name}/topics.xml", "<topic><number>1</number><title>Mine</title></topic>")
@@ -109,9 +109,5 @@ def test_a_folder_never_replaces_the_dataset_of_its_name(
         assert folder != Path(name) and (folder / "args-me.json").is_file()
     assert len(package.run("bm25", name).by_topic) > 1
     assert package.run("bm25", Path(name)).documents.tolist() == ["a"]
-    touche("run", "bm25", "-i", name, "-o", "dataset", "--quiet")
-    touche("run", "bm25", "-i", f"./{name}", "-o", "folder", "--quiet")
-    lines = [(tmp_path / folder / "run.txt").read_text().count("\n") for folder in ("dataset", "folder")]
-    assert lines[0] > 1 == lines[1]
     sweep = package.sweep("bm25", Path(name), {"k1": [0.5]}, qrels={"1": {"a": 1}}, measure="P@1")
     assert [score.mean for score in sweep.scores] == [1.0]

@@ -119,18 +119,6 @@ def test_baselines_score_what_is_expected_of_them(
     assert [argument for argument in outcomes if argument.verdict != PASSED] == []
 
 
-@pytest.mark.parametrize(
-    ("dimension", "trec_eval"), [("relevance", 0.7711), ("relevance-uncorrected", 0.6841)]
-)
-def test_dirichletlm_scores_what_elasticsearch_would(
-    official: Path, measured: Callable[..., Path], dimension: str, trec_eval: float
-) -> None:
-    """Independent of expected.toml."""
-    result = score(measured("dirichletlm"), ARGUMENTS, dimension, "trec_eval")
-    assert result.mean == pytest.approx(trec_eval, abs=0.0005)
-    assert result.judged == pytest.approx(0.8694, abs=0.0001)
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")
 @pytest.mark.parametrize("command", ["dirichletlm", "tfidf"])
 def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(

@@ -4,7 +4,6 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -121,22 +120,6 @@ def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_pa
         topic.number: hits for topic, hits in scan.rank(topics, documents, scan.bm25(0.9, 0.4), **ENGLISH)
     }
     assert reproduced_scores(official, PASSAGES, values) == (1431, 1431)
-
-
-def test_five_values_without_an_evaluator(official: Path, touche: Touche, tmp_path: Path) -> None:
-    """nDCG@5 of run.txt and a file of qrels, from nothing but their lines."""
-    assert touche("run", "dirichletlm", "-i", ARGUMENTS, "-o", tmp_path)[0] == 0
-    run = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
-    qrels = official / "qrels" / "touche-task1-51-100-relevance.qrels"
-    judged = [line.split() for line in qrels.read_text().splitlines()]
-    published = {"51": 0.277, "52": 0.701, "67": 0.842, "74": 0.83, "100": 0.248}
-    for topic, value in published.items():
-        grade = {id: max(0, int(label)) for number, _, id, label in judged if number == topic}
-        first = [id for number, _, id, rank, *_ in run if number == topic and int(rank) <= 5]
-        ideal = sorted(grade.values(), reverse=True)[:5]
-        gain = sum(grade[id] / log2(position + 2) for position, id in enumerate(first))
-        best = sum(label / log2(position + 2) for position, label in enumerate(ideal))
-        assert round(gain / best, 3) == value
 
 
 def test_a_run_is_named_as_the_published_one_it_equals(official: Path, touche: Touche) -> None:
