@@ -1,7 +1,5 @@
 import json
-from math import log2
 from pathlib import Path
-from statistics import fmean, stdev
 
 import pytest
 
@@ -10,7 +8,6 @@ from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, topic_differences
 from touche.evaluation.scores import evaluate
-from touche.evaluation.significance import bootstrap_interval
 
 
 @pytest.fixture
@@ -35,26 +32,6 @@ def test_every_two_runs_are_compared(runs: list[Path]) -> None:
     assert first.p_t_test == pytest.approx(0.18169, abs=1e-5)  # t = 0.5 / (0.57735 / 2) = 1.7321, 3 degrees
     assert first.p_t_test_holm == pytest.approx(3 * first.p_t_test)
     assert first.effect_size == pytest.approx(0.86603, abs=1e-5)
-
-
-def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In relevance B wins topic 1 and A wins topic 3; in quality it is the opposite."""
-    task = made_up(write, monkeypatch, relevance="a", quality="b")
-    a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
-    b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
-    (relevance, quality), _ = comparisons(evaluate([a, b], task), "trec_eval")
-    second = 1 / log2(3)
-    differences = {"relevance": [second - 1, 0, 1, 0], "quality": [1 - second, 0, second - 1, -1]}
-    for comparison, of_topics in zip((relevance, quality), differences.values(), strict=True):
-        assert (comparison.run_a, comparison.run_b, comparison.difference) == (
-            "A",
-            "B",
-            pytest.approx(fmean(of_topics)),
-        )
-        assert (comparison.low, comparison.high) == pytest.approx(bootstrap_interval(of_topics))
-        assert comparison.effect_size == pytest.approx(fmean(of_topics) / stdev(of_topics))
-    assert [comparison.dimension for comparison in (relevance, quality)] == [*differences]
-    assert (relevance.won, relevance.lost, relevance.tied) == (1, 1, 2)
 
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:

@@ -100,12 +100,6 @@ def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
     assert "topic 2, which touche leaves out" in absent and "topic 2 CON, which touche counts as 0" in zero
 
 
-def test_an_image_that_is_not_judged_is_off_topic(task: Task, write: Write) -> None:
-    run = write("run.txt", f"1 PRO {IMAGES[9]} 1 1 mine\n1 PRO {A} 2 1 mine\n")
-    (relevance, *_) = evaluate([run], task)
-    assert (relevance.scores["touche"].mean, relevance.scores["touche"].judged) == (1 / 20, 1 / 2)
-
-
 def oracle(lines: list[list[str]]) -> list[int]:
     """The numbers of the lines that count, computed independently from the description of the script."""
     counted = []

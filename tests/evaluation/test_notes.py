@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Write
-from spotcheck import SPOT, made_up, run_of, run_text, scored
+from spotcheck import made_up, run_of, run_text, scored
 from touche import tasks
 from touche.data import ids
-from touche.evaluation.notes import doubts, score_notes, score_warnings
+from touche.evaluation.notes import doubts, score_notes
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.tasks import Corpus, Judgments
 
@@ -49,12 +49,6 @@ UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expected: list[str]) -> None:
     warnings = list(doubts(scored(write("run.txt", text))))
     assert len(warnings) == len(expected) and all(map(str.startswith, warnings, expected))
-
-
-def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write) -> None:
-    runs = [write(f"{n}.txt", run_text(strangers=n, tag=f"run-{n}")) for n in range(3)]
-    text, *_ = score_warnings(evaluate(runs, SPOT))
-    assert text.startswith("run-1, run-2, relevance: less than 90% of the top 5 is judged: ")
 
 
 @pytest.mark.parametrize(

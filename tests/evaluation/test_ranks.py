@@ -1,8 +1,6 @@
 """Ranks with intervals, and groups: by hand, and by a plain bootstrap and plain tests on published values."""
 
 import random
-from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean, quantiles
 
@@ -50,28 +48,6 @@ def test_ranks_are_those_of_a_plain_bootstrap() -> None:
         )
     (boots,) = (row for row in rows if row.team == "Puss in Boots")
     assert (boots.rank, boots.rank_low, boots.rank_high) == (20, 18, 21)
-
-
-def test_groups_are_those_of_plain_tests_of_all_pairs() -> None:
-    rows = rows_of(TASK.id)
-    values = [values_of(row) for row in rows]
-    tests = [
-        (ttest_rel(a, b).pvalue, pair)
-        for pair in combinations(range(26), 2)
-        for a, b in [[values[n] for n in pair]]
-    ]
-    separable = set[tuple[int, ...]]()
-    for number, (p, pair) in enumerate(sorted((1.0 if p != p else p, pair) for p, pair in tests)):
-        if p * (len(tests) - number) >= 0.05:
-            break
-        separable.add(pair)
-    assert (len(tests), len(separable)) == (325, 155)
-    groups_of_rows = [row.group for row in rows]
-    assert [*Counter(groups_of_rows).values()] == [9, 11, 4, 2]
-    heads = [groups_of_rows.index(group) for group in (1, 2, 3, 4)]
-    for head, end in zip(heads, [*heads[1:], 26], strict=True):
-        assert not any((head, run) in separable for run in range(head, end))
-        assert end == 26 or (head, end) in separable
 
 
 def test_ranks_and_groups_by_hand() -> None:

@@ -127,13 +127,3 @@ def test_an_output_directory_that_cannot_be_made_or_written_is_named_before_the_
     write("file", "")
     with pytest.raises(InputError, match=message):
         outputs.write_run(tmp_path / folder, [A], (1 / 0 for _ in "a"), "tag", about)  # type: ignore[misc]
-
-
-def test_a_link_for_the_run_stays_and_leads_to_it(write: Write, tmp_path: Path) -> None:
-    earlier = write("elsewhere/run.txt", "earlier")
-    (tmp_path / "out").mkdir()
-    link = tmp_path / "out" / "run.txt"
-    link.symlink_to(earlier)
-    outputs.write_run(link.parent, [A], [(A, [("a", 1.0)])], "tag", about)
-    assert link.is_symlink() and earlier.read_text() == "1 Q0 a 1 1.0 tag\n"
-    assert {path.name for path in link.parent.iterdir()} == {"run.txt", "ir-metadata.yml"}
