@@ -35,6 +35,13 @@ def test_the_t_test_by_hand() -> None:
         assert significance.t_test(alike) == pytest.approx(0, abs=1e-12)
 
 
+def test_the_randomisation_test_by_hand() -> None:
+    """Of the 8 sums of +-1 +-2 +-3, only 6 and -6 are at least 6 from 0; of 1, 1, 2 six are at least 2."""
+    assert significance.randomisation_test([1.0, 2.0, 3.0]) == 2 / 8
+    assert significance.randomisation_test([1.0, -1.0, 2.0]) == 6 / 8
+    assert significance.randomisation_test([0.0, 0.0]) == 1.0
+
+
 @settings(max_examples=30)
 @given(DIFFERENCES)
 def test_the_randomisation_test_is_that_of_scipy(differences: list[float]) -> None:
