@@ -73,6 +73,7 @@ class Vocabulary:
         removed = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
+            """Returns the index of a word's term, or how the kernel counts another word."""
             word = raw.decode("utf-8", "replace")
             # This test is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
@@ -128,17 +129,17 @@ class Counting:
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns the data of documents that a ranking needs."""
         fields = self.counts(documents)
-        has_any = np.zeros(len(documents), dtype=bool)
+        has_term = np.zeros(len(documents), dtype=bool)
         for counts in fields:
-            has_any[counts.texts] = True  # these texts have a term
-        ids = [documents[index].id for index in np.flatnonzero(has_any).tolist()]
+            has_term[counts.texts] = True
+        ids = [documents[index].id for index in np.flatnonzero(has_term).tolist()]
         statistics = [Statistics.from_counts(counts) for counts in fields]
         present = self._candidates.intersection(document.id for document in documents)
         return Part(
             documents=len(documents),
             statistics=statistics,
             ids=ids,
-            fields=[counts.only(has_any) for counts in fields],
+            fields=[counts.only(has_term) for counts in fields],
             candidates=present,
         )
 
@@ -187,18 +188,22 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
     Args:
         parts: the counts of each part, in the order of their documents.
     """
+    # The new index of a part's first text is the number of texts in earlier parts.
     first_texts = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
     terms = np.concatenate([part.terms for part in parts])
     order = np.argsort(terms, kind="stable")  # of postings: by term, then by text
-    positions = [part.positions for part in parts if part.positions is not None]
+    positions = None
+    positions_of_parts = [part.positions for part in parts if part.positions is not None]
+    if positions_of_parts:
+        terms_of_positions = np.repeat(terms, tf)  # a posting has tf positions
+        position_order = np.argsort(terms_of_positions, kind="stable")
+        positions = np.concatenate(positions_of_parts)[position_order]
     return Counts(
         lengths=np.concatenate([part.lengths for part in parts]),
         offsets=np.sum([part.offsets for part in parts], axis=0),
         texts=texts[order],
         tf=tf[order],
-        positions=np.concatenate(positions)[np.argsort(np.repeat(terms, tf), kind="stable")]
-        if positions
-        else None,
+        positions=positions,
     )

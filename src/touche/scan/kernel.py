@@ -72,6 +72,7 @@ class Counts:
             chosen: a boolean for each text.
         """
         is_chosen = chosen[self.texts]  # for each posting
+        # For each posting the number of chosen postings before it, and at the end their number.
         chosen_before = np.concatenate([[0], np.cumsum(is_chosen, dtype=np.int64)])
         new_indexes = np.cumsum(chosen, dtype=np.int32) - 1
         return Counts(
@@ -85,7 +86,7 @@ class Counts:
 
 def split(text: bytes) -> list[bytes]:
     """Splits a text in UTF-8 into words, as Lucene's StandardTokenizer."""
-    bounds = np.empty((len(text), 2), dtype=np.int64)
+    bounds = np.empty((len(text), 2), dtype=np.int64)  # of at most one word per byte
     count = _library().split(ctypes.byref(_automaton()), text + _PADDING, len(text), bounds.ctypes.data)
     return [text[begin:end] for begin, end in bounds[:count].tolist()]
 
@@ -123,7 +124,7 @@ class Counter:
         """
         self._terms = terms
         self._meaning = meaning
-        self._placed = with_positions
+        self._with_positions = with_positions
         self._beginnings = beginnings  # has to live as long as the counter
         seed = int.from_bytes(os.urandom(8))  # of a hash table, so that no input can make it slow
         automaton = ctypes.byref(_automaton())
@@ -141,10 +142,11 @@ class Counter:
         unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
         # Addresses as numbers, because computing them runs Python, which a signal could interrupt.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
-        _library().begin(self._counter, self._placed)
+        _library().begin(self._counter, self._with_positions)
         while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:
             begin, end = unknown.tolist()
             word = raw[begin:end]
+            # The kernel stores the meaning, and fails only without memory.
             if not _library().tell(self._counter, word + _PADDING, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
@@ -159,7 +161,7 @@ class Counter:
         arrays = (offsets.ctypes.data, texts.ctypes.data, tf.ctypes.data)
         library.take_postings(self._counter, self._terms, *arrays)
         positions = None
-        if self._placed:
+        if self._with_positions:
             positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)
             scratch = np.empty_like(offsets)
             library.take_places(self._counter, self._terms, scratch.ctypes.data, positions.ctypes.data)
@@ -186,11 +188,13 @@ def table() -> dict[str, Array]:
 
 @cache
 def _automaton() -> _Automaton:
+    """Returns the addresses of the arrays by which words.c splits texts."""
     return _Automaton(**{name: table()[name].ctypes.data for name in _AUTOMATON_ARRAYS})
 
 
 @cache
 def _library() -> Any:
+    """Returns the functions of words.c, each with the type of its result, then of its arguments."""
     return compiled(
         _LIBRARY,
         {

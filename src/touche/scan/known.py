@@ -1,7 +1,7 @@
 """Statistics for ranking: those of the whole collection if they are known, else those of the documents."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
 from touche.scan.counting import Vocabulary
-from touche.scan.statistics import UNKNOWN, Statistics
+from touche.scan.statistics import UNKNOWN, Integers, Statistics
 from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_known, write_statistics
 
 _REMEDY = (
@@ -53,16 +53,20 @@ def known_or_counted(
     if files.is_whole:
         _log_differences(files.known.name, known, fields, counted_by_field)
         return counted
-    return [
-        counted_by_field[name]
-        if name in known and known[name] is None
-        else _whole_statistics(files.known, name, known.get(name), vocabulary, counted_by_field[name])
-        for name, vocabulary in fields.items()
-    ]
+    statistics: list[Statistics] = []
+    for name, vocabulary in fields.items():
+        counted_field = counted_by_field[name]
+        is_null = name in known and known[name] is None
+        if is_null:
+            statistics.append(counted_field)
+        else:
+            whole = _whole_statistics(files.known, name, known.get(name), vocabulary, counted_field)
+            statistics.append(whole)
+    return statistics
 
 
 def _whole_statistics(
-    path: Path, name: str, known: KnownStatistics | None, vocabulary: Vocabulary, part: Statistics
+    path: Path, name: str, known: KnownStatistics | None, vocabulary: Vocabulary, counted: Statistics
 ) -> Statistics:
     """Returns the known statistics of a field in the whole collection.
 
@@ -71,7 +75,7 @@ def _whole_statistics(
         name: the name of the field.
         known: the known statistics of the field; None if the file lacks the field.
         vocabulary: the terms of the topics.
-        part: the statistics counted in the documents to rank.
+        counted: the statistics counted in the documents to rank.
 
     Raises:
         InputError: if the documents to rank cannot be a part of the collection.
@@ -82,20 +86,25 @@ def _whole_statistics(
     missing = vocabulary.indexes.keys() - known.terms.keys()
     if missing:
         raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
-    numbers = [
-        UNKNOWN if number is None else number for term in vocabulary.indexes for number in known.terms[term]
-    ]
-    df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T  # the numbers of a term are a row
+    df = _integers(known.terms[term][0] for term in vocabulary.indexes)
+    ttf = _integers(known.terms[term][1] for term in vocabulary.indexes)
     documents = UNKNOWN if known.documents is None else known.documents
-    is_exceeded = (df != UNKNOWN) & (df < part.df) | (ttf != UNKNOWN) & (ttf < part.ttf)
-    is_exceeded &= not known.estimated
-    exceeded = [f"of the term {term!r} " for term, index in vocabulary.indexes.items() if is_exceeded[index]]
-    has_fewer_documents = documents != UNKNOWN and documents < part.documents
-    if exceeded or has_fewer_documents or known.tokens < part.tokens:
-        subject = f"{exceeded[0] if exceeded else ''}in the field {name!r}"
+    exceeded_terms: list[str] = []
+    if not known.estimated:
+        is_exceeded = (df != UNKNOWN) & (df < counted.df) | (ttf != UNKNOWN) & (ttf < counted.ttf)
+        exceeded_terms = [term for term, index in vocabulary.indexes.items() if is_exceeded[index]]
+    has_fewer_documents = documents != UNKNOWN and documents < counted.documents
+    if exceeded_terms or has_fewer_documents or known.tokens < counted.tokens:
+        of_term = f"of the term {exceeded_terms[0]!r} " if exceeded_terms else ""
+        subject = f"{of_term}in the field {name!r}"
         problem = f"statistics of another collection: these documents have more {subject}"
         raise InputError(path, problem, "use the statistics of the collection that contains these documents")
     return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
+
+
+def _integers(numbers: Iterable[int | None]) -> Integers:
+    """Returns numbers as an array; None becomes ``UNKNOWN``."""
+    return np.array([UNKNOWN if number is None else number for number in numbers], dtype=np.int64)
 
 
 def _log_differences(
@@ -119,6 +128,7 @@ def _log_differences(
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
             continue
         own = counted[name]
+        # The subject of each number, the known number and the counted one.
         pairs = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
         for term in vocabulary.indexes.keys() & field.terms.keys():
             df, ttf = field.terms[term]

@@ -144,7 +144,7 @@ class Collection:
         all_queries = {number: (queries or {}).get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
-        candidates = frozenset[str]().union(*(topic.candidates or () for topic in topics))
+        candidates = frozenset(id for topic in topics for id in topic.candidates or ())
         parts = read(collection, vocabulary, fields, candidates)
         zeros = np.zeros(len(vocabulary.indexes), dtype=np.int64)
         no_counts = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
@@ -188,9 +188,10 @@ class Collection:
             rankings: each topic with its documents, best first.
             depth: the largest number of documents for each topic.
         """
-        present = self.parts.folded(frozenset[str](), _with_candidates, frozenset.union)
+        in_collection = self.parts.folded(frozenset[str](), _add_candidates, frozenset.union)
         for topic, hits in rankings:
-            unmatched = present.intersection(topic.candidates or ()).difference(id for id, _ in hits)
+            candidates = in_collection.intersection(topic.candidates or ())
+            unmatched = candidates.difference(id for id, _ in hits)
             yield topic, with_unmatched(hits, unmatched, depth)
 
     def terms(self, text: str) -> list[str]:
@@ -202,8 +203,9 @@ class Collection:
         return analysis_named(self.vocabulary.analysis).terms(text)
 
 
-def _with_candidates(before: frozenset[str], part: Part) -> frozenset[str]:
-    return before | part.candidates
+def _add_candidates(candidates: frozenset[str], part: Part) -> frozenset[str]:
+    """Returns the candidates in earlier parts and in one more part."""
+    return candidates | part.candidates
 
 
 @dataclass(frozen=True)
@@ -240,9 +242,11 @@ class _BestOfParts:
         scored = _ScoredPart(part, self.statistics, self.scoring)
         best_of_part: list[_ScoredIds] = []
         for earlier, search in zip(best, self.searches, strict=True):
-            is_full = len(earlier) == self.depth > 0
-            lowest = earlier[-1][0] if is_full else -np.inf
-            best_of_part.append(scored.best(search, self.depth, lowest) if search.terms else [])
+            lowest = -np.inf
+            if earlier and len(earlier) == self.depth:
+                lowest, _ = earlier[-1]  # a document with a lower score cannot be among the best
+            hits = scored.best(search, self.depth, lowest) if search.terms else []
+            best_of_part.append(hits)
         return self.merge(best, best_of_part)
 
     def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
@@ -269,35 +273,38 @@ class _ScoredPart:
             depth: the largest number of documents without ties.
             lowest: the lowest score that can be among the best, from earlier parts.
         """
-        matches = np.zeros(len(self.part.ids), dtype=bool)
-        scores: list[Array] = []  # an array for each field, or one for all fields
         by_field = [
             self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
-        all_fields = [chain(*by_field)]
-        for contributions in by_field if self.scoring.best_field else all_fields:
-            texts, values = (np.concatenate(arrays) for arrays in zip(*contributions, strict=True))
-            has_any = np.zeros_like(matches)
-            has_any[texts] = True
-            matches |= has_any
+        # The contributions of each field are summed up alone, or those of all fields together.
+        groups = by_field if self.scoring.best_field else [list(chain.from_iterable(by_field))]
+        matches = np.zeros(len(self.part.ids), dtype=bool)
+        scores: list[Array] = []  # for each group the score of each document
+        for group in groups:
+            texts = np.concatenate([texts for texts, _ in group])
+            contributions = np.concatenate([contributions for _, contributions in group])
+            has_term = np.zeros_like(matches)
+            has_term[texts] = True
+            matches |= has_term
             # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
-            sums = np.bincount(texts, values, len(matches))
-            scores.append(np.where(has_any, sums, -np.inf))  # 0 would be better than negative scores
-        for field_index, needed in self.scoring.required.items():
-            needed_terms = len(search.terms) if needed == "all" else 1
-            matches &= self._count_terms(field_index, search.terms) >= needed_terms
+            sums = np.bincount(texts, weights=contributions, minlength=len(matches))
+            scores.append(np.where(has_term, sums, -np.inf))  # 0 would be better than negative scores
+        for field_index, required_terms in self.scoring.required.items():
+            minimum = len(search.terms) if required_terms == "all" else 1
+            matches &= self._count_terms(field_index, search.terms) >= minimum
         if search.among is not None:
-            matches &= np.fromiter((id in search.among for id in self.part.ids), bool, len(matches))
+            matches &= np.array([id in search.among for id in self.part.ids], dtype=bool)
         highest = np.max(scores, axis=0).astype(np.float32)  # as in Lucene's results
-        return self._first(highest, np.flatnonzero(matches & (highest >= lowest)), depth)
+        matches &= highest >= lowest
+        return self._best_of_matching(highest, np.flatnonzero(matches), depth)
 
     def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""
         texts = np.concatenate([self.part.fields[field_index].postings(term)[0] for term in terms])
         return np.bincount(texts, minlength=len(self.part.ids))
 
-    def _first(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
-        """Returns the first of the matching documents, with all ties of the last one.
+    def _best_of_matching(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
+        """Returns the matching documents with the highest scores in any order, with all ties of the last one.
 
         Args:
             scores: the score of each document of the part.
@@ -312,8 +319,15 @@ class _ScoredPart:
 
     def _contributions(
         self, field_index: int, terms: Mapping[int, float], boost: float
-    ) -> Iterator[tuple[Array, Array]]:
-        """Yields for each term the documents with it in a field, and its contributions to their scores."""
+    ) -> list[tuple[Array, Array]]:
+        """Returns for each term the indexes of the documents with it in a field, and their contributions.
+
+        Args:
+            field_index: the index of the field.
+            terms: the weight of each term, by its index.
+            boost: the weight of the field.
+        """
+        contributions: list[tuple[Array, Array]] = []
         for term, term_weight in terms.items():
             texts, tf = self.part.fields[field_index].postings(term)
             weight = float(np.float32(boost * term_weight))
@@ -321,12 +335,13 @@ class _ScoredPart:
             if key not in self._cached_contributions:
                 statistics = self.statistics[field_index].term(term, weight)
                 self._cached_contributions[key] = self._apply_model(field_index, texts, tf, statistics)
-            yield texts, self._cached_contributions[key]
+            contributions.append((texts, self._cached_contributions[key]))
+        return contributions
 
     def _apply_model(self, field_index: int, texts: Array, tf: Array, term: Term) -> Array:
         """Returns the weighted contributions of a term in a field, as float32 values."""
         lengths = self._lengths[field_index][texts]
-        if not len(texts):
+        if not len(texts):  # df may be 0, and formulas divide by it
             return lengths  # an empty array
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), texts)
@@ -337,18 +352,20 @@ class _ScoredPart:
     @cached_property
     def _lengths(self) -> list[Array]:
         """For each field the lengths that the model sees."""
-        stored = self.scoring.kept_of_lengths
-        return [stored(counts.lengths.astype(np.float64)) for counts in self.part.fields]
+        kept_of_lengths = self.scoring.kept_of_lengths
+        return [kept_of_lengths(counts.lengths.astype(np.float64)) for counts in self.part.fields]
 
 
 def _checked_numbers(result: Any, texts: Array) -> Array:
     """Returns the result of a model, which may be the baseline's own.
 
+    Statistics with gaps are a frequent reason for a NaN, because a formula gets NaN for an unknown number.
+
     Raises:
         ToucheError: if it is not a finite number for each document.
     """
     numbers = np.asarray(result)
-    if numbers.shape != texts.shape or numbers.dtype.kind not in "fiu":
+    if numbers.shape != texts.shape or numbers.dtype.kind not in "fiu":  # floats, signed, unsigned integers
         problem = f"the formula returned {quoted(result)} for {len(texts)} documents"
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():

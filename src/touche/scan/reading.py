@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -121,7 +121,7 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
         reading: how to read it.
     """
     collection = Documents.of(documents)
-    if collection.readings:
+    if collection.readings:  # several rankings share the parts of equal readings
         return collection.readings.parts(_identity(reading, collection), partial(_read, collection, reading))
     return _read(collection, reading)
 
@@ -135,8 +135,11 @@ def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
 
 
 def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
+    """Reads a collection on its cluster if it has one, else on this machine."""
     parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
-    return parts_on_cluster or LocalParts(_local_parts(collection, reading))
+    if parts_on_cluster is not None:
+        return parts_on_cluster
+    return LocalParts(_local_parts(collection, reading))
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
@@ -158,13 +161,17 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 def _is_small(paths: Sequence[Path]) -> bool:
     """Returns whether the sizes of files show that they have fewer than ``_MIN_PIECES`` pieces.
 
-    The last piece of each file may be small, so that only the others have ``cutting.SIZE``.
+    The size of a compressed file does not show the size of its text.
     """
     if not paths or any(path.suffix == ".gz" for path in paths):
         return False
-    with suppress(OSError):
-        return sum(path.stat().st_size for path in paths) < (_MIN_PIECES - len(paths)) * cutting.SIZE
-    return False
+    try:
+        total_bytes = sum(path.stat().st_size for path in paths)
+    except OSError:
+        return False
+    # The last piece of each file may be small, so that only the others have a known size.
+    full_pieces = _MIN_PIECES - len(paths)
+    return total_bytes < full_pieces * cutting.SIZE
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
@@ -177,7 +184,12 @@ def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> 
 
 
 def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _T]]) -> Iterator[_T]:
-    """Joins small parts to larger ones; each part comes after its number of documents."""
+    """Joins small parts to larger ones.
+
+    Args:
+        merge: joins several parts.
+        parts: for each part its number of documents, and the part.
+    """
     waiting: list[_T] = []
     waiting_documents = 0
     for documents, part in parts:
@@ -215,8 +227,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     try:
         counted_parts = _parts_of_pieces(reading, chain(first_pieces, pieces), processes)
         parts = list(_merge_small(reading.merge, counted_parts))
-        # Without a document, one process repeats the reading and reports the error; few ids may match none.
-        return parts if parts or reading.among is not None else None
+        if not parts and reading.among is None:  # no document; the one process reports this error
+            return None
+        return parts  # perhaps none, because no document may have one of the ids
     except (_OneProcessError, InputError):
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
@@ -241,13 +254,13 @@ def _parts_of_pieces(
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
         # A piece in a file is sent without the bytes, which the worker then reads itself.
-        smallest = (piece.in_file or piece for piece in pieces)
-        for _, future in in_order(smallest, partial(pool.submit, _part_of_piece), processes):
-            ids, count, part = future.result()
+        sent_pieces = (piece.in_file or piece for piece in pieces)
+        for _, future in in_order(sent_pieces, partial(pool.submit, _part_of_piece), processes):
+            ids, document_count, part = future.result()
             if part is None or not seen.isdisjoint(ids):
                 raise _OneProcessError
             seen.update(ids)
-            yield count, part
+            yield document_count, part
 
 
 # In a worker: one item, the function that makes parts, and the ids of the only documents to read.
@@ -259,7 +272,10 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
 
 
 def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
-    """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
+    """Returns the ids of a piece's documents, their number and their part; None if this process fails.
+
+    Ids are only needed to find repeated ones, so that there are none if only some documents are read.
+    """
     try:
         if isinstance(piece, PieceInFile):
             piece = piece.piece()

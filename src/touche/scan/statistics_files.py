@@ -153,11 +153,11 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
         for name in total.keys() | fields.keys():
             field = total.get(name)
             other = fields.get(name)
-            if not (
-                field
-                and other
-                and field.analysis == other.analysis
-                and field.terms.keys() == other.terms.keys()
+            if (
+                field is None
+                or other is None
+                or field.analysis != other.analysis
+                or field.terms.keys() != other.terms.keys()
             ):
                 remedy = "join files of one baseline with the same options and topics"
                 raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)

@@ -93,12 +93,14 @@ def _lower(word: str) -> str:
 
 @cache
 def _lower_case_table() -> Mapping[int, int]:
+    """Returns a table for ``str.translate``: the small letter of each capital letter."""
     ascii_letters = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
     others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))  # all but ASCII
     return ascii_letters | others
 
 
 def _english(word: str) -> str:
+    """EnglishAnalyzer: removes the possessive and stop words, and applies Porter's stemmer."""
     # EnglishPossessiveFilter, before lower case; two of its three apostrophes are not ASCII.
     if len(word) > 1 and word[-1] in "sS" and word[-2] in "'\u2019\uff07":
         word = word[:-2]
@@ -112,6 +114,7 @@ def _stopped(word: str) -> str:
 
 
 def _plural(word: str) -> str:
+    """ChatNoir's chain: singulars replace plurals, and accents are removed."""
     return _in_java_units(_singular, _lower(word)).translate(_accents_table())
 
 
@@ -135,6 +138,7 @@ def _singular(word: str) -> str:
 
 @cache
 def _accents_table() -> Mapping[int, str]:
+    """Returns a table for ``str.translate``: the text without accents of each accented letter."""
     return dict(zip(table()["accented"].tolist(), table()["folded"].tolist(), strict=True))
 
 
