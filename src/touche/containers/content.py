@@ -114,6 +114,7 @@ def image_id(program: str, image: str) -> str:
 
 @cache
 def _digest_of_id(program: str, id: str) -> str:
+    """Returns the digest of an image's content; it is cached, because an id always means the same content."""
     cache_file = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
     if cache_file.is_file():
         return cache_file.read_text(encoding="ascii")
@@ -174,7 +175,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             file = archive.extractfile(member)
             assert file is not None
             beginning = file.read(512)
-            if beginning[:1] in b"{[":
+            if beginning.startswith((b"{", b"[")):  # JSON
                 descriptions[name] = beginning + file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
@@ -182,7 +183,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
                 )
             elif member.size >= 512 or beginning.startswith(_GZIP):  # a layer; tar has blocks of 512 bytes
                 layers[name] = _parse_layer(_RejoinedStream(beginning, file))
-    (image,) = json.loads(descriptions["manifest.json"])
+    (image,) = json.loads(descriptions["manifest.json"])  # the archive has one image
     config = json.loads(descriptions[image["Config"]])
     return _merge_layers([layers[links.get(name, name)] for name in image["Layers"]], config)
 
@@ -203,7 +204,10 @@ class _RejoinedStream:
 
 
 def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
-    """Returns the files of a layer by their paths; the path of a removal has its marker, and no file."""
+    """Returns the files of a layer by their paths.
+
+    A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
+    """
     files: dict[str, File | None] = {}
     with tarfile.open(fileobj=stream, mode="r|*") as layer:  # type: ignore[call-overload]
         for member in layer:
@@ -220,6 +224,7 @@ def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
 
 
 def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
+    """Returns the kind, mode, owner and content of a member, except a hard link."""
     content = ""
     mode = f"{member.mode & 0o7777:o}"
     if member.isdir():

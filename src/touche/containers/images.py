@@ -23,7 +23,8 @@ from touche.io.temporary import temporary_folder
 from touche.io.toml import read_toml
 from touche.tira.provenance import PROJECT
 
-_BASES = ("base", "lucene", "models")  # each has a Dockerfile in docker/
+_FIRST_BASE = "base"  # the other bases begin with this image
+_BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
 _IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
@@ -104,13 +105,13 @@ def image_advice(baseline: str) -> str:
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    can_be_built = root is not None
-    is_available = can_be_built or published(folder.name)
-    if not (extra_in_dockerfile(baseline) and is_available):
+    needs_extra = bool(extra_in_dockerfile(baseline))
+    has_image = bool(root or published(folder.name))
+    if not needs_extra or not has_image:
         return ""
-    must_be_built = can_be_built or not is_shipped(folder)
-    build = f"touche images build {quote(baseline)}, then " if must_be_built else ""
-    return f"; or run its image: {build}add --runner docker"
+    if is_shipped(folder) and root is None:  # only the published image
+        return "; or run its image: add --runner docker"
+    return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
 
 def build(
@@ -132,10 +133,11 @@ def build(
             built, or a build fails.
     """
     check_program(program)
-    folders = [_with_dockerfile(name) for name in names]
+    folders = [_checked_folder(name) for name in names]
     root = _buildable_clone()
     builder = _Builder(program=program, prefix=prefix, options=options, log=log)
-    for name in dict.fromkeys(name for folder in folders for name in _bases(folder, root)):
+    bases = [base for folder in folders for base in _bases(folder, root)]
+    for name in dict.fromkeys(bases):  # each once
         if root:
             builder.build_base(name, root)
         elif not output_of(program, "image", "inspect", image_name(name)):
@@ -160,8 +162,8 @@ class _Builder:
         check_lock(root, name)
         python = os.environ.get(PYTHON_VARIABLE)
         build_arguments = []
-        if name != _BASES[0]:
-            build_arguments.append(f"--build-arg=BASE={self.prefix}{_BASES[0]}")
+        if name != _FIRST_BASE:
+            build_arguments.append(f"--build-arg=BASE={self.prefix}{_FIRST_BASE}")
         elif python:
             build_arguments.append(f"--build-arg={PYTHON_VARIABLE}={python}")
         with _build_context(root, _files_of_bases(root)) as context:
@@ -177,12 +179,14 @@ class _Builder:
             "vendor": PROJECT if is_shipped(folder) else "",
         }
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
-        labels.append(f"--label={_CONTENT_LABEL}={_content_digest(root, folder) if root else ''}")
+        content_digest = _content_digest(root, folder) if root else ""
+        labels.append(f"--label={_CONTENT_LABEL}={content_digest}")
         # Metadata of runs contains these values.
         values = {"REVISION": source["revision"], "SOURCE": source["source"]}
         bases = _bases(folder, root)
         if bases:
-            values["BASE"] = f"{self.prefix if root else _IMAGE_PREFIX}{bases[-1]}"
+            prefix = self.prefix if root else _IMAGE_PREFIX
+            values["BASE"] = f"{prefix}{bases[-1]}"
         build_arguments = [f"--build-arg={name}={value}" for name, value in values.items()]
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
@@ -191,30 +195,35 @@ class _Builder:
         """Returns the id of an image; empty if it does not exist."""
         return output_of(self.program, "image", "inspect", "--format", "{{.Id}}", image)
 
-    def _name_stage(self, name: str, stage: str) -> None:
-        earlier = self._id(name)
-        succeeds(self.program, "tag", stage, name)
-        self._remove_replaced(name, earlier)
+    def _name_stage(self, name: str, stage_id: str) -> None:
+        """Names the image of a stage, so that it can be found and replaced."""
+        earlier_id = self._id(name)
+        succeeds(self.program, "tag", stage_id, name)
+        self._remove_replaced(name, earlier_id)
 
-    def _remove_replaced(self, image: str, earlier: str) -> None:
+    def _remove_replaced(self, image: str, earlier_id: str) -> None:
         """Removes the earlier image of a name if it has no other name, and no container or image needs it."""
-        if earlier and earlier != self._id(image):
-            names = output_of(self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier)
-            if names == "0":
-                succeeds(self.program, "image", "rm", earlier)
+        if earlier_id and earlier_id != self._id(image):
+            name_count = output_of(
+                self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
+            )
+            if name_count == "0":
+                succeeds(self.program, "image", "rm", earlier_id)
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
+        """Builds an image whose files and description have one time, in seconds since 1970."""
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
         lines: list[str] = []
-        dated = [f"--timestamp={time}", "--identity-label=false"] if self.program == "podman" else []
         command = [self.program, "build", "--force-rm", "--network=host", "--tag", image]
-        command += [*dated, *self.options, *arguments, str(context)]
+        if self.program == "podman":
+            command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
+        command += [*self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # of BuildKit
-        earlier = self._id(image)
+        earlier_id = self._id(image)
         ended = execute(command, lines.append, environment=environment)
         if not ended.code:
-            self._remove_replaced(image, earlier)
+            self._remove_replaced(image, earlier_id)
             for number, stage in enumerate(stages_in(lines), 1):
                 self._name_stage(f"{image}:stage-{number}", stage)
             return
@@ -237,7 +246,8 @@ def stages_in(lines: Iterable[str]) -> list[str]:
         if image and re.match(r"Step \d+/\d+ : FROM ", line):
             stages.append(image)
         step = re.fullmatch(r" ---> ([0-9a-f]{12,})", line.rstrip())
-        image = step[1] if step else image
+        if step:
+            image = step[1]
     return stages
 
 
@@ -286,7 +296,9 @@ def check_image(program: str, baseline: str) -> None:
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     image = image_name(folder.name)
-    remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
+    remedy = f"touche images build {baseline}"
+    if program != "docker":  # the default
+        remedy += f" --runner {program}"
     if not output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
         if is_shipped(folder) and not root:
             how_to_get = _remedy_without_clone(program, folder.name)
@@ -312,7 +324,12 @@ def _remedy_without_clone(program: str, name: str) -> str:
     return f"get it with: {program} pull {address} && {program} tag {address} {image_name(name)}"
 
 
-def _with_dockerfile(name: str) -> Path:
+def _checked_folder(name: str) -> Path:
+    """Returns the folder of a baseline.
+
+    Raises:
+        InputError: if its name is not valid for an image, or its Dockerfile is missing or of another folder.
+    """
     folder = baseline_folder(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
@@ -330,7 +347,9 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)})(?:[:@]\S*)?(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
-    return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named
+    if not named or root is None:
+        return named
+    return list(dict.fromkeys([_FIRST_BASE, *named]))  # each once
 
 
 def check_lock(root: Path, name: str) -> None:
@@ -346,7 +365,7 @@ def check_lock(root: Path, name: str) -> None:
     lock = root / "docker" / f"{name}.txt"
     project = read_toml(root / "pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    required = project["dependencies"] if name == _BASES[0] else extras[name]
+    required = project["dependencies"] if name == _FIRST_BASE else extras[name]
     unused = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
     packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*unused}
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
@@ -366,8 +385,9 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
             shutil.copyfile(file, copy, follow_symlinks=False)
             if not copy.is_symlink():
                 copy.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
-        for path in (path for path in scratch.rglob("*") if path.is_dir() and not path.is_symlink()):
-            path.chmod(0o755)
+        for path in scratch.rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o755)
         yield scratch
 
 
@@ -385,6 +405,7 @@ def _files_in(path: Path) -> Iterator[Path]:
     """Yields a file, or the files and links in a folder without those of caches."""
     if not path.is_dir():
         yield path
+        return
     for parent, folders, files in os.walk(path):
         folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk omits the others
         links = [name for name in folders if Path(parent, name).is_symlink()]
@@ -393,14 +414,15 @@ def _files_in(path: Path) -> Iterator[Path]:
 
 def _content_digest(root: Path, folder: Path) -> str:
     """Returns 16 hexadecimal digits that change with the content or path of any file of an image."""
-    named = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
+    # By their names; those in the clone begin with a slash, so that all names differ.
+    files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
     for file in _files_in(folder):
         name = str(file.relative_to(folder))
         if name not in _NOT_IN_IMAGES:
-            named[name] = file
+            files[name] = file
     digest = hashlib.sha256()
-    for name in sorted(named):
-        file = named[name]
+    for name in sorted(files):
+        file = files[name]
         content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115 - the text
         digest.update(f"{name}\n".encode() + content)
     return digest.hexdigest()[:16]

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 _CGROUPS = Path("/sys/fs/cgroup")
+_UNIFIED = ""  # the name of the only hierarchy of control groups of version 2; version 1 has several
 _PROCESSES = Path("/proc")
 _SAMPLING_SECONDS = 0.05  # seconds
 
@@ -43,7 +44,8 @@ def metering(command: Sequence[str], file: Path) -> list[str]:
 def read_usage(file: Path) -> tuple[float, int]:
     """Returns the processor time in seconds, and the bytes of the largest process."""
     seconds, memory = file.read_text().split()
-    return float(seconds), int(memory) * (1 if sys.platform == "darwin" else 1024)
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes, see getrusage(2)
+    return float(seconds), int(memory) * unit
 
 
 @dataclass
@@ -68,10 +70,12 @@ class Meter:
     def sample(self) -> None:
         """Takes a sample if the container runs."""
         try:
-            self._groups = self._groups or _control_groups(self.id_file.read_text().strip())
-            is_version_2 = "" in self._groups  # one group without a controller's name
-            read_usage = _usage_version_2 if is_version_2 else _usage_version_1
-            memory, self.cpu, self.memory_of = read_usage(self._groups)
+            if not self._groups:
+                self._groups = _control_groups(self.id_file.read_text().strip())
+            if _UNIFIED in self._groups:
+                memory, self.cpu, self.memory_of = _usage_version_2(self._groups[_UNIFIED])
+            else:
+                memory, self.cpu, self.memory_of = _usage_version_1(self._groups)
             self.memory = max(self.memory or 0, memory)
         except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
             self._groups = {}  # a starting container joins its groups one by one
@@ -100,12 +104,12 @@ def _usage_version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
     memory = _read_numbers(groups["memory"] / "memory.stat")
     resident = memory["total_rss"] + memory.get("total_shmem", 0)
-    return resident, int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9, SAMPLES
+    nanoseconds = int((groups["cpuacct"] / "cpuacct.usage").read_text())
+    return resident, nanoseconds / 1e9, SAMPLES
 
 
-def _usage_version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
+def _usage_version_2(group: Path) -> tuple[int, float, str]:
     """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
-    group = groups[""]
     seconds = _read_numbers(group / "cpu.stat")["usage_usec"] / 1e6
     peak = group / "memory.peak"
     if peak.exists():
@@ -114,32 +118,45 @@ def _usage_version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     return memory["anon"] + memory["shmem"], seconds, SAMPLES
 
 
-def _control_groups(container: str) -> dict[str, Path]:
-    """Returns the folders of a container's control groups by controller; the unified one has an empty name.
+def _control_groups(container_id: str) -> dict[str, Path]:
+    """Returns the folders of a container's control groups by controller; of version 2 only ``_UNIFIED``.
 
     A process belongs to the container if its groups contain the container's id. The result is empty if there
     is none, because the container has not started, has ended, or runs on another machine.
     """
-    for process in _PROCESSES.glob("[0-9]*/cgroup") if container else ():
+    if not container_id:  # not yet written
+        return {}
+    for process in _PROCESSES.glob("[0-9]*/cgroup"):
         with suppress(OSError):  # the process has ended
-            groups = _groups_in(process.read_text(), container)
+            groups = _groups_in(process.read_text(), container_id)
             if groups:
                 return groups
     return {}
 
 
-def _groups_in(text: str, container: str) -> dict[str, Path]:
-    """Returns the groups of a container in the text of /proc/PID/cgroup."""
+def _groups_in(text: str, container_id: str) -> dict[str, Path]:
+    """Returns the groups of a container in the text of /proc/PID/cgroup.
+
+    An example of a line is ``4:cpu,cpuacct:/docker/ID``.
+    """
     groups = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         # Podman's conmon, which watches the container, also has a group with the id.
-        if container in path and "conmon" not in path:
-            groups.update({name: path.lstrip("/") for name in controllers.split(",")})
-    if "memory" in groups:
-        return {name: _CGROUPS / name / path for name, path in groups.items() if name}
-    return {"": _CGROUPS / groups[""]} if "" in groups else {}
+        if container_id in path and "conmon" not in path:
+            for controller in controllers.split(","):
+                groups[controller] = path.lstrip("/")
+    if "memory" in groups:  # version 1; its machine may also have the unified hierarchy, without memory
+        return {name: _CGROUPS / name / path for name, path in groups.items() if name != _UNIFIED}
+    if _UNIFIED in groups:
+        return {_UNIFIED: _CGROUPS / groups[_UNIFIED]}
+    return {}
 
 
 def _read_numbers(path: Path) -> dict[str, int]:
-    return {name: int(value) for name, value in map(str.split, path.read_text().splitlines())}
+    """Reads a file with a name and a number in each line."""
+    numbers = {}
+    for line in path.read_text().splitlines():
+        name, number = line.split()
+        numbers[name] = int(number)
+    return numbers

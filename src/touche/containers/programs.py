@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
@@ -55,6 +55,7 @@ def check_program(program: str) -> None:
 
 
 def _reason_unusable(program: str) -> str:
+    """Returns why a program cannot be used, and the remedy; empty if it can."""
     if shutil.which(program) is None:
         return f"{program} is not installed; install it"
     info = _run_briefly(program, "info")
@@ -146,7 +147,8 @@ class _Reader(Thread):
 
     def __init__(self, process: Process, log: Log, paths: Mapping[str, Path]) -> None:
         super().__init__(daemon=True)
-        self._pipe = process.stdout or nullcontext(())
+        assert process.stdout is not None
+        self._pipe = process.stdout
         self._log = log
         self._paths = paths
         self.last = "no output"
@@ -165,9 +167,12 @@ class _Reader(Thread):
                     self._pass_on(printable)
 
     def _pass_on(self, line: str) -> None:
+        """Passes a line to the log, with this machine's paths; after an error, the log gets no more lines."""
         for inside, path in self._paths.items():
-            line = str(path).join(re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line))
-        self.last = self.last if _POINTS_TO_HELP.search(line) else line.strip()
+            parts = re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line)
+            line = str(path).join(parts)  # re.sub would interpret backslashes in the path
+        if not _POINTS_TO_HELP.search(line):
+            self.last = line.strip()
         try:
             if self.fault is None:
                 self._log(line)

@@ -36,6 +36,8 @@ from touche.trec.topics import name_of_topics
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)
 # A stopped tira-run leaves its container running.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
+# The container of a run: the id and start time of this library's process, then digits that make it unique.
+_CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
 INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
 
 
@@ -129,13 +131,12 @@ def run_in(program: str) -> Runner:
                 image_name(job.name),
             ]
             command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
-            remove = (program, "rm", "--force", "--volumes", name)
             try:
-                usage = _run_container(command, remove, job, limits, log)
+                usage = _run_container(program, name, command, job, limits, log)
                 _check_run(job, output)
                 return replace(usage, image=image)
             finally:
-                succeeds(*remove)
+                succeeds(*_removal(program, name))
 
     return run
 
@@ -188,12 +189,17 @@ def _remove_abandoned(program: str) -> None:
     """Removes containers of this user whose runs were killed together with their watching shells."""
     label_filter = f"--filter=label={_owner()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        # A name is touche-ID-START-NUMBER, with the id and the start time of the process that runs it.
-        started_by = name.removeprefix("touche-").rpartition("-")[0]
-        pid = started_by.partition("-")[0]
-        is_abandoned = started_by and _process_identity(pid) != started_by
-        if is_abandoned:
-            succeeds(program, "rm", "--force", "--volumes", name)
+        match = _CONTAINER_NAME.fullmatch(name)
+        if match is None:  # a machine without /proc, so that it is unknown whether the process has ended
+            continue
+        is_running = _process_identity(match["pid"]) == match["identity"]
+        if not is_running:
+            succeeds(*_removal(program, name))
+
+
+def _removal(program: str, container: str) -> list[str]:
+    """Returns the command that removes a container, also a running one."""
+    return [program, "rm", "--force", "--volumes", container]
 
 
 def _owner() -> str:
@@ -208,16 +214,24 @@ def _owner() -> str:
 def _process_identity(pid: str) -> str:
     """Returns the id and start time of a process, because ids are reused; empty if it has ended."""
     with suppress(OSError):
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        state, *fields = text.rpartition(")")[2].split()
-        return "" if state == "Z" else f"{text.split()[0]}-{fields[18]}"  # Z is a zombie; see proc(5)
+        # The fields of proc(5): the id, the program's name in parentheses, the state, and many more.
+        id_and_name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
+        fields = rest.split()
+        state = fields[0]
+        is_zombie = state == "Z"
+        if not is_zombie:
+            id = id_and_name.split()[0]  # a number, also if pid is "self"
+            start_time = fields[19]
+            return f"{id}-{start_time}"
     return ""
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:
-    rootless = program == "podman" and os.getuid() != 0
+    """Returns the options that restrict a container."""
+    is_rootless = program == "podman" and os.getuid() != 0
+    user_namespace = ["--userns=keep-id"] if is_rootless else []  # keeps the caller's id inside
     return [
-        *(["--userns=keep-id"] if rootless else []),  # keeps the caller's id inside
+        *user_namespace,
         "--network=none",
         "--read-only",
         "--tmpfs=/tmp",
@@ -239,42 +253,59 @@ def _mounts(job: Job, output: Path) -> list[str]:
     """
     mount = f"--mount={_bind(output, '/output', name=job.output)}"
     if Path(job.input).is_dir() and not places.is_dataset(job.input):
-        binds = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
-        name = name_of_input(Path(job.input))
-    else:
-        files = _files(job.input).items()
-        binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
-        name = job.input
-    return [mount, *binds, f"--env={DATASET_VARIABLE}={name}"]
+        # Without a value, the variable of this process is passed if it is set.
+        bind = f"--mount={_bind(Path(job.input), '/input')},readonly"
+        return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
+    files = _files_of_dataset(job.input).items()
+    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
+    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.input}"]
 
 
 def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
     """Returns the user's folders and a dataset's files by their names in a container."""
     if not places.is_dataset(job.input):
         return {input_folder: Path(job.input), output: job.output}
-    files = {f"{input_folder}/{name}": path for name, path in _files(job.input).items()}
+    files = {f"{input_folder}/{name}": path for name, path in _files_of_dataset(job.input).items()}
     return files | {output: job.output}
 
 
 def _bind(path: Path, target: str, name: Path | None = None) -> str:
     """Formats a mount in the notation that allows colons in paths, unlike --volume; errors show the name."""
-    if {",", '"'} & set(f"{path.resolve()}{target}"):
+    if any(sign in f"{path.resolve()}{target}" for sign in ',"'):
         problem = "Docker and Podman cannot mount a path with a comma or a quote"
         raise InputError(name or path, problem, "rename it")
     return f"type=bind,source={path.resolve()},target={target}"
 
 
 def _run_container(
-    command: Sequence[str], remove: Sequence[str], job: Job, limits: Limits, log: Log
+    program: str, name: str, arguments: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
-    program, *_, name = remove
+    """Runs a container until it ends, and measures it.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        name: the name of the container.
+        arguments: the arguments of the program's command ``run``.
+        job: the baseline to run.
+        limits: the limits, for messages; the time limit is applied here.
+        log: receives each line of the container.
+
+    Raises:
+        ToucheError: if the baseline fails or exceeds a limit.
+    """
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
         id_file = scratch / "id"
         with metered(id_file) as meter:
-            command = [program, "run", "--cidfile", str(id_file), *command]
-            paths = _host_paths(job, "/input", "/output")
-            ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch), paths=paths)
+            ended = _in_time(
+                [program, "run", "--cidfile", str(id_file), *arguments],
+                job,
+                limits,
+                log,
+                if_killed=_removal(program, name),
+                folder=str(scratch),
+                paths=_host_paths(job, "/input", "/output"),
+            )
         # Podman with control groups of version 1 reports it by an empty file in its working directory.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
@@ -285,6 +316,7 @@ def _run_container(
 
 
 def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
+    """Runs a command with the time limit; ``options`` are those of ``execute``."""
     try:
         return execute(command, log, seconds=limits.seconds, **options)
     except TimeoutExpired:
@@ -297,19 +329,25 @@ def _statistics_option(job: Job) -> list[str]:
     if Path(job.input).is_dir():
         return []
     task, corpus = tasks.dataset(job.input)
-    name = "" if corpus is task.corpora["full"] else corpus.statistics or ""
-    is_available = bool(name) and statistics_named(baseline_folder(job.baseline), name).is_file()
-    return ["--statistics", name] if is_available else []
+    is_whole = corpus is task.corpora["full"]  # which is ranked by its own statistics
+    if is_whole or not corpus.statistics:
+        return []
+    file = statistics_named(baseline_folder(job.baseline), corpus.statistics)
+    return ["--statistics", corpus.statistics] if file.is_file() else []
 
 
-def _files(dataset: str) -> dict[str, Path]:
+def _files_of_dataset(dataset: str) -> dict[str, Path]:
     """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with datasets.naming_size(dataset):
         topics = places.locate_topics(task, corpus)
-        files = places.locate_corpus(corpus).iterdir()
-        name = name_of_topics(topics)
-        return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}
+        topics_name = name_of_topics(topics)
+        files = {topics_name: topics}
+        for path in places.locate_corpus(corpus).iterdir():
+            # The corpus may have topics of its own, such as topics.xml.gz, which are not those of the task.
+            if not path.name.startswith(topics_name):
+                files[path.name] = path
+        return files
 
 
 @contextmanager
@@ -319,16 +357,17 @@ def input_directory(name: str) -> Iterator[Path]:
         yield Path(name)
         return
     with temporary_folder("touche-input-", mounted=True) as folder:
-        for file_name, path in _files(name).items():
+        for file_name, path in _files_of_dataset(name).items():
             if path.is_dir():
                 shutil.copytree(path, folder / file_name, copy_function=_link)
             else:
                 _link(path, folder / file_name)
-        folder.chmod(0o755)
+        folder.chmod(0o755)  # a container's user may be another one
         yield folder
 
 
 def _link(path: str | Path, link: str | Path) -> None:
+    """Makes a hard link; copies the file if it is in another file system."""
     try:
         os.link(Path(path).resolve(), link)
     except OSError:
@@ -356,11 +395,12 @@ def _move_output(folder: Path, job: Job) -> None:
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
     is_dataset = places.is_dataset(job.input)
-    files_of_input = _files(job.input).values() if is_dataset else Path(job.input).iterdir()
+    files_of_input = _files_of_dataset(job.input).values() if is_dataset else Path(job.input).iterdir()
     inputs = [path for path in files_of_input if path.name not in pair]
-    if not is_dataset and job.output.resolve().is_relative_to(Path(job.input).resolve()):
+    is_within_input = not is_dataset and job.output.resolve().is_relative_to(Path(job.input).resolve())
+    if is_within_input:  # then files in subfolders of the output are also those of the input
         inputs += [job.output / file for file in files if file.name not in pair]
-    with together(job.output / RUN_FILE, inputs):
+    with together(job.output / RUN_FILE, inputs):  # refuses to replace the input
         if Path(METADATA_FILE) not in files:
             remove(job.output / METADATA_FILE)
         for file in files:

@@ -30,7 +30,9 @@ from touche.trec.framed import Record
 SAME = "the same"
 DIFFERENT = "different"
 NOT_COMPARABLE = "not comparable"
+# Programs that fetch files, which may change; pip with hashes refuses changed ones.
 _UNPINNED = re.compile(r"\b(?:apt(?:-get)?|apk|dnf|curl|wget|git|pip3?)\b(?!.*--require-hashes)", re.DOTALL)
+# What builders write before the command of a layer; |2 precedes two build arguments.
 _SHELL = re.compile(r"^(?:RUN )?(?:\|\d+ .*?)?/bin/sh -c (?:#\(nop\)\s*)?")
 _MAX_COMMAND_LENGTH = 60  # characters of a layer's command
 
@@ -197,7 +199,7 @@ def _compare(
 ) -> VerifiedImage:
     """Compares a rebuild with an image, or with a digest if there is no image."""
     original = read_content(program, image) if image else None
-    rebuilt, own_layers = _rebuild(program, baseline, log)
+    rebuilt, own_commands = _rebuild(program, baseline, log)
     digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
     return VerifiedImage(
@@ -208,7 +210,7 @@ def _compare(
         rebuilt=rebuilt.digest,
         differences=differences,
         unpinned=[
-            _short_command(command) for command in own_layers if _UNPINNED.search(_SHELL.sub("", command))
+            _short_command(command) for command in own_commands if _UNPINNED.search(_SHELL.sub("", command))
         ],
     )
 
@@ -226,20 +228,20 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
     try:
         build(program, [baseline], log, prefix=prefix, options=options)
         content = read_content(program, f"{prefix}{name}")
-        below = _layers_below(program, prefix, content)
-        return content, content.commands[below:]
+        layers_of_base = _layers_of_base(program, prefix, content)
+        return content, content.commands[layers_of_base:]
     finally:
         tags = output_of(
             program, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", f"reference={prefix}*"
         )
         if tags:
             succeeds(program, "image", "rm", "--force", *tags.split())
-        left = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
-        if left:
-            succeeds(program, "image", "rm", "--force", *left.split())
+        unnamed = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
+        if unnamed:
+            succeeds(program, "image", "rm", "--force", *unnamed.split())
 
 
-def _layers_below(program: str, prefix: str, content: Content) -> int:
+def _layers_of_base(program: str, prefix: str, content: Content) -> int:
     """Returns the number of layers that the largest rebuilt base has."""
     counts = [0]
     for base in ("base", "lucene", "models"):
@@ -268,13 +270,18 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
 
 
 def _kind_of_difference(first: File | None, second: File | None) -> str:
-    if first is None or second is None:
-        return "only in the rebuild" if first is None else "only in the image"
+    """Returns how the file of an image differs from that of the rebuild; None is a missing file."""
+    if first is None:
+        return "only in the rebuild"
+    if second is None:
+        return "only in the image"
     if first.kind != second.kind:
         return "kind"
     if first.content != second.content:
         return "content"
-    return "mode" if first.mode != second.mode else "owner"
+    if first.mode != second.mode:
+        return "mode"
+    return "owner"
 
 
 def _short_command(command: str) -> str:
