@@ -42,10 +42,10 @@ class ChatNoir:
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._request_model, self._response_model = _models()
-        # In baseline.py, all tokens match in the first query, and the second query scores these matches.
-        change_of_query = "30% of the tokens match in the second query, whose weight is 0.99"
+        # The first query finds pages, and the second one scores them; see rescore_share in chatnoir.toml.
+        todays_query = "30% of the tokens match in the second query, whose weight is 0.99"
         warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
-        _log.warning(warning, self._engine.address, change_of_query)
+        _log.warning(warning, self._engine.address, todays_query)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """Returns ids and scores of the best results, or of the candidates among them, in their order.
@@ -63,7 +63,7 @@ class ChatNoir:
         return first_of_each(results, among)
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
-        """Returns the request for a page of results; the key is not cached."""
+        """Returns the request for ``size`` results from index ``start``; the key is not cached."""
         request = self._request_model(
             apikey=self._key,
             query=query,
@@ -88,7 +88,11 @@ def _models() -> tuple[Any, Any]:
     imported("chatnoir_api", "apis")
     from chatnoir_api.v1.model import Request, SearchResponse
 
-    class AnyPage(Request, frozen=True, serialize_by_alias=True):
-        """A request for any page; the client gets only the first, because it omits ``from``."""
+    class RequestForAnyPage(Request, frozen=True, serialize_by_alias=True):
+        """A request with the number of the first result, so that it can be for any page of results.
 
-    return AnyPage, SearchResponse
+        ChatNoir's name of this number is ``from``, a keyword of Python. The client's model has it as
+        ``start``, with the alias ``from``. Without aliases, ChatNoir always returns the first page.
+        """
+
+    return RequestForAnyPage, SearchResponse

@@ -161,9 +161,11 @@ class Method:
         return Syntax(equal_boosts, self._terms).query(topic.title, share)
 
     def _bonuses(self, kind: str) -> dict[str, Query]:
+        """Returns the queries that add points to pages with a property, by the name of the property."""
         return {name: boosted(Label(name), points) for name, points in self.numbers[kind].items()}
 
     def _terms(self, field: str, text: str) -> list[str]:
+        """Returns the terms of a text by the analysis of a field."""
         return scan.analysis_named(self.analyses[field]).terms(text)
 
 
@@ -187,14 +189,15 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
     all_pages = f"{tallies[PAGES]} pages"
     matching = f"{len(ids)} pages that match a title"
-    reports = [
+    reports = [  # what happens to how many pages, of which pages, and the reason
         ("removed", tallies[FOREIGN], all_pages, FOREIGN),
         ("removed", tallies[SHORT], all_pages, SHORT),
         ("removed", len(spam), matching, "bad spam rank"),
         ("kept", tallies[NO_LANGUAGE], all_pages, NO_LANGUAGE),
     ]
     if has_ranks:
-        reports.append(("kept", len(ids) - len(ranks), matching, "no spam rank"))
+        pages_without_rank = len(ids) - len(ranks)
+        reports.append(("kept", pages_without_rank, matching, "no spam rank"))
     else:
         reports.append(("kept", tallies[PAGES], all_pages, "no spam rank"))
     for verb, count, pages, reason in reports:
@@ -212,7 +215,9 @@ def explanation(
         raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
 
     def score(query: Query) -> float:
-        return float(sum(page.scored(query)[1]))
+        """Returns the score of the page, 0 if it does not match."""
+        _, scores = page.scored(query)  # of the only page
+        return float(sum(scores))
 
     first_scores = {hit.id: hit.first for hit in hits}
     removed_by = page.matching.pages.rows[0].removed_by
@@ -242,7 +247,9 @@ def side_score(documents: Documents, name: str, id: str) -> float | str:
 
 def parse_share(match: str) -> float:
     """Returns the share of tokens that have to match."""
-    share = re.fullmatch("(100|[1-9][0-9]?)%", "100%" if match == "all" else match)
-    if share is None:
+    if match == "all":
+        return 1.0
+    percentage = re.fullmatch("(100|[1-9][0-9]?)%", match)
+    if percentage is None:
         raise ParameterError(f"match = {match} is not a share; write all, or a share from 1% to 100%")
-    return int(share[1]) / 100
+    return int(percentage[1]) / 100

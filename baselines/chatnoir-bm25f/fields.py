@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,9 @@ ANY = "any"
 
 def field_text(field: str, page: Page) -> str:
     """Returns the text of a field; empty if the field is missing."""
-    return host_labels(page.host or "") if field == "host" else getattr(page, field) or ""
+    if field == "host":
+        return host_labels(page.host or "")
+    return getattr(page, field) or ""
 
 
 def host_labels(host: str) -> str:
@@ -35,7 +36,9 @@ def filter_reason(page: Page) -> str:
     """Returns the filter that removes a page, or an empty string; a missing field passes its filter."""
     if page.language not in (None, FILTERS["language"]):
         return FOREIGN
-    return SHORT if page.body is not None and len(page.body) < FILTERS["shortest_body"] else ""
+    if page.body is not None and len(page.body) < FILTERS["shortest_body"]:
+        return SHORT
+    return ""
 
 
 def is_wikipedia(page: Page) -> bool:
@@ -91,13 +94,14 @@ class Pages:
     rows: Sequence[Row]
     fields: Mapping[str, scan.Counts]
 
-    def only(self, wanted: scan.Array) -> "Pages":
-        """Returns some of the pages."""
-        fields = {name: counts.only(wanted) for name, counts in self.fields.items()}
-        return Pages([*compress(self.rows, wanted.tolist())], fields)
+    def only(self, chosen: scan.Array) -> "Pages":
+        """Returns some of the pages; ``chosen`` has a boolean for each page."""
+        fields = {name: counts.only(chosen) for name, counts in self.fields.items()}
+        rows = [row for row, is_chosen in zip(self.rows, chosen.tolist(), strict=True) if is_chosen]
+        return Pages(rows, fields)
 
     @classmethod
     def join(cls, parts: "Sequence[Pages]") -> "Pages":
         """Joins at least one part."""
         fields = {name: scan.joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
-        return cls([*chain.from_iterable(part.rows for part in parts)], fields)
+        return cls([row for part in parts for row in part.rows], fields)

@@ -52,6 +52,7 @@ class Matching:
         return self.vocabularies[term.field].indexes[term.term]
 
     def _mask(self, query: Query) -> scan.Array:
+        """Computes the result of ``matches``."""
         match query:
             case Boosted():
                 return self.matches(query.query)
@@ -60,11 +61,15 @@ class Matching:
             case Combined():
                 return self._match_at_least(query.terms, 1)
             case Term() | Phrase():
+                texts, _ = self.postings(query)
                 mask = np.zeros(len(self.pages.rows), dtype=bool)
-                mask[self.postings(query)[0]] = True
+                mask[texts] = True
                 return mask
         required = (*query.must, *query.filters)
-        mask = self._match_at_least(required or query.should, len(required) or query.minimum)
+        if required:  # then the queries of should only increase the score
+            mask = self._match_at_least(required, len(required))
+        else:
+            mask = self._match_at_least(query.should, query.minimum)
         return mask & ~self._match_at_least(query.without, 1)
 
     def _match_at_least(self, queries: Sequence[Query], minimum: int) -> scan.Array:
@@ -76,21 +81,27 @@ class Matching:
         return mask
 
     def _phrase_postings(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
+        """Returns the pages with a phrase, ascending, and its frequency in each."""
         terms = [Term(phrase.field, term) for term in phrase.terms]
         distinct = list(dict.fromkeys(terms))
         texts = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
         positions = {term: self._positions(term, texts) for term in distinct}
-        indexes = [self.index(term) for term in terms]
-        by_text = ([positions[term][n] for term in terms] for n in range(len(texts)))
-        tf = np.array([frequency(words, indexes, phrase.slop) for words in by_text], dtype=np.float32)
-        return texts[tf > 0], tf[tf > 0]
+        term_numbers = [self.index(term) for term in terms]
+        frequencies = []
+        for row in range(len(texts)):
+            positions_in_text = [positions[term][row] for term in terms]
+            frequencies.append(frequency(positions_in_text, term_numbers, phrase.slop))
+        tf = np.array(frequencies, dtype=np.float32)
+        has_phrase = tf > 0
+        return texts[has_phrase], tf[has_phrase]
 
     def _positions(self, term: Term, texts: Texts) -> list[list[int]]:
-        """Returns the positions of a term in pages that have it."""
+        """Returns the positions of a term in each of some pages, all of which have the term."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
         assert counts.positions is not None
-        postings = int(counts.offsets[index]) + np.searchsorted(counts.postings(index)[0], texts)
+        texts_of_term, _ = counts.postings(index)
+        postings = int(counts.offsets[index]) + np.searchsorted(texts_of_term, texts)
         sizes = counts.tf[postings].tolist()
         # The positions of all postings are in one array, one posting after the other.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
@@ -110,7 +121,9 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
     """
     if not slop:
         # Where the phrase would begin if its n-th word is at one of its positions.
-        starts = [{position - n for position in word} for n, word in enumerate(positions)]
+        starts = [
+            {position - n for position in positions_of_word} for n, positions_of_word in enumerate(positions)
+        ]
         return float(len(set.intersection(*starts)))
     count = np.float32(0)
     for distance in _SloppyPhraseMatcher(positions, terms).matches(slop):
@@ -152,25 +165,34 @@ class _SloppyPhraseMatcher:
         self._terms = terms
         words = []
         for offset, (term, in_text) in enumerate(zip(terms, positions, strict=True)):
-            words.append(_Word(offset, len(self._equal[term]), [*reversed(in_text)]))
-            self._equal[term].append(words[-1])
-        self._can_match = True  # False as soon as a word has no further position
-        for word in words:
-            # The second of equal words begins at their second position, and so on.
-            for _ in range(1 + word.number):
-                self._can_match = self._can_match and self._advance(word)
+            word = _Word(offset=offset, number=len(self._equal[term]), later=list(reversed(in_text)))
+            words.append(word)
+            self._equal[term].append(word)
+        self._can_match = self._begin(words)
         self._end = max(word.start for word in words)
         for word in words:
             self._push(word)
+
+    def _begin(self, words: Sequence[_Word]) -> bool:
+        """Moves the words to their first positions; returns False if one has too few positions.
+
+        The second of equal words begins at their second position, and so on.
+        """
+        for word in words:
+            for _ in range(1 + word.number):
+                if not self._advance(word):
+                    return False
+        return True
 
     def matches(self, slop: int) -> Iterator[int]:
         """Yields the distance of the words in each match."""
         while self._can_match:
             word = self._pop()
             distance = self._end - word.start
-            second = self._queue[0].start
+            second_start = self._queue[0].start
             self._can_match = self._advance_past_equals(word)
-            while self._can_match and word.start <= second:
+            # Until another word is the last one, because each step makes the distance smaller.
+            while self._can_match and word.start <= second_start:
                 distance = min(distance, self._end - word.start)
                 self._can_match = self._advance_past_equals(word)
             if distance <= slop:
@@ -193,6 +215,7 @@ class _SloppyPhraseMatcher:
         return True
 
     def _advance(self, word: _Word) -> bool:
+        """Moves a word to its next position; returns False if it has none."""
         if not word.later:
             return False
         word.start = word.later.pop() - word.offset
@@ -217,6 +240,7 @@ class _SloppyPhraseMatcher:
             self._push(word)
 
     def _push(self, word: _Word) -> None:
+        """Adds a word to the heap; a smaller word rises to the place of its parent."""
         heap = self._queue
         at = len(heap)
         heap.append(word)
@@ -226,6 +250,7 @@ class _SloppyPhraseMatcher:
         heap[at] = word
 
     def _pop(self) -> _Word:
+        """Removes the first word of the heap; the last word replaces it, and sinks below smaller ones."""
         heap = self._queue
         heap[0], heap[-1] = heap[-1], heap[0]
         word = heap.pop()
@@ -341,12 +366,15 @@ class _Collector:
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns a part with these documents."""
-        read = [as_page(document) for document in documents]
-        counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
-        pages = Pages([Row.from_page(page) for page in read], counts)
-        statistics = {name: scan.Statistics.from_counts(counts) for name, counts in pages.fields.items()}
-        tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
-        tallies.update(row.removed_by for row in pages.rows)
+        parsed_pages = [as_page(document) for document in documents]
+        fields: dict[str, scan.Counts] = {}
+        for name, counting in self._countings.items():
+            (fields[name],) = counting.counts(parsed_pages)  # of its only field
+        pages = Pages([Row.from_page(page) for page in parsed_pages], fields)
+        statistics = {name: scan.Statistics.from_counts(counts) for name, counts in fields.items()}
+        tallies = Counter(row.removed_by for row in pages.rows)
+        tallies[PAGES] = len(parsed_pages)
+        tallies[NO_LANGUAGE] = sum(page.language is None for page in parsed_pages)
         return Part(Totals(statistics, tallies), self._matching(pages))
 
     def _matching(self, pages: Pages) -> Pages:

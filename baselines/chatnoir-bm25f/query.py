@@ -105,22 +105,31 @@ def boosted(query: Query, boost: float) -> Query:
     """Returns a query with a multiplied score."""
     inner, inner_boost = _without_boost(query)
     product = float(np.float32(boost) * np.float32(inner_boost))
-    return inner if product == 1 or inner == NOTHING else Boosted(inner, product)
+    if product == 1 or inner == NOTHING:
+        return inner
+    return Boosted(inner, product)
 
 
 def _without_boost(query: Query) -> tuple[Query, float]:
     """Returns a query without its boost, and the boost."""
-    return (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
+    if isinstance(query, Boosted):
+        return query.query, query.boost
+    return query, 1.0
 
 
 def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
     """Returns a query for pages that match at least so many queries; without queries, it matches nothing."""
     should = tuple(query for query in queries if query != NOTHING)
+    if minimum > len(should):
+        return NOTHING
     if minimum > 1:
-        return Bool(should=should, minimum=minimum) if minimum <= len(should) else NOTHING
+        return Bool(should=should, minimum=minimum)
     flat: list[Query] = []  # sums in a sum are merged
     for query in should:
-        flat += query.should if isinstance(query, Bool) and query.is_sum else (query,)
+        if isinstance(query, Bool) and query.is_sum:
+            flat += query.should
+        else:
+            flat.append(query)
     summed = _merge_equal(flat)
     return summed[0] if len(summed) == 1 else Bool(should=summed)
 
@@ -208,17 +217,17 @@ class Syntax:
             return EVERYTHING
         top = NOTHING  # the query of all operands before
         operands: tuple[Query, ...] = ()  # those of the last operator, which the next equal one extends
-        previous = default
+        last_operator = default
         for operator, query in self._operands(_with_operators(text, _OPERATORS), default):
             if top == NOTHING:
                 top = query
                 operands = (query,)
             else:
-                if operator is not previous:
+                if operator is not last_operator:
                     operands = (top,)
                 operands = (*operands, query)
                 top = operator(operands)
-                previous = operator
+                last_operator = operator
         return top
 
     def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:
@@ -227,15 +236,18 @@ class Syntax:
         negated = False
         for token in _TOKEN.finditer(text):
             if token["operator"]:
-                operator = operator or (all_of if token["operator"] == "+" else any_of)
-            elif token["phrase"] == "":
+                if operator is None:
+                    operator = all_of if token["operator"] == "+" else any_of
+            elif token["phrase"] == "":  # Lucene then forgets the operator
                 operator = None
             else:
                 query = self._in_any_field(token, default)
                 if query != NOTHING:
-                    yield operator or default, all_of([EVERYTHING], without=[query]) if negated else query
+                    if negated:
+                        query = all_of([EVERYTHING], without=[query])
+                    yield operator or default, query
                     operator = None
-            negated = bool(token["minus"]) and not negated
+            negated = bool(token["minus"]) and not negated  # two minus signs cancel out
 
     def _in_any_field(self, token: re.Match[str], default: Operator) -> Query:
         """Returns a query for a word or a phrase in any field; NOTHING if it has no term."""
@@ -244,6 +256,7 @@ class Syntax:
         )
 
     def _in_field(self, field: str, token: re.Match[str], default: Operator) -> Query:
+        """Returns a query for a word or a phrase in a field; the default operator joins a word's terms."""
         terms = tuple(self.terms_of(field, token["phrase"] or token["word"] or ""))
         if len(terms) > 1 and token["phrase"]:
             return Phrase(field, terms, 0)

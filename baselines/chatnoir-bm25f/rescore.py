@@ -54,7 +54,8 @@ class Collection:
         """Reads the pages once."""
         parts = scan.read_parts(documents, collecting.reading)
         vocabularies = collecting.vocabularies
-        no_totals = collecting.reading.begin()([]).totals  # those of no documents
+        make_part = collecting.reading.begin()
+        no_totals = make_part([]).totals  # those of no documents
         totals = parts.folded(no_totals, lambda sums, part: sums + part.totals, Totals.__add__)
         statistics = scan.known_or_counted(
             documents.statistics, vocabularies, [totals.statistics[field] for field in vocabularies]
@@ -115,8 +116,11 @@ class _Best:
         scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.collecting.lengths)
         rows = part.pages.rows
         passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
-        topics = zip(self.collecting.searches, before, strict=True)
-        return self.merge(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
+        hits_of_part = [
+            self._hits(scoring, search, passes, hits_before)
+            for search, hits_before in zip(self.collecting.searches, before, strict=True)
+        ]
+        return self.merge(before, hits_of_part)
 
     def merge(self, some: Hits, others: Hits) -> Hits:
         """Returns the best pages of each topic, from both."""
@@ -126,7 +130,14 @@ class _Best:
     def _hits(
         self, scoring: Scoring, search: Search, passes: scan.Array, before: Sequence[Hit]
     ) -> Sequence[Hit]:
-        """Returns the pages of a part that may be among the best, in any order."""
+        """Returns the pages of a part that may be among the best, in any order.
+
+        Args:
+            scoring: the scoring of the part's pages.
+            search: the queries of the topic.
+            passes: for each page whether it passes the filters, as bool.
+            before: the best pages of earlier parts, best first.
+        """
         rows = scoring.matching.pages.rows
         texts, first = scoring.scored(search.first)
         if search.among is not None:

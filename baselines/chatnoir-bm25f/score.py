@@ -11,7 +11,8 @@ from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche import scan
 
-K1, B = (np.float32(NUMBERS["bm25"][name]) for name in ("k1", "b"))
+K1 = np.float32(NUMBERS["bm25"]["k1"])
+B = np.float32(NUMBERS["bm25"]["b"])
 LENGTHS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
     "before Lucene 7": scan.before_lucene_7,
     "one byte": scan.one_byte,
@@ -72,29 +73,34 @@ class Scoring:
                 for part in (*query.must, *query.should):
                     yield from self.explained(part, boost)
             case Term() | Phrase():
+                _, scores = self._bm25(query, boost)
+                _, tf = self.matching.postings(query)
+                lengths = self._lengths(query.field, slice(None))  # of all pages
+                words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
+                dfs = " + ".join(str(term.df) for term in terms)
+                field = terms[0]  # all terms are in one field
                 yield (
-                    f"{' '.join(term.term for term in terms_in(query))}: "
-                    f"{self._bm25(query, boost)[1][0]:.4f} "
-                    f"by frequency {self.matching.postings(query)[1][0]:.4g}, "
-                    f"idf {_idf(terms):.4f} (df {' + '.join(str(term.df) for term in terms)} "
-                    f"of {terms[0].documents}), length {self._lengths(query.field, slice(None))[0]:.2f} "
-                    f"(mean {terms[0].mean_length:.2f})"
+                    f"{words}: {scores[0]:.4f} by frequency {tf[0]:.4g}, "
+                    f"idf {_idf(terms):.4f} (df {dfs} of {field.documents}), "
+                    f"length {lengths[0]:.2f} (mean {field.mean_length:.2f})"
                 )
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, scan.Array]:
         """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
         texts = np.flatnonzero(self.matching.matches(query))
-        tf, lengths = np.zeros((2, len(self.matching.pages.rows)), dtype=np.float32)
+        tf = np.zeros(len(self.matching.pages.rows), dtype=np.float32)
+        lengths = np.zeros_like(tf)
         for field, weight in query.weights:
             field_texts, field_tf = self.matching.postings(Term(field, query.term))
             tf[field_texts] += np.float32(weight) * field_tf.astype(np.float32)
             lengths += np.float32(weight) * self._lengths(field, slice(None))
         term = self._combined_statistics(query)
-        stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))
+        stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))  # rounded, as in Lucene
         return texts, _saturate(tf[texts], stored, term, np.float32(boost) * _idf([term]))
 
     def _lengths(self, field: str, texts: Texts | slice) -> scan.Array:
+        """Returns the stored lengths of a field in some pages."""
         return self._stored(self.matching.pages.fields[field].lengths[texts])
 
     def _stored(self, lengths: scan.Array) -> scan.Array:
