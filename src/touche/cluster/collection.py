@@ -70,7 +70,7 @@ class SparkDocuments(Documents):
         size: the size of the files in bytes.
         stamp: identifies the files: their names, sizes and times of change.
         sources: returns an RDD with the files, in a number of partitions.
-        parallelism: the smallest number of tasks, if the files can be cut_files.
+        parallelism: the smallest number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
         fields: the folder for parsed web pages, or None.
         saved: the folder for results of a run that can resume, or None.
@@ -119,6 +119,7 @@ class SparkDocuments(Documents):
         return WorkerParts(items, self.ship)
 
     def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
+        """Returns an RDD whose results are stored, on the workers' disks or in the folder for results."""
         from pyspark import StorageLevel, cloudpickle  # optional
 
         if self.saved is None:
@@ -127,7 +128,7 @@ class SparkDocuments(Documents):
         return self.saved.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
-        """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
+        """Returns an RDD with the files, or with their pieces if there are fewer files than processors."""
         tasks = max(self.parallelism, self.size // _TASK_BYTES)
         file_count = len(self.paths)
         splitter = self.files.format.splitter
@@ -164,6 +165,7 @@ class WorkerParts(Generic[_T]):
         """Folds the parts of each partition in a task, then adds up the results."""
 
         def fold_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
+            """Yields the result of a partition, because Spark needs an iterator."""
             yield result_or_failure(reduce, fold, _parts_in(items), zero)
 
         with spark_errors():

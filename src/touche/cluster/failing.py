@@ -103,13 +103,15 @@ def failure_reason(message: str) -> str:
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     baseline_lines = re.findall(rf'{FOLDER_PREFIX}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
-    line = ""
+    origin = ""
     if baseline_lines:
         file, number = baseline_lines[-1]
-        line = f"{file}:{number}: "
-    reasons = [reason.strip() for reason in errors or message.splitlines() if reason.strip()]
+        origin = f"{file}:{number}: "
+    candidates = errors or message.splitlines()
+    reasons = [line.strip() for line in candidates if line.strip()]
     reason = reasons[0] if reasons else "no reason stated"
-    return shortened(line + re.sub(r"^touche\.errors\.\w+: ", "", reason))
+    reason_without_class = re.sub(r"^touche\.errors\.\w+: ", "", reason)
+    return shortened(origin + reason_without_class)
 
 
 def shortened(message: str) -> str:

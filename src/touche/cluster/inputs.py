@@ -53,7 +53,8 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
+    """Returns a collection for workers, and creates its folder for fields."""
+    fields = FieldsFolder.at(files.fields) if files.fields else None
     if fields:
         fields.begin()
     return SparkDocuments(
@@ -104,10 +105,10 @@ class _Folder:
         return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:
-        """Returns the path by which a file is opened or named."""
-        return (
-            Path(name[len(_LOCAL_SCHEME) :]) if self.is_local else Path(name)
-        )  # Spark does not escape names
+        """Returns the path by which a file is opened or named, from Spark's name, which is not escaped."""
+        if self.is_local:
+            return Path(name[len(_LOCAL_SCHEME) :])
+        return Path(name)
 
     def entries(self) -> dict[str, _Entry]:
         """Returns all files at any depth by name, except hidden ones."""
@@ -126,12 +127,11 @@ class _Folder:
             return self.path(entry.name)
         _check_sizes([entry])
         with spark_errors():
-            return FileInMemory.from_bytes(
-                entry.name, bytes(self._read().load(entry.name).select("content").head()[0])
-            )
+            (content,) = self._read().load(entry.name).select("content").head()  # a row with one column
+            return Held.from_bytes(entry.name, bytes(content))
 
     def contents(self, paths: Iterable[str], tasks: int) -> Any:
-        """Returns an RDD with the contents of files; Spark distributes them to tasks, however many.
+        """Returns an RDD with the contents of files; Spark itself chooses the number of tasks.
 
         Spark reads all files with the same suffixes, so that the others are removed.
         """
@@ -142,6 +142,7 @@ class _Folder:
         return rows.mapPartitions(partial(_selected_contents, selected))
 
     def _read(self) -> Any:
+        """Returns Spark's reader of whole files."""
         from pyspark.sql import SparkSession  # optional
 
         return SparkSession(self.context).read.format("binaryFile")
@@ -182,10 +183,10 @@ def find_remote(
         _check_sizes(collection_entries)
         sources = partial(folder.contents, [entry.name for entry in collection_entries])
         topics_file = topics or folder.readable_file(entries[path])
+        input = Input.combine(read_topics(topics_file), path, files)
         # Only files of this machine can be read again, for their md5.
-        input = replace(
-            Input.combine(read_topics(topics_file), path, files), files=(topics,) if topics else ()
-        )
+        local_files = (topics,) if topics else ()
+        input = replace(input, files=local_files)
     return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))
 
 

@@ -63,6 +63,11 @@ def _save_log(output: IO[str]) -> str:
 
 
 def _pyspark() -> Any:
+    """Returns the module of PySpark.
+
+    Raises:
+        ToucheError: if it is not installed.
+    """
     try:
         with warnings.catch_warnings(action="ignore"):  # warnings about libraries that are not used here
             import pyspark  # optional
@@ -82,9 +87,9 @@ def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
     except Exception as error:  # Java is missing, has died, or refuses a setting
         output.seek(0)
         text = output.read()
-        reason = shortened((_JAVA_ERROR.findall(text) or _NO_JAVA.findall(text) or [str(error)])[0])
+        reasons = [*_JAVA_ERROR.findall(text), *_NO_JAVA.findall(text), str(error)]
         remedy = "check --master and Spark's settings; JAVA_HOME or the PATH needs Java 17 or newer"
-        raise ToucheError(f"Spark cannot be started ({reason}); {remedy}") from error
+        raise ToucheError(f"Spark cannot be started ({shortened(reasons[0])}); {remedy}") from error
 
 
 def _end_java(gateway: Any) -> None:

@@ -47,10 +47,11 @@ class Shipped:
         return _receive, (_code_digest(), self.folder, self.copy, cloudpickle.dumps(self.function))
 
 
-def _receive(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
+def _receive(code_digest: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
+    """Returns the function on a worker, which then imports the baseline's modules from the folder's copy."""
     from pyspark import SparkFiles  # optional
 
-    if code != _code_digest():
+    if code_digest != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
     if folder:

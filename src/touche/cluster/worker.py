@@ -80,11 +80,13 @@ class ReadTask(Generic[_T]):
         yield sum(reports, WorkerReport())
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
-        def note(skipped: SkippedPages) -> None:
+        """Yields the documents, with the fields of parsed pages; adds reports on skipped pages."""
+
+        def report_skipped(skipped: LeftOut) -> None:
             reports.append(WorkerReport(skipped=skipped))
 
         # One process for the parser, which may crash, because Spark runs one task per processor.
-        documents = parsed(self._records(sources, reports), self.parser, 1, note)
+        documents = parsed(self._records(sources, reports), self.parser, 1, report_skipped)
         if self.fields:
             documents = saving_pages(documents, self.fields.opened(_pages_file_name()))
         yield from documents
@@ -92,6 +94,7 @@ class ReadTask(Generic[_T]):
     def _records(
         self, sources: Iterable[Source], reports: list[WorkerReport]
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
+        """Yields the records of files and pieces; adds their numbers and the reports among the sources."""
         for source in sources:
             if isinstance(source, WorkerReport):
                 reports.append(source)

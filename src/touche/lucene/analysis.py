@@ -89,6 +89,7 @@ def stop_words(name: str) -> frozenset[str]:
 
 
 def _read_words(path: Path) -> list[str]:
+    """Reads the stop words of a user's file, in lower case."""
     if not is_file(path):
         raise ParameterError(f"{path}: no such file; pass a file, or {', '.join(STOP_LISTS)}")
     words = []
@@ -104,6 +105,7 @@ def _read_words(path: Path) -> list[str]:
 
 
 def _snowball_words(file: str) -> Any:
+    """Returns the words of a file in the jar, whose comments begin with |, as Java's set."""
     stream = java("java.lang.ClassLoader").getSystemResourceAsStream(file)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)

@@ -116,6 +116,7 @@ def _new_fill(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] 
 def _write(
     directory: Any, config: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
 ) -> None:
+    """Writes the documents to an index in a directory; each thread calls ``new_fill`` once."""
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
         # The first document is added by one thread: JPype examines a class at its first use, and can crash
@@ -139,6 +140,7 @@ def _add_all(
     ended = threading.Event()
 
     def take_chunk() -> list[AnyDocument]:
+        """Returns the next documents; none at the end, or after an error of another thread."""
         with taking:
             return [] if ended.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
 

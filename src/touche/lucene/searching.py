@@ -116,7 +116,7 @@ class Index:
             for field in self._fields
         }
         if best_field:
-            matching = _maximum(map(_disjunction, queries.values()))
+            matching = _maximum([_disjunction(field_queries) for field_queries in queries.values()])
         elif required in queries:
             needed = _disjunction(queries.pop(required))
             matching = _conjunction([needed], extra=chain.from_iterable(queries.values()))
@@ -127,11 +127,13 @@ class Index:
         candidates = _id_query(among)
         hits = self._top_hits(_conjunction([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        # Even if all hits are among them, there are enough others up to the depth.
-        present = self._top_hits(_conjunction((), filters=[candidates]), depth + len(hits))
-        return with_unmatched(hits, [id for id, _ in present if id not in matched], depth)
+        # The candidates in the index; even if all hits are among them, there are enough others for the depth.
+        in_index = self._top_hits(_conjunction((), filters=[candidates]), depth + len(hits))
+        unmatched = [id for id, _ in in_index if id not in matched]
+        return with_unmatched(hits, unmatched, depth)
 
     def _top_hits(self, query: Any, depth: int) -> list[tuple[str, float]]:
+        """Returns id and score of the best documents, best first."""
         if self._pool.isShutdown():
             raise ToucheError("the index is closed; search it within its with block")
         top = self._searcher.search(query, depth, _by_score_then_id())
@@ -146,6 +148,7 @@ class Index:
             raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
 
     def _term(self, field: str, term: str) -> Any:
+        """Returns Lucene's term, in the form in which this index stores it."""
         stored = term if self._vocabulary is None else stored_form(term)
         return java("org.apache.lucene.index.Term")(field, bytes_ref(stored))
 
@@ -164,9 +167,12 @@ def _conjunction(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Ite
     """Returns a query that requires all queries and filters; extra queries only increase the score."""
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for group, how in ((queries, occur.MUST), (filters, occur.FILTER), (extra, occur.SHOULD)):
-        for query in group:
-            clauses.add(query, how)
+    for query in queries:
+        clauses.add(query, occur.MUST)
+    for query in filters:
+        clauses.add(query, occur.FILTER)
+    for query in extra:
+        clauses.add(query, occur.SHOULD)
     return clauses.build()
 
 

@@ -190,6 +190,7 @@ class Bert:
         _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
     def _tokenize(self, texts: Texts) -> list[_Input]:
+        """Returns the input of each text or pair, without padding."""
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as progress:
             for start in range(0, len(texts), _CHUNK_TEXTS):
@@ -278,8 +279,10 @@ def inference_session(model: Any) -> Any:
 
 def _transposed(name: str, weight: Array) -> Array:
     """Returns a matrix as inputs x outputs; it is published as outputs x inputs. Others stay unchanged."""
-    return np.ascontiguousarray(weight.T) if weight.ndim == 2 and "embeddings" not in name else weight
+    is_matrix = weight.ndim == 2 and "embeddings" not in name  # those are tables, with a row for each token
+    return np.ascontiguousarray(weight.T) if is_matrix else weight
 
 
 def _quoted(names: Sequence[str]) -> str:
+    """Returns names of weights as arguments in the graph."""
     return ", ".join(f'"{name}"' for name in names)

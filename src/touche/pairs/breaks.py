@@ -78,8 +78,8 @@ def _end_of_sentence(signs: str, begin: int) -> int:
             state = _STEPS[state][sign]
         at += 1
         if state == "text":  # skips signs that keep this state
-            out = _OUT_OF_TEXT.search(signs, at)
-            at = out.start() if out else len(signs)
+            sign_out_of_text = _OUT_OF_TEXT.search(signs, at)
+            at = sign_out_of_text.start() if sign_out_of_text else len(signs)
         if state not in _MAY_BEGIN:
             end_before_letter = at
         if state not in _UNSURE:

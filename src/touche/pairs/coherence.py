@@ -15,8 +15,8 @@ from touche.pairs.embeddings import embed
 from touche.pairs.ranking import Pair
 from touche.scan.tokens import analysis_named
 
-Topics = Sequence[Sequence[Pair]]  # the pairs of each topic
-Measure = Callable[[Topics], list[list[float]]]
+PairsOfTopics = Sequence[Sequence[Pair]]  # the pairs of each topic
+Measure = Callable[[PairsOfTopics], list[list[float]]]
 
 REPETITION = 0.9  # a cosine from which one sentence only repeats the other
 _MAX_PAIR_TOKENS = 256  # of both sentences together
@@ -47,22 +47,23 @@ def measure_named(name: str, model: str) -> Measure:
     return partial(next_sentence_probabilities, folder=Path(model))
 
 
-def stem_cosines(topics: Topics) -> list[list[float]]:
+def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
     """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic; 0 to 0.9."""
     return [_stem_cosines_of_topic(pairs) for pairs in topics]
 
 
-def embedding_cosines(topics: Topics) -> list[list[float]]:
+def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
     """Returns the cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
     texts = _distinct_texts(pair for pairs in topics for pair in pairs)
     vectors = dict(zip(texts, embed(texts), strict=True))
-    return [
-        [_coherence(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
-        for pairs in topics
-    ]
+    coherences = []
+    for pairs in topics:
+        cosines = [float(vectors[pair.first.text] @ vectors[pair.second.text]) for pair in pairs]
+        coherences.append([_coherence(cosine) for cosine in cosines])
+    return coherences
 
 
-def next_sentence_probabilities(topics: Topics, folder: Path) -> list[list[float]]:
+def next_sentence_probabilities(topics: PairsOfTopics, folder: Path) -> list[list[float]]:
     """Returns BERT's probability that the second sentence follows the first (Devlin et al. 2019).
 
     Raises:
@@ -74,8 +75,9 @@ def next_sentence_probabilities(topics: Topics, folder: Path) -> list[list[float
     probabilities = {}
     for index, states in watched(bert.states(text_pairs), "next sentences", "texts", len(text_pairs)):
         pooled = np.tanh(pooler @ states[0] + pooler_bias)  # of the first token, [CLS]
-        is_next, is_not = (head @ pooled + head_bias).tolist()  # logits
-        probabilities[text_pairs[index]] = round(1 / (1 + np.exp(is_not - is_next)), _COHERENCE_DECIMALS)
+        logit_next, logit_other = (head @ pooled + head_bias).tolist()
+        probability = 1 / (1 + np.exp(logit_other - logit_next))  # the softmax of two logits
+        probabilities[text_pairs[index]] = round(probability, _COHERENCE_DECIMALS)
     return [[probabilities[_texts_of_pair(pair)] for pair in pairs] for pairs in topics]
 
 
@@ -96,13 +98,12 @@ def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
 
 
 def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
+    """Returns the coherence of each pair of a topic; df counts the topic's sentences with a stem."""
     analysis = analysis_named("english")
     tfs = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
     dfs = Counter(term for tf in tfs.values() for term in tf)
-    weights = {
-        text: {term: count * log(1 + len(tfs) / dfs[term]) for term, count in tf.items()}
-        for text, tf in tfs.items()
-    }
+    idfs = {term: log(1 + len(tfs) / df) for term, df in dfs.items()}
+    weights = {text: {term: count * idfs[term] for term, count in tf.items()} for text, tf in tfs.items()}
     return [_coherence(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 

@@ -76,8 +76,8 @@ class Pair:
     @property
     def stance(self) -> str:
         """``PRO`` or ``CON`` if both arguments have this stance, else ``Q0``."""
-        agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE_STANCES
-        return self.first.stance if agreed else "Q0"
+        has_one_stance = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE_STANCES
+        return self.first.stance if has_one_stance else "Q0"
 
     @property
     def contradicts_itself(self) -> bool:
@@ -192,14 +192,17 @@ class Arguments:
             missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
             documents = scan.picked(self.documents, missing) if missing else []
             arguments |= {argument.id: argument for argument in arguments_in_sentences(documents)}
-            scored = ([(arguments[id], score) for id, score in hits] for hits in rankings)
-            best = [_distinct_arguments(ranked, min_sentences) for ranked in scored]
-            # A topic is complete if it has enough arguments, or if a deeper search finds no more.
-            if all(
-                len(distinct) >= depth or len(hits) < search_depth
-                for distinct, hits in zip(best, rankings, strict=True)
-            ):
-                return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
+            best: list[tuple[Topic, list[tuple[Argument, float]]]] = []
+            is_complete = True
+            for topic, hits in zip(self.topics, rankings, strict=True):
+                ranked = [(arguments[id], score) for id, score in hits]
+                distinct = _distinct_arguments(ranked, min_sentences)
+                best.append((topic, distinct[:depth]))
+                # A topic is incomplete if it has too few arguments, and a deeper search may find more.
+                if len(distinct) < depth and len(hits) == search_depth:
+                    is_complete = False
+            if is_complete:
+                return best
 
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
@@ -257,11 +260,12 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
         by_text.setdefault(normalised(sentence.text), []).append(sentence)
     by_text.pop("", None)
-    ranked = list(by_text.values())  # the first sentence of each text is its best
+    texts = list(by_text.values())  # the sentences of each text; the first one is its best
     pairs = []
-    for i, j in _candidate_pairs(len(ranked), depth):
-        first, second = _from_one_argument(ranked[i], ranked[j])
-        pairs.append(ordered_pair(first, second, (ranked[i][0].score + ranked[j][0].score) / 2))
+    for i, j in _candidate_pairs(len(texts), depth):
+        first, second = _from_one_argument(texts[i], texts[j])
+        mean_score = (texts[i][0].score + texts[j][0].score) / 2
+        pairs.append(ordered_pair(first, second, mean_score))
     return sorted(pairs, key=lambda pair: (-pair.score, pair.id))[:depth]
 
 
@@ -311,13 +315,15 @@ def _distinct_arguments(
 
 
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Yields indices i < j in a ranking whose pair can be among the best ``depth``.
+    """Yields indexes i < j in a ranking whose pair can be among the best ``depth``.
 
-    Including itself, (i + 1) j - i (i + 1) / 2 pairs are at least as good: one index is up to i, one up to j.
+    A pair is at least as good if its smaller index is up to i, and its larger index is up to j. There are
+    (i + 1) j - i (i + 1) / 2 such pairs, including (i, j) itself.
     """
     for i in range(size):
-        last = (depth + i * (i + 1) // 2) // (i + 1)  # the largest j with up to depth such pairs
-        yield from ((i, j) for j in range(i + 1, min(size, last + 1)))
+        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # with up to depth such pairs
+        for j in range(i + 1, min(size, largest_j + 1)):
+            yield i, j
 
 
 def _from_one_argument(
