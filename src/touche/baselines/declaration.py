@@ -55,8 +55,8 @@ def declared(name: str) -> Baseline | None:
     folder = baseline_folder(name)
     try:
         module = parsed(folder / FILE)
-        functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
-        (function,) = filter(_is_baseline, functions)
+        functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
+        (function,) = [function for function in functions if _is_baseline(function)]  # one, or a ValueError
         method = _method(function, _assigned(module))
     except _UNREADABLE:
         return None
@@ -75,7 +75,8 @@ def extra_in_dockerfile(name: str) -> str:
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
     extra = extra_in_dockerfile(name) if is_shipped(baseline_folder(name)) else ""
-    return "" if all(map(find_spec, _MODULES.get(extra, ()))) else extra
+    is_installed = all(find_spec(module) for module in _MODULES.get(extra, ()))
+    return "" if is_installed else extra
 
 
 def _is_baseline(function: ast.FunctionDef) -> bool:
@@ -116,11 +117,16 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
         parameters.append(option)
     method.__doc__ = ast.get_docstring(function)
     method.__code__ = method.__code__.replace(co_firstlineno=decorator.lineno)
-    vars(method)["__signature__"] = Signature(parameters)
+    vars(method)["__signature__"] = Signature(parameters)  # which inspect.signature returns
     return method
 
 
 def _literal(node: ast.expr | None, names: _Names) -> Any:
+    """Returns the value of a literal, a name, a tuple of these, or arithmetic with numbers.
+
+    Raises:
+        ValueError: if it is something else, or missing.
+    """
     match node:
         case ast.Name(id=name) if name in names:
             return _literal(names[name], names)
@@ -134,10 +140,17 @@ def _literal(node: ast.expr | None, names: _Names) -> Any:
             if isinstance(sign, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
                 raise ValueError(node)
             return _OPERATORS[type(sign)](first, second)
-    return ast.literal_eval(node or "")
+    if node is None:  # an option without a default
+        raise ValueError(node)
+    return ast.literal_eval(node)
 
 
 def _number(node: ast.expr, names: _Names) -> int | float:
+    """Returns the number of a literal.
+
+    Raises:
+        ValueError: if it is not a number, or too large for arithmetic.
+    """
     number = _literal(node, names)
     if not isinstance(number, int | float) or abs(number) > _LARGEST_NUMBER:
         raise ValueError(node)

@@ -43,6 +43,7 @@ def read_content(path: Path) -> bytes:
 
 @lru_cache(_FILES)
 def _content(path: Path, *identity: int) -> bytes:
+    """Returns the bytes of a file; a changed file has other numbers, so that it is read again."""
     return path.read_bytes()
 
 
@@ -53,10 +54,12 @@ def combined_digest(files: Mapping[Path, str]) -> str:
 
 
 def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
+    """Yields the files below a folder; ``parents`` are the folders above it, without links."""
     real_path = os.path.realpath(folder)
-    if real_path in parents or (folder / "pyvenv.cfg").exists():  # a link to a parent would never end
+    is_circular = real_path in parents  # a link to a parent would never end
+    if is_circular or (folder / "pyvenv.cfg").exists() or not os.access(folder, os.R_OK | os.X_OK):
         return
-    for path in sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) else ():
+    for path in sorted(folder.iterdir()):
         if path.name in _CACHES or (path.name.startswith(".") and path.suffix in _HIDDEN):
             continue
         if path.is_dir():

@@ -164,9 +164,12 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
     """
     best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
     tag = ""
-    for path in filter(lambda path: path.stat().st_size, paths):
+    for path in paths:
+        if path.stat().st_size == 0:
+            continue
         lines = read_run(path)
-        tag = tag or lines[0].tag
+        if not tag:  # the first run with lines
+            tag = lines[0].tag
         for line in lines:
             if line.topic not in best:
                 raise InputError(
@@ -176,7 +179,8 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
                 remedy = "join runs of one baseline with the same options"
                 raise InputError(path, f"the tag is {line.tag}, but {tag} in other runs", remedy)
             best[line.topic].append(line)
-        best = {number: [*in_order_of_score(lines)[:depth]] for number, lines in best.items()}
+        # After each run, so that only the best lines of all runs are in memory.
+        best = {number: list(in_order_of_score(lines)[:depth]) for number, lines in best.items()}
     if not tag:
         raise ToucheError("all runs are empty; check how they were written")
     hits: list[list[Hit]] = [

@@ -54,6 +54,7 @@ def load(name: str) -> Baseline:
     try:
         module = import_baseline(real_folder, combined_digest(files))
         loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
+        # In this block, because options have annotations, which are evaluated here and may fail.
         options = [option for ranker in loaded for option in ranker.options.values()]
     except ToucheError:  # the message has a remedy, such as for missing Java
         raise
@@ -181,7 +182,12 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
-    """Returns problem and remedy for a missing module; neighbours of a baseline cannot be installed."""
+    """Returns problem and remedy for a missing module; neighbours of a baseline cannot be installed.
+
+    Args:
+        module: the missing module.
+        folders: the folder of the importing file, and that of the baseline.
+    """
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}

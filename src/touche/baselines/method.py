@@ -83,9 +83,10 @@ class Baseline:
     def takes_topics_and_documents(self) -> bool:
         """Whether its positional parameters are topics and documents."""
         signature = inspect.signature(self.method)
-        by_place = [value for value in signature.parameters.values() if value.kind is not value.KEYWORD_ONLY]
+        parameters = signature.parameters.values()
+        positional = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
         try:
-            signature.replace(parameters=by_place).bind(None, None)
+            signature.replace(parameters=positional).bind(None, None)  # any two arguments
         except TypeError:
             return False
         return True
@@ -94,12 +95,12 @@ class Baseline:
     def options(self) -> dict[str, Parameter]:
         """The options by name, with types and defaults."""
         parameters = inspect.signature(self.method, eval_str=True).parameters
-        return {name: option for name, option in parameters.items() if option.kind is option.KEYWORD_ONLY}
+        return {name: option for name, option in parameters.items() if option.kind is Parameter.KEYWORD_ONLY}
 
     @property
     def description(self) -> str:
         """The docstring of the method without its lines about options."""
-        return "\n".join(line for names, line in self._docstring() if not names).strip()
+        return "\n".join(line for names, line in self._lines_by_options() if not names).strip()
 
     @property
     def option_help(self) -> dict[str, str]:
@@ -107,14 +108,14 @@ class Baseline:
 
         The help ends before the next option or an empty line.
         """
-        lines: dict[str, list[str]] = {}
-        for names, line in self._docstring():
+        lines_by_option: dict[str, list[str]] = {}
+        for names, line in self._lines_by_options():
             for name in names:
-                lines.setdefault(name, []).append(line)
-        return {name: " ".join(of_option) for name, of_option in lines.items()}
+                lines_by_option.setdefault(name, []).append(line)
+        return {name: " ".join(lines) for name, lines in lines_by_option.items()}
 
-    def _docstring(self) -> Iterator[tuple[list[str], str]]:
-        """Yields the lines of the docstring, each with the options that it describes."""
+    def _lines_by_options(self) -> Iterator[tuple[list[str], str]]:
+        """Yields the lines of the docstring, each after the names of the options that it describes."""
         options = self.options.keys()
         described: list[str] = []
         for line in (inspect.getdoc(self.method) or "").splitlines():
@@ -145,8 +146,10 @@ def run_tag(name: str, changed: Mapping[str, Any]) -> str:
 
     Options such as ``keep_embeddings`` are left out, because they store values and change no ranking.
     """
-    ranking = {option: value for option, value in changed.items() if not option.startswith("keep_")}
-    words = [f"touche-{name}", *(f"{option}={_word(value)}" for option, value in ranking.items())]
+    words = [f"touche-{name}"]
+    for option, value in changed.items():
+        if not option.startswith("keep_"):
+            words.append(f"{option}={_word(value)}")
     return re.sub(r"\s+", "_", "-".join(words).strip())
 
 

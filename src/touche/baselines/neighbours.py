@@ -51,15 +51,20 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        """Returns where a module is; None if it is not of a folder, so that Python's finder is next."""
         package = _PACKAGE.match(name)
-        spec = PathFinder.find_spec(name, path) if package else None
-        if package and package[0] == name:
+        if package is None:
+            return None
+        is_folder = package[0] == name
+        if is_folder:
             folder = os.fsdecode(bytes.fromhex(package[1]))
             spec = ModuleSpec(name, None, is_package=True)
             spec.submodule_search_locations = [copies.get(folder, folder)]
-        elif spec and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _Loader(name, spec.loader.path)
-        return spec
+            return spec
+        module_spec = PathFinder.find_spec(name, path)
+        if module_spec and isinstance(module_spec.loader, SourceFileLoader):
+            module_spec.loader = _Loader(name, module_spec.loader.path)
+        return module_spec
 
 
 class _Loader(SourceFileLoader):
@@ -70,15 +75,22 @@ class _Loader(SourceFileLoader):
         raise OSError
 
     def exec_module(self, module: ModuleType) -> None:
-        (package,) = (match[0] for match in _PACKAGE.finditer(module.__name__))
-        vars(module)["__builtins__"] = vars(builtins) | {"__import__": partial(_import, package)}
+        """Runs the code of a module with an ``__import__`` of its own, which import statements call."""
+        package = _PACKAGE.match(module.__name__)
+        assert package is not None  # the finder uses this loader only for modules of folders
+        vars(module)["__builtins__"] = vars(builtins) | {"__import__": partial(_import, package[0])}
         super().exec_module(module)
 
 
 def _import(
     package: str, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
 ) -> ModuleType:
-    """Imports a neighbour from its package, and other modules as Python does."""
+    """Imports a neighbour from its package, and other modules as Python does.
+
+    Args:
+        package: the package of the importing module.
+        name, globals, locals, fromlist, level: those of ``__import__``; level 0 is an absolute import.
+    """
     first = name.partition(".")[0]
     if level == 0:
         is_of_python = first in sys.stdlib_module_names

@@ -12,9 +12,13 @@ def as_arguments(options: Mapping[str, Any]) -> list[str]:
     """Returns options as words of the command line; a flag that is off becomes ``--no-``."""
     words: list[str] = []
     for name, value in options.items():
-        words.append(f"--{'no-' if value is False else ''}{name.replace('_', '-')}")
-        if not isinstance(value, bool):
-            words += map(str, value if isinstance(value, tuple) else [value])
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        elif isinstance(value, tuple):
+            words += [f"--{option}", *map(str, value)]
+        else:
+            words += [f"--{option}", str(value)]
     return words
 
 
@@ -33,10 +37,15 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
     if unknown:
         raise ParameterError(f"there is no option {unknown[0]!r}; {choice(unknown[0], options)}")
     defaults = {name: option.default for name, option in options.items()}
-    return defaults | {name: _value(options[name], value) for name, value in values.items()}
+    return defaults | {name: _checked_value(options[name], value) for name, value in values.items()}
 
 
-def _value(option: Parameter, value: Any) -> Any:
+def _checked_value(option: Parameter, value: Any) -> Any:
+    """Returns a value with the type of its option.
+
+    Raises:
+        ParameterError: if it has another type, or is not among the choices.
+    """
     kind = type(option.default)
     if option.annotation in (int, float):  # such as a float whose default is 1
         kind = option.annotation

@@ -116,6 +116,7 @@ class Runs:
         with noting_answers() as answers, energy:
 
             def describe() -> str:
+                """Returns the metadata, after the last ranking."""
                 described = data() | data_of_answers(answers)
                 stopped = datetime.now(UTC)
                 return metadata(software, tag, options, described, started, stopped, energy.joules())
@@ -133,8 +134,9 @@ class Runs:
         named = [Path(text) for text in texts if is_file(text)]
         folder = self.ranker.folder
         code = [folder / path for path in self.ranker.files] if folder else []
-        earlier = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
-        return [*self.source.files, *known, *named, *(path for path in code if path not in earlier)]
+        earlier_run = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
+        code_without_run = [path for path in code if path not in earlier_run]
+        return [*self.source.files, *known, *named, *code_without_run]
 
 
 def _using_statistics(

@@ -83,7 +83,8 @@ class SearchEngine:
         """
         check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
-        with nullcontext() if self.is_cached else self._session.cache_disabled(), _usable_cache():
+        caching = nullcontext() if self.is_cached else self._session.cache_disabled()
+        with caching, _usable_cache():
             response = self._send(request)
             age = datetime.now(UTC) - response.created_at.astimezone(UTC)
             # An answer of the future, after a wrong clock, would never become old.
@@ -120,6 +121,7 @@ class SearchEngine:
         return response
 
     def _no_answer(self, reason: str) -> ToucheError:
+        """Returns the error for an answer that is missing or unreadable."""
         problem = f"{self.address} sent no readable answer ({reason})"
         return ToucheError(f"{problem}; try again later (answers are cached)")
 
@@ -163,9 +165,10 @@ def _polite_adapter() -> Any:
 
         def sleep(self, response: Any = None) -> None:
             attempt = len(self.history)
-            reason = self.history[-1]
-            pause = max(_PAUSE * 2**attempt, (self.get_retry_after(response) or 0.0) if response else 0.0)
-            cause = f"HTTP {reason.status}" if reason.status else type(reason.error).__name__
+            requested_pause = self.get_retry_after(response) if response else None
+            pause = max(_PAUSE * 2**attempt, requested_pause or 0.0)
+            last_try = self.history[-1]
+            cause = f"HTTP {last_try.status}" if last_try.status else type(last_try.error).__name__
             if pause > _LONGEST_PAUSE:
                 minutes = ceil(pause / 60)  # urllib3 reads at most six hours
                 problem = f"the search engine requests a pause of at least {minutes} minutes ({cause})"
@@ -176,6 +179,7 @@ def _polite_adapter() -> Any:
             time.sleep(pause)
 
         def parse_retry_after(self, retry_after: str) -> float:
+            """Returns the requested pause in seconds; 0 if it is unreadable, instead of urllib3's error."""
             with suppress(InvalidHeader, ValueError, OverflowError):
                 return max(0.0, super().parse_retry_after(retry_after))
             return 0.0
@@ -183,14 +187,14 @@ def _polite_adapter() -> Any:
     class Adapter(HTTPAdapter):
         """Sends a request after a pause."""
 
-        free = 0.0  # when the next request may be sent
+        next_start = 0.0  # the time from which the next request may be sent
 
         def send(self, *args: Any, **options: Any) -> Any:
-            time.sleep(max(0.0, self.free - time.monotonic()))
+            time.sleep(max(0.0, self.next_start - time.monotonic()))
             try:
                 return super().send(*args, **options)
             finally:
-                self.free = time.monotonic() + _PAUSE
+                self.next_start = time.monotonic() + _PAUSE
 
     retries = Patience(_RETRIES, allowed_methods=None, status_forcelist=_TEMPORARY, raise_on_status=False)
     return Adapter(max_retries=retries)
@@ -221,15 +225,18 @@ def first_of_each(results: Iterable[Result], among: frozenset[str] | None) -> li
 def _is_complete(response: Any, read: Read) -> bool:
     """Returns whether an answer can be cached: it is readable and has all results."""
     try:
-        return _read(response, read)[1] <= 0
+        _, missing = _read(response, read)
     except _BROKEN:
         return False
+    return missing <= 0  # there may be more results than the engine announces
 
 
 def _read(response: Any, read: Read) -> Answer:
     """Parses an answer; raises ValueError or TypeError if a run cannot contain its ids or scores."""
     results, missing = read(response.content)
-    checked = [(id, float(score)) for id, score in results]
-    if not all((id is None or is_word(id)) and isfinite(score) for id, score in checked):
-        raise ValueError("an id that is not a word, or a score that is not a number")
-    return checked, missing
+    numeric_results = [(id, float(score)) for id, score in results]
+    for id, score in numeric_results:
+        is_valid_id = id is None or is_word(id)
+        if not is_valid_id or not isfinite(score):
+            raise ValueError("an id that is not a word, or a score that is not a number")
+    return numeric_results, missing

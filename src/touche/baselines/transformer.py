@@ -53,7 +53,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             if self.documents is not None:
                 v.query_frame(extra_columns=needed, mode="retrieve")
             v.result_frame(extra_columns=needed, mode="rerank")
-        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]
+        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # of a row of the input
         others = inp.drop(columns=_SCORES, errors="ignore")
         ranked = self._ranked(_checked_texts(others, [*keys, *needed]))
         columns = list(dict.fromkeys([*others.columns, "docno", *_SCORES]))  # docno once
@@ -69,11 +69,12 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         if documents is None:
             by_id = _by_key(texts, "docno", "text").items()
             documents = PlainDocuments([Document(id, text) for id, text in by_id])
-        rows = [
-            (topic.number, id, float(score), rank)
-            for topic, hits in (self.ranker(topics, documents, **self.options) if topics else ())
-            for rank, (id, score) in enumerate(ranking((hit[0], hit[1]) for hit in hits))
-        ]
+        rankings = self.ranker(topics, documents, **self.options) if topics else ()
+        rows = []
+        for topic, hits in rankings:
+            scores = [(hit[0], hit[1]) for hit in hits]  # without stances
+            for rank, (id, score) in enumerate(ranking(scores)):
+                rows.append((topic.number, id, float(score), rank))
         types = {"qid": str, "docno": str, "score": float, "rank": int}
         return DataFrame(rows, columns=[*types]).astype(types)
 

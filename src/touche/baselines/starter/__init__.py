@@ -8,7 +8,8 @@ from pathlib import Path
 from touche.errors import InputError, ToucheError
 from touche.io.temporary import temporary_folder
 
-_EXAMPLE = "my-team"  # my_team in Python; the new name replaces it in all files
+_EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
+_EXAMPLE_FUNCTION = "my_team"
 _BASE = "touche/base"
 _FILES = (  # the first makes the folder a baseline
     "baseline.py",
@@ -45,7 +46,8 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
         raise InputError(folder, problem, "choose another name that begins with a letter")
     if not target.parent.is_dir():
         raise InputError(folder, f"the folder {folder.parent} does not exist", "make it first")
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+    is_empty_folder = target.is_dir() and not any(target.iterdir())
+    if target.exists() and not is_empty_folder:
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
     try:
         _write(target, function, base, team)
@@ -60,21 +62,24 @@ def _write(target: Path, function: str, base: str, team: str) -> None:
         part = scratch / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
+            text = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE_FUNCTION, function)
+            if name == "Dockerfile":
+                text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
+                text = text.replace("ARG TEAM=\n", f"ARG TEAM={_in_dockerfile(team)}\n")
             path = part / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            named = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE.replace("-", "_"), function)
-            if name == "Dockerfile":
-                named = named.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
-                named = named.replace("ARG TEAM=\n", f"ARG TEAM={_in_dockerfile(team)}\n")
-            path.write_text(named, encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
         if not target.exists():
             part.rename(target)
             return
+        # The file that makes the folder a baseline is the last one.
         for path in sorted(part.iterdir(), key=lambda path: path.name == _FILES[0]):
             path.rename(target / path.name)
 
 
 def _in_dockerfile(value: str) -> str:
     """Quotes a value of a Dockerfile, where a dollar sign would name a variable."""
+    if re.fullmatch(r"[\w.-]*", value, re.ASCII):
+        return value  # needs no quotes
     escaped = re.sub(r'([\\"$])', r"\\\1", value)
-    return value if re.fullmatch(r"[\w.-]*", value, re.ASCII) else f'"{escaped}"'
+    return f'"{escaped}"'
