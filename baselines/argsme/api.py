@@ -59,4 +59,5 @@ def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
 
 
 def _score(explanation: Any) -> Any:
+    """Returns the score in a result's explanation; None if one of them is missing."""
     return None if explanation is None else explanation.get("score")

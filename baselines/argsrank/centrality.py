@@ -103,6 +103,7 @@ def _distinct(argument: Argument) -> dict[int, str]:
 
 @cache
 def _pattern(lexicon: str) -> re.Pattern[str]:
+    """Returns a pattern for the phrases of a lexicon, a file in ``lexicons/``."""
     lines = (Path(__file__).parent / "lexicons" / f"{lexicon}.txt").read_text(encoding="utf-8").splitlines()
     phrases = [line.replace(" ", r"\s+") for line in lines if not line.startswith("#")]
     # Longer phrases first, so that "even though" is one marker and not two.

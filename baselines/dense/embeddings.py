@@ -57,7 +57,7 @@ class Embeddings:
             ToucheError: if a document or a stored block cannot be read, or a block cannot be written.
         """
         remaining = iter(documents)
-        count = 0
+        done = 0  # documents
         progress = None
         with ExitStack() as stack:
             while block := list(islice(remaining, _BLOCK_DOCUMENTS)):
@@ -70,14 +70,14 @@ class Embeddings:
                             check_writable(self.folder)  # a complete folder may be read-only
                         # Here, because counting takes as long as a run with stored blocks.
                         progress = stack.enter_context(
-                            bar("embedding", "documents", lambda: sum(1 for _ in documents), done=count)
+                            bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )
                     vectors = self.encoder.embed(texts, progress).astype(self._dtype)
                     if path:
                         _store(path, vectors)
                 elif progress is not None:
                     progress.update(len(block))
-                count += len(block)
+                done += len(block)
                 yield [document.id for document in block], vectors
 
     @property
@@ -98,9 +98,9 @@ class Embeddings:
     def _read_stored(self, path: Path, count: int) -> Vectors | None:
         """Returns the vectors of a stored block; None if the file is missing or damaged."""
         try:
-            size = path.stat().st_size
+            is_empty = path.stat().st_size == 0
             # An empty file is damaged, but cannot be mapped.
-            content = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
+            content = np.zeros(0, np.uint8) if is_empty else np.memmap(path, np.uint8, "r")
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -120,6 +120,7 @@ def embedded_text(document: AnyDocument) -> str:
 
 
 def _store(path: Path, vectors: Vectors) -> None:
+    """Writes the file of a block."""
     with whole(path, is_cache=True) as file:
         file.write(vectors.tobytes())
         file.write(_checksum(path.name, vectors))

@@ -25,6 +25,7 @@ class Nearest:
         self._topics = topics
         self._titles = titles
         self._depth = depth
+        # For each topic its best documents, best first; the cosine is first, because it sorts them.
         self._best: list[list[tuple[float, str]]] = [[] for _ in topics]
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
@@ -40,9 +41,11 @@ class Nearest:
             best = self._best[index]
             scores = cosines[:, index]
             lowest = best[-1][0] if len(best) == self._depth else -np.inf
-            hits = ((float(scores[row]), ids[row]) for row in np.flatnonzero(scores >= lowest).tolist())
-            new = [hit for hit in hits if topic.candidates is None or hit[1] in topic.candidates]
-            self._best[index] = sorted([*best, *new], reverse=True)[: self._depth]
+            hits = list(best)
+            for row in np.flatnonzero(scores >= lowest).tolist():
+                if topic.candidates is None or ids[row] in topic.candidates:
+                    hits.append((float(scores[row]), ids[row]))
+            self._best[index] = sorted(hits, reverse=True)[: self._depth]
 
     def rankings(self) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
         """Yields each topic with its (document id, cosine) pairs, best first, ties by descending id."""

@@ -22,16 +22,17 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
     for image in documents:
         if not isinstance(image, Image):
             raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
-        for result in (result for page in image.pages for result in page.results):
+        results = [result for page in image.pages for result in page.results]
+        for result in results:
             if result.topic in best and result.query.endswith((PRO_END, CON_END)):
                 ranks = best[result.topic]
                 rank = (result.rank, result.query.endswith(CON_END))
                 ranks[image.id] = min(rank, ranks.get(image.id, rank))
     for topic in topics:
         for stance in ("PRO", "CON"):
-            hits = [
-                (image_id, (101 - rank) / 100, stance)
-                for image_id, (rank, is_against) in best[topic.number].items()
-                if is_against == (stance == "CON")
-            ]
+            hits = []
+            for image_id, (rank, is_against) in best[topic.number].items():
+                stance_of_image = "CON" if is_against else "PRO"
+                if stance_of_image == stance:
+                    hits.append((image_id, (101 - rank) / 100, stance))
             yield topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]

@@ -61,7 +61,7 @@ def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
 
 def scoring_by_field(field: int, model: str) -> scan.Scoring:
     """Returns the scoring by one field, named by its index, as in a search index of its own."""
-    boosts = [0.0, 0.0]
+    boosts = [0.0 for _ in FIELDS]
     boosts[field] = 1.0
     return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field: "any"})
 

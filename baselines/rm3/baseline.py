@@ -46,17 +46,19 @@ def rm3(
 
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
-    first = list(collection.rank(topics, scan.Scoring(formula), feedback))  # without unrelated candidates
-    first_documents = scan.picked(documents, {document for _, hits in first for document, _ in hits})
-    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in first_documents}
+    # Candidates without a term of the title are not added, because they are not relevant.
+    rankings = list(collection.rank(topics, scan.Scoring(formula), feedback))
+    feedback_documents = scan.picked(documents, {document for _, hits in rankings for document, _ in hits})
+    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in feedback_documents}
     queries = {}
-    for topic, hits in first:
+    for topic, hits in rankings:
         query = Counter(scan.terms(topic.title, "english"))
         if model == "bm25":
             weights = [score for _, score in hits]
         else:
             logs = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
-            weights = [exp(value - max(logs)) for value in logs]  # up to a common factor
+            # Divided by the greatest likelihood, because likelihoods themselves are too small for floats.
+            weights = [exp(value - max(logs)) for value in logs]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
         queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)

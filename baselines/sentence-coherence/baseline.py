@@ -37,10 +37,13 @@ def sentence_coherence(
     coherences = measure([ranked for _, ranked in candidates])
     reranked = []
     for (topic, ranked), values in zip(candidates, coherences, strict=True):
+        # Without pairs, or if all scores are 0, division by 1 leaves a relevance of 0.
         highest = max((pair.score for pair in ranked), default=0.0) or 1.0
         scored = []
         for pair, value in zip(ranked, values, strict=True):
-            relevance = (1 - weight) * pair.score / highest
-            scored.append(pair.scored(relevance + weight * value - penalty * pair.contradicts_itself))
+            score = (1 - weight) * pair.score / highest + weight * value
+            if pair.contradicts_itself:
+                score -= penalty
+            scored.append(pair.scored(score))
         reranked.append((topic, scored))
     yield from pairs.hits(reranked, depth)

@@ -61,7 +61,11 @@ class Objects:
 
     def _side(self, token: str) -> int:
         """Returns 1 for a mention of the first object, -1 for one of the second, else 0."""
-        return (singular(token) in self.first) - (singular(token) in self.second)
+        is_first = singular(token) in self.first
+        is_second = singular(token) in self.second
+        if is_first == is_second:  # neither, or a word that both objects have
+            return 0
+        return 1 if is_first else -1
 
 
 def lexicon() -> dict[str, int]:
@@ -86,7 +90,13 @@ def _is_stop_word(word: str) -> bool:
 
 
 def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: int) -> int | None:
-    """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near."""
+    """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near.
+
+    Args:
+        mentions: position and side of each mention, in the order of the text.
+        position: the position of a word of praise or blame.
+        window: the largest distance of a mention, in words.
+    """
     next_mention = bisect(mentions, (position,))  # the index of the first one that is not before the position
     neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]
     nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
@@ -97,5 +107,6 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
 
 
 def _read_words(path: Path) -> list[str]:
+    """Reads a file with a word on each line; lines that begin with # are comments."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
