@@ -34,16 +34,16 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def test_a_released_package_knows_where_its_images_are_and_a_clone_builds_on_its_own_base(
     nowhere: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert images.published("bm25") == "" and images.base() == "touche/base"
+    assert images.published_image("bm25") == "" and images.base_image() == "touche/base"
     nowhere += ["Homepage, https://touche.webis.de", "Source, https://example.org/a/b"]
-    assert images.published("bm25") == ""  # only of GitHub it is known where images are
+    assert images.published_image("bm25") == ""  # only of GitHub it is known where images are
     nowhere[1] = "Source, https://github.com/Team/Fork"
-    assert images.published("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
-    assert images.base() == "ghcr.io/team/fork/base:1.2.3"
+    assert images.published_image("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
+    assert images.base_image() == "ghcr.io/team/fork/base:1.2.3"
     nowhere.append("Base image, https://ghcr.io/team/fork/base@sha256:12")
-    assert images.base() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
+    assert images.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
     monkeypatch.setattr(images, "clone", lambda: ROOT)
-    assert images.base() == "touche/base"
+    assert images.base_image() == "touche/base"
 
 
 def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: list[str]) -> None:

@@ -63,7 +63,7 @@ def list_images(
             baseline=folder.name,
             image=images.image_name(folder.name),
             size=images.size(runner, folder.name),
-            published=images.published(folder.name) if is_shipped(folder) else "",
+            published=images.published_image(folder.name) if is_shipped(folder) else "",
         )
         for folder in _folders(baselines)
     ]

@@ -8,7 +8,7 @@ import click
 
 from touche.baselines.starter import write_baseline
 from touche.cli.commands import PATH, argument, command, option
-from touche.containers.images import base, check_name
+from touche.containers.images import base_image, check_name
 from touche.io.optional import installing
 
 _NEXT = """\
@@ -32,7 +32,7 @@ def new(folder: Path, team: str) -> None:
     NAME is the folder's name or path. Its last part becomes the name of the baseline and its image.
     """
     check_name(folder.resolve())
-    write_baseline(folder, base(), team)
+    write_baseline(folder, base_image(), team)
     path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
     words = {"folder": quote(path), "out": quote(f"out/{folder.resolve().name}")}
     click.echo(f"wrote {folder}; next:\n{_NEXT.format(**words)}")

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Saved:
+class ResultsFolder:
     """A folder for the workers' results, shared by all machines, so that a run that was killed can resume.
 
     Attributes:
@@ -73,7 +73,7 @@ class SparkDocuments(Documents):
         parallelism: the smallest number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
         fields: the folder for parsed web pages, or None.
-        saved: the folder for results of a run that can resume, or None.
+        results: the folder for results of a run that can resume, or None.
     """
 
     files: Files
@@ -83,7 +83,7 @@ class SparkDocuments(Documents):
     parallelism: int
     ship: Ship
     fields: FieldsFolder | None = None
-    saved: Saved | None = None
+    results: ResultsFolder | None = None
 
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
@@ -122,10 +122,10 @@ class SparkDocuments(Documents):
         """Returns an RDD whose results are stored, on the workers' disks or in the folder for results."""
         from pyspark import StorageLevel, cloudpickle  # optional
 
-        if self.saved is None:
+        if self.results is None:
             return items.persist(StorageLevel.DISK_ONLY)
         stamp = self.stamp.encode(errors="backslashreplace")  # names of files may not be UTF-8
-        return self.saved.parts(items, stamp, cloudpickle.dumps(task))
+        return self.results.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
         """Returns an RDD with the files, or with their pieces if there are fewer files than processors."""
@@ -142,8 +142,8 @@ class SparkDocuments(Documents):
             _log.warning("%s", warning)
         report.skipped.warn()
         if report.errors:
-            if self.saved:
-                self.saved.remove()
+            if self.results:
+                self.results.remove()
             raise ToucheError(report.errors[0])
         if not report.records:
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")

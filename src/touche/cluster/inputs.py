@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from touche.baselines.files import combined_digest, fingerprints
-from touche.cluster.collection import Saved, SparkDocuments
+from touche.cluster.collection import ResultsFolder, SparkDocuments
 from touche.cluster.failing import spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
@@ -82,8 +82,8 @@ def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Inp
         baseline: the baseline's folder, or None.
     """
     version = combined_digest(fingerprints(baseline)) if baseline else ""
-    results = Saved(folder, version.encode())
-    yield replace(input, documents=replace(input.documents, saved=results))  # type: ignore[call-arg]
+    results = ResultsFolder(folder, version.encode())
+    yield replace(input, documents=replace(input.documents, results=results))  # type: ignore[call-arg]
     results.remove()  # not after an error, so that the next run can resume
 
 

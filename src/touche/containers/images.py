@@ -53,7 +53,7 @@ def image_name(name: str) -> str:
     return f"{_IMAGE_PREFIX}{name}"
 
 
-def published(name: str) -> str:
+def published_image(name: str) -> str:
     """Returns the address of a published image, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
 
     A release publishes the package and its images together. hatch_build.py writes the repository's address
@@ -74,9 +74,9 @@ def _project_url(label: str) -> str:
     return ""
 
 
-def base() -> str:
+def base_image() -> str:
     """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
-    address = "" if _buildable_clone() else published("base")
+    address = "" if _buildable_clone() else published_image("base")
     if not address:
         return image_name("base")
     digest = _project_url("Base image").rpartition("@")[2]
@@ -106,7 +106,7 @@ def image_advice(baseline: str) -> str:
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     needs_extra = bool(extra_in_dockerfile(baseline))
-    has_image = bool(root or published(folder.name))
+    has_image = bool(root or published_image(folder.name))
     if not needs_extra or not has_image:
         return ""
     if is_shipped(folder) and root is None:  # only the published image
@@ -229,7 +229,7 @@ class _Builder:
             return
         for line in lines:
             self.log(line)
-        reason = explain(lines)
+        reason = explain_failure(lines)
         if reason:
             raise ToucheError(f"building {image}: {reason}; see its output above")
         check_exit(f"building {image}", ended)
@@ -262,7 +262,7 @@ def size(program: str, name: str) -> str:
     return f"{int(size) / 1e6:.0f} MB" if size else ""
 
 
-def explain(lines: Sequence[str]) -> str:
+def explain_failure(lines: Sequence[str]) -> str:
     """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
     output = "\n".join(lines)
     for pattern, reason in _REASONS_BY_PATTERN.items():
@@ -318,7 +318,7 @@ def _buildable_clone() -> Path | None:
 
 def _remedy_without_clone(program: str, name: str) -> str:
     """Returns how to get an image of this project without a clone."""
-    address = published(name)
+    address = published_image(name)
     if not address:
         return "build it in a clone of touche-baselines"
     return f"get it with: {program} pull {address} && {program} tag {address} {image_name(name)}"

@@ -15,9 +15,9 @@ from touche.containers.images import (
     REVISION_LABEL,
     TITLE_LABEL,
     build,
-    explain,
+    explain_failure,
     image_name,
-    published,
+    published_image,
     read_labels,
 )
 from touche.containers.programs import Log, check_program, execute, output_of, succeeds
@@ -95,7 +95,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     commit = origin(folder)["revision"]
     local = image_name(folder.name)
     exists = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", local))
-    address = published(folder.name) if is_shipped(folder) and not exists else ""
+    address = published_image(folder.name) if is_shipped(folder) and not exists else ""
     image = against or address or local
     if not against and not address and not exists:  # in a registry, anyone may have this name
         raise ToucheError(f"{program} has no image {local}; build it with: touche images build {baseline}")
@@ -186,7 +186,7 @@ def _pulled_if_missing(program: str, image: str, log: Log) -> Iterator[None]:
     ended = execute([program, "pull", image], lines.append)
     if ended.code:
         raise ToucheError(
-            f"{program} has no image {image}, and cannot pull it: {explain(lines) or ended.last_line}"
+            f"{program} has no image {image}, and cannot pull it: {explain_failure(lines) or ended.last_line}"
         )
     try:
         yield
