@@ -54,7 +54,7 @@ def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
     """Returns a collection for workers, and creates its folder for fields."""
-    fields = FieldsFolder.at(files.fields) if files.fields else None
+    fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
     if fields:
         fields.begin()
     return SparkDocuments(
@@ -128,7 +128,7 @@ class _Folder:
         _check_sizes([entry])
         with spark_errors():
             (content,) = self._read().load(entry.name).select("content").head()  # a row with one column
-            return Held.from_bytes(entry.name, bytes(content))
+            return FileInMemory.from_bytes(entry.name, bytes(content))
 
     def contents(self, paths: Iterable[str], tasks: int) -> Any:
         """Returns an RDD with the contents of files; Spark itself chooses the number of tasks.

@@ -82,7 +82,7 @@ class ReadTask(Generic[_T]):
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
         """Yields the documents, with the fields of parsed pages; adds reports on skipped pages."""
 
-        def report_skipped(skipped: LeftOut) -> None:
+        def report_skipped(skipped: SkippedPages) -> None:
             reports.append(WorkerReport(skipped=skipped))
 
         # One process for the parser, which may crash, because Spark runs one task per processor.

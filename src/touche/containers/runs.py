@@ -253,12 +253,13 @@ def _mounts(job: Job, output: Path) -> list[str]:
     """
     mount = f"--mount={_bind(output, '/output', name=job.output)}"
     if Path(job.input).is_dir() and not places.is_dataset(job.input):
-        # Without a value, the variable of this process is passed if it is set.
-        bind = f"--mount={_bind(Path(job.input), '/input')},readonly"
-        return [mount, bind, f"--env={TIRA_DATASET_VARIABLE}"]
-    files = _files_of_dataset(job.input).items()
-    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
-    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.input}"]
+        binds = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
+        name = name_of_input(Path(job.input))
+    else:
+        files = _files_of_dataset(job.input).items()
+        binds = [f"--mount={_bind(path, f'/input/{file}')},readonly" for file, path in files]
+        name = job.input
+    return [mount, *binds, f"--env={DATASET_VARIABLE}={name}"]
 
 
 def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
