@@ -27,6 +27,7 @@ from touche.evaluation.scores import Score, TopicScore
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
+_TO_JUDGE = "Write unjudged documents to FILE, those first that can change differences between runs most."
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
 
 
@@ -39,7 +40,7 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     option("--bounds", "Add the least and the greatest value that unjudged documents could give."),
     option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--reference RUN", "Mark significant differences from this file or tag."),
-    option("--to-judge FILE", "Write unjudged documents to FILE, first those that decide most."),
+    option("--to-judge FILE", _TO_JUDGE),
     FORMAT,
 )
 def evaluate(
@@ -58,8 +59,8 @@ def evaluate(
 
     Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
     the share of judged results, such as Judged@5. Lines below it explain differences between the
-    evaluators, and name each run's rank among the published results. Without --task, ir-metadata.yml next to
-    the RUNs names the task, or the judgments of --qrels score runs of any kind.
+    evaluators, and name each run's rank among the published results. Without --task, the task is read from
+    ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
     """
     scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
     needs_row_per_run = style in MARKUP or reference is not None

@@ -49,7 +49,7 @@ _HITS = [
     option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
     *SCORING,
     option("--dimension NAME", "Dimension to tune for; by default the task's first."),
-    option("--format style", "Format of the tuned weights, or else of the fused run.", FORMATS),
+    option("--format style", "Format of the printed weights with --tune, else of the printed run.", FORMATS),
 )
 def fuse(
     runs: Sequence[Path], method: str, weights: Sequence[float] | None, tune: str, style: str, **settings: Any

@@ -9,7 +9,7 @@ from touche.errors import ToucheError
 
 
 def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None) -> str | None:
-    """Returns the task if it or qrels are passed; otherwise that of the runs' metadata, which is printed.
+    """Returns the passed task; without task and qrels, the task in the runs' metadata, which is printed.
 
     Raises:
         ToucheError: if the metadata names no task, or several.

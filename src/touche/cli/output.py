@@ -69,7 +69,7 @@ class Sheet:
         records: a record for each row.
         notes: lines below the table.
         above: lines above the table, such as its title.
-        colours: colours of cells and notes on a terminal, by the words that they begin with, up to a colon.
+        colours: colours on a terminal, by the text of a cell or note, or by its beginning before a colon.
     """
 
     columns: Sequence[Column]
@@ -160,7 +160,7 @@ def show(
     Args:
         header: names of the columns.
         rows: cells of each row.
-        colours: colours by the words that a cell begins with, up to a colon.
+        colours: colours by the text of a cell, or by its beginning before a colon.
     """
     from rich.console import Console  # optional: an image lacks rich
 
@@ -261,7 +261,7 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
 
 def explain(result: Any, style: str) -> None:
-    """Prints the warnings and notes of a result; notes belong to a table, and are progress otherwise.
+    """Prints the warnings and notes of a result; notes are below a table, or else on standard error.
 
     Args:
         result: a result with warnings and notes.

@@ -59,7 +59,7 @@ def _cell(index: int, outcome: Outcome) -> str:
     option("-o --output FILE", "Also write the records as JSON to FILE, updated after each result."),
     option("--junit FILE", "Write JUnit XML to FILE."),
     option("--record FILE", "Append a row for each measured score to FILE, a log of reruns in CSV."),
-    option("--by NAME", "With --record, the name in these rows of who reran the baselines.", default=""),
+    option("--by NAME", "Your name, for the rows that --record appends.", default=""),
     option("--report DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
 )
 def regress(
@@ -103,7 +103,7 @@ _TOPICS = [
 
 
 def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
-    """Yields the outcomes with what is missing below them, agreements with official runs, and topics."""
+    """Yields the outcomes with a note on missing data, then agreements with official runs, then topics."""
     notes = [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     if regression.missing:
         advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"

@@ -19,7 +19,7 @@ from touche.errors import one_line
     ANY_RUNS,
     *SCORING,
     option("--reference RUN", "Compare the other RUNs with this file or tag."),
-    option("--all-published", "Show the published results of all tasks, with available runs."),
+    option("--all-published", "Show the published results of all tasks, and the official runs in runs/TASK."),
     output("Folder for the page."),
 )
 def report(

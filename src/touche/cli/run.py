@@ -108,7 +108,7 @@ _REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
 _ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
 _FOLDER = click.Path(file_okay=False, readable=False)
-_DATASETS = " or dataset id, such as spot-check/arguments or irds: with an id of ir_datasets"
+_DATASETS = " or dataset id, such as spot-check/arguments, or irds:ID for an id of ir_datasets"
 _DATASET = _DATASETS if baselines.names() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input dataset INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),

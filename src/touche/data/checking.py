@@ -92,4 +92,4 @@ def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: s
     if unknown:
         others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
         problem = f"{noun} {quoted(unknown[0])}{others} is not in {source}"
-        raise InputError(path, problem, "correct the ids in one of both")
+        raise InputError(path, problem, "correct the ids in one of the two")

@@ -5,7 +5,7 @@ P@k, RR and AP@k are exact, without trying all grades:
 
 * Given how many documents get at least each grade, the extreme sums are sorted ones.
 * The greatest nDCG@k is the greatest ratio of two sums over the grades. Dinkelbach, «On Nonlinear Fractional
-  Programming» (1967), finds it by linear problems, in which each grade decides for itself. If that ratio is
+  Programming» (1967), finds it by linear problems, in which each grade is chosen by itself. If that ratio is
   negative, as for least values, every document has grade 0 or the highest grade.
 """
 

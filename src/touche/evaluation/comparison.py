@@ -306,7 +306,7 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 
 
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
-    """Returns the bounds of run A's mean minus that of run B, over the topics that count if both are judged.
+    """Returns the bounds of run A's mean minus run B's, over topics that count once both runs are judged.
 
     Returns:
         None for measures without bounds, and for AP@k, whose sums are not sorted ones for two lists.

@@ -180,7 +180,7 @@ class Evaluated(InDimension):
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds of each evaluator and topic that counts if the run is judged; empty for some measures."""
+        """Bounds by evaluator and topic that counts once the run is judged; some measures have none."""
         if self.judge is None:
             return {name: {} for name in self.evaluations}
         return {

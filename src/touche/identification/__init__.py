@@ -20,9 +20,9 @@ def identify(
     Args:
         run: a run, or a file ``*.tsv`` with topic, document and score on each line.
         dataset: a dataset id, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need both
-            premises and conclusion, also by BEIR's names text and title. Lucene's mean is over documents
-            with a token in the field.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. For arguments, pass
+            premises and conclusion, or text and title in BEIR's format. Lucene's mean is over documents with
+            a token in the field.
 
     Raises:
         ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
