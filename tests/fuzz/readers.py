@@ -87,7 +87,7 @@ def _fetched(member: str, path: Path) -> bool:
         size=1,
         member=member,
     )
-    with patch.object(fetching, "home", lambda: path.parent / "home"):
+    with patch.object(fetching, "data_home", lambda: path.parent / "home"):
         return fetching.fetch(source, path.parent).word == "fetched"
 
 
