@@ -129,7 +129,8 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     Raises:
         ToucheError: if matplotlib is not installed.
     """
-    columns, rows = (list(dict.fromkeys(values)) for values in zip(*cells, strict=True))
+    columns = list(dict.fromkeys(column for column, _ in cells))
+    rows = list(dict.fromkeys(row for _, row in cells))
     least = min(cells.values())
     most = max(cells.values())
     grid = [[cells.get((column, row), nan) for column in columns] for row in rows]

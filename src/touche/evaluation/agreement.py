@@ -158,10 +158,17 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
     evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
     evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
-    scores = [[values.get(topic, 0.0) for topic in topics] for values in evaluations]
-    scores_a, scores_b = scores[:2]
-    mean_a, mean_b, *baseline_means = map(fmean, scores)
-    effects = (mean_a, baseline_means[0], mean_b, baseline_means[1]) if baselines else None
+    scores_a, scores_b, *scores_of_baselines = (
+        [values.get(topic, 0.0) for topic in topics] for values in evaluations
+    )
+    mean_a = fmean(scores_a)
+    mean_b = fmean(scores_b)
+    effect = None
+    relative_loss = None
+    if scores_of_baselines:
+        baseline_a, baseline_b = map(fmean, scores_of_baselines)
+        effect = effect_ratio(mean_a, baseline_a, mean_b, baseline_b)
+        relative_loss = delta_ri(mean_a, baseline_a, mean_b, baseline_b)
     return ScoredOverlap(
         **vars(unscored),
         task=a.task.id,
@@ -173,8 +180,8 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),
         p_t_test=t_test(list(map(sub, scores_a, scores_b))),
-        effect_ratio=effect_ratio(*effects) if effects else None,
-        delta_ri=delta_ri(*effects) if effects else None,
+        effect_ratio=effect,
+        delta_ri=relative_loss,
     )
 
 
@@ -228,11 +235,12 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """
     positions_a = _positions(a)
     positions_b = _positions(b)
-    enters = [
+    # A document is common from the depth at which the second list has it.
+    first_common = [
         max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
     ]
     depths = np.arange(1, max(len(a), len(b)) + 1)
-    shared = np.cumsum(np.bincount(np.array(enters, dtype=int), minlength=len(depths)))
+    shared = np.cumsum(np.bincount(np.array(first_common, dtype=int), minlength=len(depths)))
     return float(np.average(shared / depths, weights=PERSISTENCE ** (depths - 1)))
 
 
@@ -283,16 +291,19 @@ def rankings(run: Run) -> Rankings:
 
 
 def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:
+    """Returns all pairs of runs, the earlier path first."""
     if len(paths) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
     return combinations([(path, runs[path]) for path in paths], 2)
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
+    """Returns the common documents of two lists, relative to the longer list."""
     return len(set(a) & set(b)) / max(len(a), len(b))
 
 
 def _positions(documents: Iterable[str]) -> dict[str, int]:
+    """Returns the position of each document, from 0."""
     return {document: position for position, document in enumerate(documents)}
 
 

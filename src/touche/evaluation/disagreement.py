@@ -37,12 +37,12 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
         ToucheError: if run and qrels have no topic in common.
     """
     before: PerTopic = {}
-    for text, after, holes in _steps(Run.of(run), qrels, cutoff):
+    for text, after, unjudged_by_topic in _steps(Run.of(run), qrels, cutoff):
         if before and after != before:
             topics = tuple(topic for topic in before if before[topic] != after.get(topic))
             change = (fmean(after.values()) if after else 0.0) - fmean(before.values())
-            unjudged = sum(holes.get(topic, 0) for topic in topics)
-            yield Reason(change, topics, text.format(holes=unjudged))
+            unjudged = sum(unjudged_by_topic.get(topic, 0) for topic in topics)
+            yield Reason(change, topics, text.format(unjudged=unjudged))
         before = after
 
 
@@ -58,15 +58,15 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
     )
     judged = {topic: [*filter(labels[topic].__contains__, first)] for topic, first in ranked.items()}
-    holes = {topic: len(first) - len(judged[topic]) for topic, first in ranked.items()}
+    unjudged = {topic: len(first) - len(judged[topic]) for topic, first in ranked.items()}
     for text, order in (
         ("", by_score),
         ("equal scores are ordered by rank, not by document id", ties_by_rank),
         ("the rank column decides, not the score", ranked),
-        (f"{{holes}} unjudged documents of the top {cutoff} are removed, not counted as 0", judged),
+        (f"{{unjudged}} unjudged documents of the top {cutoff} are removed, not counted as 0", judged),
     ):
         scores = _scores(order, labels, cutoff)
-        yield text, scores, holes
+        yield text, scores, unjudged
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, lines in judged.items() if lines}
     for text, topics in (
@@ -74,7 +74,7 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
         ("topics that the run lacks are left out", relevant & ranked.keys()),
         (f"topics with nothing judged in the top {cutoff} are left out", relevant & with_judged),
     ):
-        yield text, {topic: score for topic, score in scores.items() if topic in topics}, holes
+        yield text, {topic: score for topic, score in scores.items() if topic in topics}, unjudged
 
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:

@@ -132,8 +132,8 @@ def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
         p: the chance that a user goes on to the next document.
         rel: the lowest relevant grade; None for graded gains.
     """
-    gains = [grade if rel is None else int(grade >= rel) for grade in grades]
-    return sum((1 - p) * p**above * gain for above, gain in enumerate(gains))
+    gains_by_rank = [grade if rel is None else int(grade >= rel) for grade in grades]
+    return sum((1 - p) * p**above * gain for above, gain in enumerate(gains_by_rank))
 
 
 def err(grades: Iterable[int], highest: int) -> float:

@@ -89,20 +89,21 @@ def topic_shares(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
+    """Returns what each run adds to each document of a topic, with the documents by descending id."""
     lines_of_runs = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
     ids = [run.documents[lines].tolist() for run, lines in zip(runs, lines_of_runs, strict=True)]
     documents = sorted(set[str]().union(*ids), reverse=True)
-    column = {document: number for number, document in enumerate(documents)}
+    column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     has = np.zeros(shares.shape, np.bool_)
     stances = np.empty(len(documents), np.object_)
-    for number in reversed(range(len(runs))):  # the first run's stance is written last
-        lines = lines_of_runs[number]
-        columns = [column[document] for document in ids[number]]
+    for row in reversed(range(len(runs))):  # the first run's stance is written last
+        lines = lines_of_runs[row]
+        columns = [column_of[document] for document in ids[row]]
         if columns:
-            shares[number, columns] = method.shares(runs[number].scores[lines])
-            has[number, columns] = True
-            stances[columns] = runs[number].stances[lines].array
+            shares[row, columns] = method.shares(runs[row].scores[lines])
+            has[row, columns] = True
+            stances[columns] = runs[row].stances[lines].array
     return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
 
 

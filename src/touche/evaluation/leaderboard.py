@@ -34,19 +34,22 @@ def levels(published: Sequence[Published]) -> list[Level]:
     Args:
         published: the rows of one dimension and measure, best first.
     """
-    of_rows = [topic_values(row) for row in published]
-    complete = [[*values.values()] for values in of_rows if not isinstance(values, str)]
-    if not complete or published[0].dimension == STANCE:  # values of stances are over different N
-        return [Level(reason=values if isinstance(values, str) else "N differs") for values in of_rows]
-    known = zip(rank_intervals(complete), groups(complete), strict=True)
-    rows = []
-    for values in of_rows:
+    values_or_reasons = [topic_values(row) for row in published]
+    levels_of_rows: dict[int, Level] = {}  # by the index of the row
+    complete: dict[int, list[float]] = {}
+    for index, values in enumerate(values_or_reasons):
         if isinstance(values, str):
-            rows.append(Level(reason=values))
+            levels_of_rows[index] = Level(reason=values)
+        elif published[0].dimension == STANCE:  # values of stances are over different N
+            levels_of_rows[index] = Level(reason="N differs")
         else:
-            (low, high), group = next(known)
-            rows.append(Level(low=low, high=high, group=group))
-    return rows
+            complete[index] = [*values.values()]
+    if complete:
+        values_of_rows = [*complete.values()]
+        intervals = rank_intervals(values_of_rows)
+        for index, (low, high), group in zip(complete, intervals, groups(values_of_rows), strict=True):
+            levels_of_rows[index] = Level(low=low, high=high, group=group)
+    return [levels_of_rows[index] for index in range(len(published))]
 
 
 def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]) -> str:

@@ -411,8 +411,12 @@ def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the records, named by tag, or by path if several runs have the tag."""
-    tags = Counter({run.path: run.tag for run in runs}.values())
-    return [replace(run, name=one_line(run.tag if tags[run.tag] == 1 else str(run.path))) for run in runs]
+    tags = Counter({run.path: run.tag for run in runs}.values())  # each file once, in whatever dimensions
+    named = []
+    for run in runs:
+        is_unique = tags[run.tag] == 1
+        named.append(replace(run, name=one_line(run.tag if is_unique else str(run.path))))
+    return named
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:
@@ -432,6 +436,7 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
+    """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
     known = evaluators_for(task.measure)
     ranked_dimensions = task.qrels.keys() - {STANCE}
     if ranked_dimensions and "trec_eval" in known and not {*evaluators} <= {*known}:

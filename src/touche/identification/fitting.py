@@ -78,11 +78,13 @@ class Problem:
 
     def begin(self) -> Array:
         """Returns the initial numbers."""
-        numbers = [np.log([*self.model.common.values()])]
+        parts = [np.log([*self.model.common.values()])]
         for counts in self.counts:
-            numbers.append(np.log([*self.model.of_field.values()]))
-            numbers.append(self.model.begin(counts.statistics))
-        return np.concatenate([*numbers, [np.log(_WEIGHT)] * (self.hypothesis.weight is None)])
+            parts.append(np.log([*self.model.of_field.values()]))
+            parts.append(self.model.begin(counts.statistics))
+        if self.hypothesis.weight is None:  # it is free
+            parts.append(np.log([_WEIGHT]))
+        return np.concatenate(parts)
 
     def weight(self, numbers: Array) -> float:
         """Returns the weight of the second field."""

@@ -14,6 +14,7 @@ from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
 _LOG_ROOT_2_PI = 0.919
+_WHOLE = 0.1  # the largest standard error of a df that is a known whole number
 _NEAR = 1e-3  # the largest relative distance from a round value
 # Usual values of k1 and b, and the software with these defaults.
 _IN_USE = {
@@ -178,15 +179,27 @@ def _meanings(c0: float) -> dict[str, Meaning]:
 def _best(
     names: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
 ) -> DocumentFrequencies | None:
-    """Returns the formula and N for which all df are whole numbers, or None."""
-    evidence, documents, weight = max((*_most_likely(w, errors, df), words) for words, df in meanings.items())
+    """Returns the formula and N for which all df are whole numbers, or None.
+
+    Args:
+        names: the terms.
+        w, errors: the fitted weight of each term, and its standard error.
+        meanings: formulas for df from a weight and N, by their names.
+    """
+    candidates = []
+    for weight, meaning in meanings.items():
+        evidence, documents = _most_likely(w, errors, meaning)
+        candidates.append((evidence, documents, weight))
+    evidence, documents, weight = max(candidates)
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
+    meaning = meanings[weight]
+    # N is known to within the distance of the nearest value that is not likely.
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
-    likely = _evidence(*_with_errors(around, w, errors, meanings[weight])).sum(axis=1) > evidence - _LIKELY
-    within = int(np.abs(around[~likely] - documents).min(initial=_AROUND)) - 1
-    df, spread = _with_errors(np.array([[float(documents)]]), w, errors, meanings[weight])
-    sure = {name: round(d) for name, d, s in zip(names, df[0], spread[0], strict=True) if s < 0.1}
+    is_likely = _evidence(*_with_errors(around, w, errors, meaning)).sum(axis=1) > evidence - _LIKELY
+    within = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND)) - 1
+    (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
+    sure = {name: round(df) for name, df, spread in zip(names, dfs, spreads, strict=True) if spread < _WHOLE}
     return DocumentFrequencies(weight=weight, documents=documents, within=within, df=sure)
 
 

@@ -81,26 +81,29 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
         The fits to all documents, best first; none if no hypothesis reproduces most scores; the number of
         hypotheses.
     """
-    some = chosen_documents(sample, ROUNDS[0])
-    every = np.arange(len(sample.scores))
+    some_documents = chosen_documents(sample, ROUNDS[0])
+    all_documents = np.arange(len(sample.scores))
     tried = 0
     fits = dict[Hypothesis, Fit]()
-    shapes = set[tuple[str, tuple[str, ...], str]]()
+    exact_shapes = set[tuple[str, tuple[str, ...], str]]()  # that reproduce all scores by some analysis
     for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
         hypotheses = [*closed_space([*sample.texts], [analysis])]
-        if shapes:
-            hypotheses = [one for one in hypotheses if one.shape in shapes]
+        if exact_shapes:
+            hypotheses = [hypothesis for hypothesis in hypotheses if hypothesis.shape in exact_shapes]
         tried += len(hypotheses)
-        before = len(fits)
-        some_fields = {name: counts.select(some) for name, counts in fields.items()}
+        fits_before = len(fits)
+        some_fields = {name: field.select(some_documents) for name, field in fields.items()}
         for hypothesis in hypotheses:
-            if fit_closed(_problem(hypothesis, some_fields, sample, some)).share() >= CLOSED:
-                closed = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, every)))
-                if closed.share() >= CLOSED and (closed.hypothesis.weight or 0.0) >= NEGLIGIBLE:
-                    fits.setdefault(closed.hypothesis, closed)
-        if len(fits) == before:
+            on_some = fit_closed(_problem(hypothesis, some_fields, sample, some_documents))
+            if on_some.share() < CLOSED:
+                continue
+            on_all = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, all_documents)))
+            has_weight = (on_all.hypothesis.weight or 0.0) >= NEGLIGIBLE
+            if on_all.share() >= CLOSED and has_weight:
+                fits.setdefault(on_all.hypothesis, on_all)
+        if len(fits) == fits_before:
             _log.debug("dropped %d formulas of %s: none reproduces most scores", len(hypotheses), analysis)
-        shapes |= {fit.hypothesis.shape for fit in fits.values() if fit.share() == 1}
+        exact_shapes |= {fit.hypothesis.shape for fit in fits.values() if fit.share() == 1}
     return ranked(fits.values()), tried
 
 
@@ -255,9 +258,9 @@ def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
 @contextmanager
 def _pool() -> Iterator[Pool]:
     """Starts a process for each processor, with one thread for linear algebra."""
-    threads = "OPENBLAS_NUM_THREADS"
-    before = os.environ.get(threads)
-    os.environ[threads] = "1"  # read when a process starts
+    variable = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(variable)
+    os.environ[variable] = "1"  # read when a process starts
     try:
         with Pool(processors()) as pool:
             pool.check("fit")
@@ -265,5 +268,7 @@ def _pool() -> Iterator[Pool]:
     except BrokenProcessPool as error:
         raise ToucheError("the fitting processes died; allow more memory") from error
     finally:
-        os.environ.pop(threads)
-        os.environ.update({threads: before} if before is not None else {})
+        if before is None:
+            del os.environ[variable]
+        else:
+            os.environ[variable] = before

@@ -46,7 +46,7 @@ def write(page: Report, folder: Path) -> Path:
     environment.globals |= {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
     with together(folder / PAGE_FILE):
         for part in watched(page.parts, "writing", "pages", len(page.parts)):
-            plots = {} if page.divided else _beside(part, folder)
+            plots = {} if page.divided else _write_files_of_part(part, folder)
             html = environment.get_template("task.html").render(part=part, plots=plots)
             write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
         if page.divided:
@@ -54,7 +54,7 @@ def write(page: Report, folder: Path) -> Path:
     return folder / PAGE_FILE
 
 
-def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
+def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
     """Writes the files next to a page: data for other viewers, and plots; returns plot names by view."""
     if part.rendering:
         with whole(folder / RENDERING_FILE) as file:

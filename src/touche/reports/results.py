@@ -102,7 +102,7 @@ def first_results(
                 continue
             if images and document not in thumbnails:
                 thumbnails[document] = thumbnail(picture(images, document))
-            grades = {name: labels.get(topic, {}).get(document) for name, labels in qrels.items()}
+            grades = {name: judged.get(topic, {}).get(document) for name, judged in qrels.items()}
             labels: dict[str, int | str | None] = {**grades}
             stance = grades.get(STANCE)
             if stance is not None:

@@ -191,7 +191,7 @@ def run_settings(
 
 
 def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
-    """Returns each setting with its folder."""
+    """Returns each setting with its folder, which has the tag of its run as the name."""
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
         check_tag(tag)
@@ -205,7 +205,7 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
             swept={name: options[name] for name in swept},
             folder=output / quote(tag, safe="=,"),
         )
-        for options, tag in zip(settings, tags, strict=True)
+        for options, tag in zip(settings, tags, strict=True)  # each tag occurs once, in the same order
     ]
 
 
