@@ -8,7 +8,7 @@ from typing import Any
 
 def main() -> None:
     """Runs the command; before and after its work, a signal ends the process at once."""
-    _mind_signals()
+    _end_at_signals()
     # Otherwise Python processes, as of multiprocessing, would import modules of the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     from touche import cli  # here, because it takes 250 ms, and signals are handled before
@@ -16,10 +16,10 @@ def main() -> None:
     try:
         cli.main()
     finally:
-        _mind_signals()
+        _end_at_signals()
 
 
-def _mind_signals() -> None:
+def _end_at_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) != signal.SIG_IGN:  # a background job ignores them
             signal.signal(number, _end)

@@ -103,7 +103,7 @@ def check_whole(name: str, value: int, least: int, most: int) -> None:
 
 def one_line(text: str) -> str:
     """Returns a text with its line breaks and control characters escaped; names of files may contain them."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() else repr(char).strip("'") for char in text)
 
 
 def check_choice(what: str, name: object, known: Iterable[str]) -> None:
@@ -125,15 +125,15 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
 def choice(name: str, known: Iterable[str]) -> str:
     """Returns the remedy for an unknown name: the most similar known name, or all known names."""
     known = list(known)
-    begun = [other for other in known if name and other.lower().startswith(name.lower())]
-    nearest = begun[:1] or get_close_matches(name, known, n=1, cutoff=0.7)
+    completions = [other for other in known if name and other.lower().startswith(name.lower())]
+    nearest = completions or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:
     """Issues a warning in the line that called the library."""
     frame = sys._getframe()
-    level = 1
+    level = 1  # the number of frames from here to the caller
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1

@@ -39,7 +39,7 @@ _ERRORS = (
 # Codes of findings with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
-_MOST_BROKEN = 100_000  # lines; a run has 50,000
+_MAX_BROKEN_LINES = 100_000  # a run has 50,000 lines
 
 
 class Numbered(NamedTuple):
@@ -130,7 +130,8 @@ class _Run:
     @cached_property
     def lines(self) -> Sequence[Numbered]:
         """Readable lines."""
-        return [*map(Numbered, self.run.numbers.tolist(), self.run)]
+        numbers = self.run.numbers.tolist()
+        return [Numbered(number, line) for number, line in zip(numbers, self.run, strict=True)]
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
@@ -148,8 +149,8 @@ class _Run:
         return [tie for lines in self.rankings.values() for tie in _ties(lines)]
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
-        """Returns findings in the order of the lines."""
-        return [
+        """Returns findings in the order of the lines; those of the whole run come first."""
+        findings = [
             Finding(
                 code=code,
                 severity=CODES[code],
@@ -158,8 +159,9 @@ class _Run:
                 message=message,
                 remedy=remedy,
             )
-            for code, line, message, remedy in sorted(breaches, key=lambda breach: breach[1] or 0)
+            for code, line, message, remedy in breaches
         ]
+        return sorted(findings, key=lambda finding: finding.line or 0)
 
 
 @dataclass(frozen=True)
@@ -198,21 +200,23 @@ def lint(
     check_distinct(paths)
     topics = _topic_numbers(task, corpus)
     runs = [
-        _read_rankings(path, task.rules, topics) if task.rules.by_stance else _read(path) for path in paths
+        _read_rankings(path, task.rules, topics) if task.rules.by_stance else _read_run(path)
+        for path in paths
     ]
     known, notes = _known(runs, task, corpus, topics)
-    cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
-    notes += [note for run in runs for note in _missing_topics(run, known)]
+    cutoff = task.measure.cutoff or MAX_DEPTH  # number of scored results; no run has more than MAX_DEPTH
+    notes += [note for run in runs for note in _missing_topics_note(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
     findings = list[Finding]()
-    for team in dict.fromkeys(teams.values() if teams else [""]):
-        submission = [run for run in runs if not teams or teams[run.path] == team]
+    teams = teams or {run.path: "" for run in runs}  # one team without a name
+    for team in dict.fromkeys(teams.values()):
+        submission = [run for run in runs if teams[run.path] == team]
         findings += _check_submission(submission, task.rules, team)
     for run in runs:
         breaches = chain(
             _format_breaches(run, cutoff),
-            _topics(run, task.rules, known),
-            _wrong_lines(run, task.rules, known),
+            _topic_breaches(run, task.rules, known),
+            _line_breaches(run, task.rules, known),
         )
         findings += run.findings(breaches)
     return findings, notes
@@ -238,34 +242,35 @@ def teams_of_runs(
         return {path: realpath(path.parent) for path in paths}
     if isinstance(teams, Mapping):
         return _teams_by_pattern(paths, teams)
-    if isinstance(teams, str) or len(teams) != len(paths):
-        problem = (
-            f"teams = {teams!r}" if isinstance(teams, str) else f"{len(paths)} runs have {len(teams)} teams"
-        )
-        raise ToucheError(f"{problem}; name the team of each run")
+    if isinstance(teams, str):
+        raise ToucheError(f"teams = {teams!r}; name the team of each run")
+    if len(teams) != len(paths):
+        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
     return dict(zip(paths, teams, strict=True))
 
 
 def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequence[str]]) -> dict[Path, str]:
     """Returns the team of each run file by the file's name; a pattern with a slash matches whole paths."""
-    pairs = [
-        (team, pattern)
-        for team, names in patterns.items()
-        for pattern in ([names] if isinstance(names, str) else names)
-    ]
     teams: dict[Path, str] = {}
-    for team, pattern in pairs:
-        fitting = [path for path in paths if fnmatchcase(str(path) if "/" in pattern else path.name, pattern)]
-        if not fitting:
-            raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")
-        for path in fitting:
-            if teams.setdefault(path, team) != team:
-                problem = f"{path} belongs to the teams {teams[path]} and {team}"
-                raise ToucheError(f"{problem}; make their patterns more specific")
+    for team, one_or_several in patterns.items():
+        team_patterns = [one_or_several] if isinstance(one_or_several, str) else one_or_several
+        for pattern in team_patterns:
+            matching = _matching(paths, pattern)
+            if not matching:
+                raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")
+            for path in matching:
+                if teams.setdefault(path, team) != team:
+                    problem = f"{path} belongs to the teams {teams[path]} and {team}"
+                    raise ToucheError(f"{problem}; make their patterns more specific")
     for path in paths:
         if path not in teams:
             raise ToucheError(f"{path} belongs to no team; name its team, or omit the file")
     return teams
+
+
+def _matching(paths: Sequence[Path], pattern: str) -> list[Path]:
+    names = {path: str(path) if "/" in pattern else path.name for path in paths}
+    return [path for path, name in names.items() if fnmatchcase(name, pattern)]
 
 
 def lint_format(path: Path) -> list[Finding]:
@@ -274,7 +279,7 @@ def lint_format(path: Path) -> list[Finding]:
     Raises:
         ToucheError: if the file cannot be read as text.
     """
-    run = _read(path)
+    run = _read_run(path)
     if run.run.ranks_stances:
         run = _Run(run.run.by_stance(), run.broken, is_ordered_by_score=False)
     return run.findings(_format_breaches(run, CUTOFF))
@@ -282,16 +287,22 @@ def lint_format(path: Path) -> list[Finding]:
 
 def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """Returns breaches of the rules of every task."""
-    return chain(run.broken, _duplicate_documents(run), _ranks(run), _tags(run), _tie_breaches(run, cutoff))
+    return chain(
+        run.broken,
+        _duplicate_breaches(run),
+        _rank_breaches(run),
+        _tag_breaches(run),
+        _tie_breaches(run, cutoff),
+    )
 
 
-def _read(path: Path) -> _Run:
+def _read_run(path: Path) -> _Run:
     broken: list[Breach] = []
 
-    def note(error: LineError) -> None:
+    def note_broken(error: LineError) -> None:
         broken.append((error.kind, error.line, error.problem, error.remedy))
-        if len(broken) > _MOST_BROKEN:
-            problem = f"more than {_MOST_BROKEN} broken lines"
+        if len(broken) > _MAX_BROKEN_LINES:
+            problem = f"more than {_MAX_BROKEN_LINES} broken lines"
             raise InputError(path, problem, "check that this is a run", line=error.line)
 
     with open_binary(path) as file:
@@ -299,7 +310,7 @@ def _read(path: Path) -> _Run:
             remedy = "save the file without it; trec_eval treats it as part of the topic"
             broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
     columns = Columns()
-    read_columns(path, columns, note)
+    read_columns(path, columns, note_broken)
     run = columns.run(path)
     if not run and not broken:
         broken.append(("empty-run", None, "the run is empty", "check how it was written"))
@@ -340,18 +351,23 @@ def _known(
 
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
-    """Reads the corpus until all ids are found and it is known to have enough results."""
+    """Reads the corpus until all ids are found and it is known to have enough results.
+
+    Returns:
+        The wanted ids that the corpus has, and the number of results that it has for a topic.
+    """
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
     present: set[str] = set()
-    units = 0
+    units = 0  # documents, or sentences of which a result has two
     for document in documents:
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
         if len(present) == len(wanted) and units > rules.min_results:
             break
-    return present, units * (units - 1) if rules.unit == PAIR else units
+    ordered_pairs = units * (units - 1)
+    return present, ordered_pairs if rules.unit == PAIR else units
 
 
 def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
@@ -376,7 +392,7 @@ def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Fin
     return findings
 
 
-def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
+def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
     """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
     missing = (known.topics or frozenset()) - run.rankings.keys()
     if missing:
@@ -389,7 +405,7 @@ def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
-def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields breaches of the task's rules by single lines."""
     for number, line in run.lines:
         ids = ids_of_result(line.document, rules)
@@ -403,53 +419,61 @@ def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 
 
-def _duplicate_documents(run: _Run) -> Iterator[Breach]:
-    seen: dict[tuple[str, str], int] = {}
+def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
+    """Yields documents that a topic has twice."""
+    first_numbers: dict[tuple[str, str], int] = {}  # of lines, by topic and document
     for number, line in run.lines:
-        first = seen.setdefault((line.topic, line.document), number)
-        if first != number:
-            message = f"{line.document!r} is already in line {first} for topic {line.topic}"
+        first_number = first_numbers.setdefault((line.topic, line.document), number)
+        if first_number != number:
+            message = f"{line.document!r} is already in line {first_number} for topic {line.topic}"
             yield "duplicate-document", number, message, "remove one of the two"
 
 
-def _ranks(run: _Run) -> Iterator[Breach]:
+def _rank_breaches(run: _Run) -> Iterator[Breach]:
     """Yields ranks that repeat, do not start at 1, have gaps, or contradict the scores."""
     rankings = run.rankings.values()
     second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
-    if second_lines and all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings):
+    # A ranking is in the order of ranks, so equal ends mean that all its ranks are equal.
+    has_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
+    if has_one_rank and second_lines:
         number, line = second_lines[0]
         message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
         yield "rank-repeated", number, message, "number the lines of each topic from 1"
         return
-    late = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
-    if late:
-        number, line = late[0]
+    wrong_starts = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
+    if wrong_starts:
+        number, line = wrong_starts[0]
         topic = f"topic {line.topic} starts at {line.rank}"
-        message = f"the ranks of {len(late)} topics do not start at 1; {topic}"
+        message = f"the ranks of {len(wrong_starts)} topics do not start at 1; {topic}"
         yield "rank-start", number, message, "start at 1"
-    for (_, above), (number, below) in chain.from_iterable(map(pairwise, rankings)):
-        if below.rank == above.rank:
-            message = f"rank {below.rank} occurs twice in topic {below.topic}"
-            yield "rank-repeated", number, message, "give each line its own rank"
-        elif below.rank > above.rank + 1:
-            message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
-            yield "rank-gap", number, message, "give each line the next rank"
-        if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
-            score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
-            remedy = "rank by descending score; trec_eval uses the scores"
-            yield "score-increasing", number, f"{score} is above {above.score}", remedy
+    for ranking in rankings:
+        for (_, above), (number, below) in pairwise(ranking):
+            if below.rank == above.rank:
+                message = f"rank {below.rank} occurs twice in topic {below.topic}"
+                yield "rank-repeated", number, message, "give each line its own rank"
+            elif below.rank > above.rank + 1:
+                message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
+                yield "rank-gap", number, message, "give each line the next rank"
+            # trec_eval compares scores as float32.
+            if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
+                score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
+                remedy = "rank by descending score; trec_eval uses the scores"
+                yield "score-increasing", number, f"{score} is above {above.score}", remedy
 
 
 def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
-    """Yields the first lines of each score that trec_eval, which orders equal scores by id, swaps."""
-    first_rank = 1
+    """Yields the first two neighbours of each score that trec_eval swaps.
+
+    It orders equal scores by descending id.
+    """
+    first_rank = 1  # of the lines with a score
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
         ids = [line.document for _, line in tied]
-        differs = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
+        is_moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
         for (_, above), (number, below) in pairwise(tied):
             if below.rank > above.rank and below.document > above.document:
-                depth = first_rank + differs.index(True)
+                depth = first_rank + is_moved.index(True)
                 yield _Tie(above=above, below=below, number=number, depth=depth)
                 break
         first_rank += len(tied)
@@ -469,16 +493,19 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
 def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
     """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
     if run.ties:
-        changed = len({tie.above.topic for tie in run.ties if tie.depth <= cutoff}) or "none"
-        topics = len({tie.above.topic for tie in run.ties})
-        ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {topics} topics"
+        topics = {tie.above.topic for tie in run.ties}
+        changed_topics = {tie.above.topic for tie in run.ties if tie.depth <= cutoff}
+        ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {len(topics)} topics"
+        changed = len(changed_topics) or "none"
         yield f"{ties}; this changes the first {cutoff} results, and so {task.measure}, of {changed}"
 
 
-def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields topics that the task lacks, or with too many or too few results."""
-    least = rules.min_results if known.results is None else min(rules.min_results, known.results)
-    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
+    # No more results are required than the corpus has.
+    required = rules.min_results if known.results is None else min(rules.min_results, known.results)
+    topics_of_task = sorted(known.topics or ())
+    for topic in dict.fromkeys([*run.rankings, *topics_of_task]):
         numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
         results = f"topic {topic} has {len(numbers)} results"
         if known.topics is not None and topic not in known.topics:
@@ -487,23 +514,25 @@ def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
         if len(numbers) > rules.max_results:
             message = f"{results}, but at most {rules.max_results} are allowed"
             yield "too-many-results", numbers[rules.max_results], message, "cut the list"
-        if len(numbers) < least:
-            last = numbers[-1] if numbers else None
-            message = f"{results}, but at least {least} are required"
-            yield "too-few-results", last, message, "return more results"
+        if len(numbers) < required:
+            last_number = numbers[-1] if numbers else None
+            message = f"{results}, but at least {required} are required"
+            yield "too-few-results", last_number, message, "return more results"
 
 
-def _tags(run: _Run) -> Iterator[Breach]:
-    blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
-    if blanks:
-        number, tag = blanks[0]
+def _tag_breaches(run: _Run) -> Iterator[Breach]:
+    """Yields the first tag with blanks, and the first line of each tag after the first tag."""
+    with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
+    if with_blanks:
+        number, tag = with_blanks[0]
         message = (
-            f"the tag has blanks in {len(blanks)} lines: trec_eval reads only {split_columns(tag)[0]!r} of "
-            f"{tag!r}, and ir_measures refuses such lines"
+            f"the tag has blanks in {len(with_blanks)} lines: trec_eval reads only "
+            f"{split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
         )
         yield "blank-in-tag", number, message, "write a tag without blanks"
-    tags: dict[str, int] = {}
+    tags = set[str]()
     for number, line in run.lines:
-        if tags.setdefault(line.tag, number) == number and len(tags) > 1:
-            message = f"tag {line.tag!r}, but {next(iter(tags))!r} before"
+        if tags and line.tag not in tags:
+            message = f"tag {line.tag!r}, but {run.lines[0].line.tag!r} before"
             yield "several-tags", number, message, "use one tag for the whole run"
+        tags.add(line.tag)

@@ -139,7 +139,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The measured value, and its evaluator."""
+        """The names of the measured value, such as ``relevance``, and of its evaluator; empty without one."""
         return "", ""
 
     @property
@@ -150,7 +150,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def value(self) -> float | str:
         """The expected value."""
-        value: float | str = getattr(self, self.PINNED_AS if self.kind == PINNED else self.kind, "")
+        attribute = self.PINNED_AS if self.kind == PINNED else self.kind
+        value: float | str = getattr(self, attribute, "")
         return value
 
     @property
@@ -167,8 +168,9 @@ class Expected(Strict, kw_only=True, frozen=True):
     def available(self) -> bool:
         """Whether the necessary run, qrels, topics and corpus are available."""
         files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
-        available = all(is_available(kind, name) for kind, name in files.items() if name)
-        return available and (not self.reruns or has_dataset(self.dataset))
+        if not all(is_available(kind, name) for kind, name in files.items() if name):
+            return False
+        return has_dataset(self.dataset) if self.reruns else True
 
     @property
     def reruns(self) -> bool:
@@ -196,7 +198,9 @@ class Expected(Strict, kw_only=True, frozen=True):
     def accepts(self, got: float | str) -> bool:
         """Returns whether a value is as expected: the same digest, or a number within the tolerance."""
         difference = self.difference(got)
-        return got == self.value if difference is None else abs(difference) <= getattr(self, "tolerance", 0)
+        if difference is None:
+            return got == self.value
+        return abs(difference) <= getattr(self, "tolerance", 0)
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
@@ -233,8 +237,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.system:
-            self._read_reported()
-        if [getattr(self, kind) for kind in _KINDS].count(None) != 2:
+            self._set_reported()
+        if sum(getattr(self, kind) is not None for kind in _KINDS) != 1:
             raise ValueError("write exactly one value: published, reported or pinned")
         if self.pinned is None and not self.source:
             raise ValueError(f"a {self.kind} value has no source; add it")
@@ -243,23 +247,27 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
-        if (measure is MACRO_F1) != (self.dimension == STANCE):
+        scores_stances = measure is MACRO_F1
+        if scores_stances != (self.dimension == STANCE):
             raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
         if self.evaluator not in evaluators_for(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
 
-    def _read_reported(self) -> None:
+    def _set_reported(self) -> None:
+        """Sets ``reported`` and ``source`` to those of the system that TIREx reports."""
         rows = {row.system: row for row in reported_results(self.dataset)}
-        values = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}
-        if self.system not in rows or self.measure not in values or self.dimension != "relevance":
+        attributes = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}
+        if self.system not in rows or self.measure not in attributes or self.dimension != "relevance":
             problem = f"no {self.measure or 'measure'} of {self.system!r} is reported for {self.dataset}"
             raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
-        force_setattr(self, "reported", getattr(rows[self.system], values[self.measure]))
-        force_setattr(self, "source", f"{rows[self.system].source}: {self.system}")
+        row = rows[self.system]
+        force_setattr(self, "reported", getattr(row, attributes[self.measure]))
+        force_setattr(self, "source", f"{row.source}: {self.system}")
 
     @property
     def names(self) -> tuple[str, str]:
-        return ", ".join(filter(None, (self.dimension, self.measure))), self.evaluator
+        value_name = f"{self.dimension}, {self.measure}" if self.measure else self.dimension
+        return value_name, self.evaluator
 
     @property
     def reruns(self) -> bool:
@@ -267,8 +275,9 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def accepts(self, got: float | str) -> bool:
         if self.kind == PUBLISHED and isinstance(got, float):
-            is_as_printed = rounded(got, dataset(self.dataset)[0].decimals) == self.published
-            return is_as_printed or super().accepts(got)
+            task, _ = dataset(self.dataset)
+            if rounded(got, task.decimals) == self.published:  # equal as printed
+                return True
         return super().accepts(got)
 
     def measured(self, rerun: Rerun) -> Measured:
@@ -318,9 +327,9 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     @property
     def available(self) -> bool:
-        qrels = dataset(self.dataset)[0].qrels
-        judged = all(is_available("qrels", qrels[dimension].file) for dimension in self.dimensions)
-        return judged and super().available
+        task, _ = dataset(self.dataset)
+        files = [task.qrels[dimension].file for dimension in self.dimensions]
+        return all(is_available("qrels", file) for file in files) and super().available
 
     def measured(self, rerun: Rerun) -> Measured:
         values = []
@@ -328,18 +337,19 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             evaluated_run = rerun.scored[dimension]
             if isinstance(evaluated_run, ToucheError):
                 raise evaluated_run
-            own = evaluated_run.evaluations[SCRIPT].per_topic
+            rerun_values = evaluated_run.evaluations[SCRIPT].per_topic
             for topic, published in self._published(dimension).items():
-                printed = rounded(own[topic], evaluated_run.task.decimals) if topic in own else None
+                value = rerun_values.get(topic)
+                printed = None if value is None else rounded(value, evaluated_run.task.decimals)
                 values.append(
                     TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
                 )
-        others = [value for value in values if value.rerun != value.published]
+        different = [value for value in values if value.rerun != value.published]
         remark = ", ".join(
             f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
-            for value in others
+            for value in different
         )
-        return Measured(_reproduced(len(values) - len(others), len(values)), remark=remark, topics=values)
+        return Measured(_reproduced(len(values) - len(different), len(values)), remark=remark, topics=values)
 
     def _published(self, dimension: str) -> dict[str, float]:
         """Returns the published value of each topic of the dataset.
@@ -348,13 +358,14 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             ValueError: if the table lacks the tag, or a value, or has two values per topic.
         """
         task, _ = dataset(self.dataset)
-        rows = [row for row in published_topics(task) if row.dimension == dimension]
-        values = {row.topic: row.value for row in rows if row.tag == self.tag}
-        if not values:
-            nearest = choice(self.tag, dict.fromkeys(row.tag for row in rows))
+        rows_of_runs = [row for row in published_topics(task) if row.dimension == dimension]
+        rows = [row for row in rows_of_runs if row.tag == self.tag]
+        if not rows:
+            nearest = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_runs))
             raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {nearest}")
-        if any(row.is_ambiguous for row in rows if row.tag == self.tag):
+        if any(row.is_ambiguous for row in rows):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
+        values = {row.topic: row.value for row in rows}
         missing = [topic for topic in task.only_topics if topic not in values]
         if missing:
             problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
@@ -434,7 +445,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (len(self.fields) == 2) != bool(self.combination):
+        needs_combination = len(self.fields) == 2
+        if needs_combination != bool(self.combination):
             problem = "fields and combination do not fit"
             raise ValueError(f"{problem}; write one field, or two and their combination")
 
@@ -470,6 +482,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
 
 class _File(Strict, frozen=True):
+    """An expected.toml; the name of a table is the ``TABLE`` of its entries."""
+
     score: tuple[ExpectedScore, ...] = ()
     topics: tuple[ExpectedTopics, ...] = ()
     official: tuple[ExpectedFormula, ...] = ()
@@ -493,9 +507,9 @@ def read_expected(baseline: str) -> list[Expected]:
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
     return [
-        replace(entry, baseline=baseline, entry=number)
+        replace(entry, baseline=baseline, entry=index)
         for entries in tables.values()
-        for number, entry in enumerate(entries)
+        for index, entry in enumerate(entries)
     ]
 
 

@@ -10,7 +10,7 @@ from touche.pairs.ranking import Pair, ScoredSentence, unscored_sentences
 from touche.pairs.sentences import arguments_in_sentences
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
-_FIRST = 5  # pairs of each topic, independent of a task's cutoff
+_FIRST_PAIRS = 5  # of each topic, independent of a task's cutoff
 
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 
@@ -22,7 +22,8 @@ def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) ->
 
 def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
     """Returns the share of pairs whose sentences are from one argument."""
-    return mean(len({_argument(id) for id in _sentence_ids(line)}) == 1 for line in run)
+    pairs = [_sentence_ids(line) for line in run]
+    return mean(_argument_id(first) == _argument_id(second) for first, second in pairs)
 
 
 def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
@@ -32,11 +33,10 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
         ToucheError: if a sentence is not in the corpus.
     """
     topics = by_topic(in_order_of_score(run))
-    first_five = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST]]
-    sentences = _read({id for ids in first_five for id in ids}, documents)
-    (coherences,) = embedding_cosines(
-        [[Pair(sentences[one], sentences[other], 0.0) for one, other in first_five]]
-    )
+    first_five = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST_PAIRS]]
+    sentences = _read_sentences({id for ids in first_five for id in ids}, documents)
+    pairs = [Pair(sentences[first], sentences[second], 0.0) for first, second in first_five]  # without score
+    (coherences,) = embedding_cosines([pairs])  # all pairs as those of one topic
     return mean(coherences)
 
 
@@ -48,20 +48,21 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _sentence_ids(line: RunLine) -> tuple[str, str]:
-    one, _, other = line.document.partition(",")
-    if "__" not in one or "__" not in other:
+    first, _, second = line.document.partition(",")
+    if "__" not in first or "__" not in second:
         raise ToucheError(f"{line.document} is not a pair of sentences")
-    return one, other
+    return first, second
 
 
-def _argument(sentence: str) -> str:
-    return sentence.rpartition("__")[0].rpartition("__")[0]
+def _argument_id(sentence_id: str) -> str:
+    """Returns the id of a sentence's argument; sentence ids are such as ``argument__PREMISE__1``."""
+    return sentence_id.rsplit("__", maxsplit=2)[0]
 
 
-def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
-    arguments = {_argument(id) for id in ids}
-    split = arguments_in_sentences(document for document in documents if document.id in arguments)
-    sentences = {sentence.id: sentence for argument in split for sentence in unscored_sentences(argument)}
+def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
+    argument_ids = {_argument_id(id) for id in ids}
+    arguments = arguments_in_sentences(document for document in documents if document.id in argument_ids)
+    sentences = {sentence.id: sentence for argument in arguments for sentence in unscored_sentences(argument)}
     missing = ids - sentences.keys()
     if missing:
         raise ToucheError(f"sentence {min(missing)} is not in the corpus")

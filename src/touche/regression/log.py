@@ -84,10 +84,13 @@ def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
 
 
 def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
+    """Yields the rows of an outcome; values of topics have a row for each dimension, with their means."""
     entry = outcome.expected
     if isinstance(entry, ExpectedScore) and entry.reruns:
         yield _logged(outcome, entry.names[0], entry.value, outcome.got)
-    for dimension in entry.dimensions if isinstance(entry, ExpectedTopics) else ():
+    if not isinstance(entry, ExpectedTopics):
+        return
+    for dimension in entry.dimensions:
         values = [value for value in outcome.topics if value.dimension == dimension]
         published = mean(value.published for value in values)
         scored = mean(value.rerun or 0.0 for value in values)
@@ -135,21 +138,24 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
         return
     with locked(Path(os.path.realpath(path))):
         text = _content(path)
-        _parsed(text, path)
-        added = StringIO()
-        writer = csv.DictWriter(added, _COLUMNS, lineterminator="\n")
+        _parsed(text, path)  # raises an error for a damaged log
+        new_rows = StringIO()
+        writer = csv.DictWriter(new_rows, _COLUMNS, lineterminator="\n")
         if not text:
             writer.writeheader()
         writer.writerows(map(asdict, scores))
-        end = "" if text.endswith("\n") or not text else "\n"
-        write_whole(path, f"{text}{end}{added.getvalue()}", is_update=True)
+        lacks_line_break = text and not text.endswith("\n")  # at its end, after an edit by hand
+        separator = "\n" if lacks_line_break else ""
+        write_whole(path, f"{text}{separator}{new_rows.getvalue()}", is_update=True)
 
 
 def _content(path: Path) -> str:
+    """Returns the text of a log; empty if there is no such file."""
     return "".join(decoded_lines(path)) if path.exists() else ""
 
 
 def _parsed(text: str, path: Path) -> list[LoggedScore]:
+    """Returns the rows in the text of a log; errors name the path and the line."""
     rows = csv.DictReader(StringIO(text, newline=""), strict=True)
     scores = []
     try:
@@ -161,7 +167,7 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
             present = {name: value for name, value in row.items() if value}
             scores.append(convert(present, LoggedScore, strict=False))
     except (csv.Error, ValueError) as error:
-        problem = str(error).replace(" - at `$.", " in `")
+        problem = str(error).replace(" - at `$.", " in `")  # the form of msgspec's messages
         remedy = "restore this line from an earlier log"
         raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores

@@ -25,8 +25,8 @@ from touche.tasks import STANCE, Task, dataset
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine
 
-OWN = 0.999  # the share of its own scores that a baseline has to reproduce; the rest is rounding
-_NEAR = 1e-4  # the largest relative error of a parameter
+_LEAST_OWN_SHARE = 0.999  # of its own scores, which a baseline has to reproduce; the rest is rounding
+_MAX_RELATIVE_ERROR = 1e-4  # of a parameter
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,21 @@ def formula_fit(
     ids = {line.document for run in runs for line in run.lines}
     documents = [document for document in source.documents if document.id in ids]  # one reading
     samples = [sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths) for run in runs]
-    theirs, ours = fits_of(hypothesis, samples)
-    if ours.share() < OWN:
-        problem = f"{hypothesis} reproduces only {ours.share():.1%} of the rerun's own scores"
+    official_fit, rerun_fit = fits_of(hypothesis, samples)
+    own_share = rerun_fit.share()
+    if own_share < _LEAST_OWN_SHARE:
+        problem = f"{hypothesis} reproduces only {own_share:.1%} of the rerun's own scores"
         raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
-    _check(ours, rerun.parameters, "the rerun")
-    _check(theirs, official.parameters, "the official run")
-    if theirs.median > largest_median:
-        problem = f"the median error is {theirs.median:.2g}, above {largest_median:g}"
-        raise ToucheError(f"{problem} ({theirs.share():.1%} of the scores are reproduced)")
-    tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
-    fitted = f"{len(theirs.errors)} scores with {theirs.free_numbers} free numbers"
-    order = f"median error {theirs.median:.2g}, tau {tau:.3f}"
-    return theirs.share(), f"{fitted}, {order}; {ours.share():.1%} of the rerun's own scores"
+    _check_parameters(rerun_fit, rerun.parameters, "the rerun")
+    _check_parameters(official_fit, official.parameters, "the official run")
+    share = official_fit.share()
+    if official_fit.median > largest_median:
+        problem = f"the median error is {official_fit.median:.2g}, above {largest_median:g}"
+        raise ToucheError(f"{problem} ({share:.1%} of the scores are reproduced)")
+    tau = _tau(samples[0], official_fit.problem.predicted(official_fit.numbers))
+    fitted = f"{len(official_fit.errors)} scores with {official_fit.free_numbers} free numbers"
+    errors = f"median error {official_fit.median:.2g}, tau {tau:.3f}"
+    return share, f"{fitted}, {errors}; {own_share:.1%} of the rerun's own scores"
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
@@ -104,24 +106,26 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         ToucheError: if they have no topic in common.
     """
     task, corpus = dataset(dataset_id)
-    theirs = read_scores(official)
+    official_run = read_scores(official)
     if corpus is not task.corpora["full"]:
-        wanted = set(theirs.documents)
+        wanted = set(official_run.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
-        theirs = theirs.take([line for line, id in enumerate(theirs.documents) if id in common])
-    counts = {topic: len(lines) for topic, lines in theirs.by_topic.items()}
-    first = [lines[: counts.get(topic, 0)] for topic, lines in rerun.by_score.items()]
-    ours = rerun.take(np.concatenate(first))
-    without = overlap(rankings(theirs), rankings(ours), names)
-    judged = [
-        name
-        for name, judgments in task.qrels.items()
-        if name != STANCE and is_available("qrels", judgments.file)
-    ]
-    scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
-    # The significance test needs two topics.
-    both = [runs for runs in scored if len(runs[0].topic_scores[EVALUATOR]) > 1]
-    return [scored_overlap(without, *runs) for runs in both] or [without]
+        official_run = official_run.take(
+            [index for index, id in enumerate(official_run.documents) if id in common]
+        )
+    counts = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
+    first_lines = [lines[: counts.get(topic, 0)] for topic, lines in rerun.by_score.items()]
+    rerun = rerun.take(np.concatenate(first_lines))
+    unscored = overlap(rankings(official_run), rankings(rerun), names)
+    scored = list[Overlap]()
+    for dimension, judgments in task.qrels.items():
+        if dimension == STANCE or not is_available("qrels", judgments.file):
+            continue
+        official_scores = _evaluated(official_run, task, dimension)
+        rerun_scores = _evaluated(rerun, task, dimension)
+        if len(official_scores.topic_scores[EVALUATOR]) > 1:  # the significance test needs two topics
+            scored.append(scored_overlap(unscored, official_scores, rerun_scores))
+    return scored or [unscored]
 
 
 def _tau(sample: Sample, predicted: Array) -> float:
@@ -136,13 +140,13 @@ def _tau(sample: Sample, predicted: Array) -> float:
     return float(np.nanmean(taus))
 
 
-def _check(fit: Fit, known: Mapping[str, float], whose: str) -> None:
+def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
     """Raises ToucheError if a fitted parameter differs from the known value."""
     fitted = {number.name: number.value for number in shared_numbers(fit)}
     for name, value in known.items():
         if name not in fitted:
             raise ToucheError(f"{fit.hypothesis} has no parameter {name!r}; {choice(name, fitted)}")
-        if abs(fitted[name] - value) > _NEAR * value:
+        if abs(fitted[name] - value) > _MAX_RELATIVE_ERROR * value:
             problem = f"in the scores of {whose}, {name} is {fitted[name]:.6g} instead of {value:g}"
             raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
 

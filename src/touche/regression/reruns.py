@@ -55,6 +55,6 @@ def belongs_to(score: ExpectedScore, row: Published) -> bool:
         score: the entry.
         row: the row.
     """
-    named = bool(row.tag) and row.tag in score.source
-    same = (score.dimension, score.value) == (row.dimension, row.value)
-    return named and same and dataset(score.dataset)[0].id == row.task
+    is_named = row.tag != "" and row.tag in score.source
+    has_same_value = (score.dimension, score.value) == (row.dimension, row.value)
+    return is_named and has_same_value and dataset(score.dataset)[0].id == row.task

@@ -50,7 +50,7 @@ class Regression(Table[Outcome]):
     @property
     def unchecked(self) -> str:
         """Why nothing was checked; empty if at least one value was."""
-        if not all(outcome.verdict in UNCHECKED for outcome in self):
+        if any(outcome.verdict not in UNCHECKED for outcome in self):
             return ""
         if self.not_installed:
             return self.not_installed[0]

@@ -16,6 +16,7 @@ from touche.data.places import locate
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
+from touche.io.grouping import group_by
 from touche.io.origin import clone
 from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
@@ -60,7 +61,8 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         tasks.dataset(dataset_id)  # raises an error for an unknown id
     expected = list[Expected]()
     outcomes = list[Outcome]()
-    for name in [name for name in names or baselines.names() if baseline_folder(name)]:  # or an error
+    for name in names or baselines.names():
+        baseline_folder(name)  # raises an error for an unknown name
         unread = Expected(baseline=name)
         try:
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
@@ -103,29 +105,27 @@ def regress(
     def run(job: Job) -> Usage:
         return runner(job, limits, lambda line: say(f"  {line}"))
 
-    groups: dict[tuple[str, str], list[Expected]] = {}
-    for entry in expected:
-        groups.setdefault((entry.command, entry.dataset), []).append(entry)
+    groups = group_by(expected, lambda entry: (entry.command, entry.dataset))
     for group in bar("running", "runs", len(groups), over=groups.values()):
         outcomes = list[Outcome]()
-        rerun = list[Expected]()
+        to_rerun = list[Expected]()
         for entry in group:
             try:
                 if not entry.available:
                     outcomes.append(Outcome(entry, MISSING))
                 elif entry.reruns:
-                    rerun.append(entry)
+                    to_rerun.append(entry)
                 else:
                     outcomes.append(_outcome(entry, Rerun.read(locate("runs", entry.run), entry.dataset)))
             except Exception as error:
                 outcomes.append(_failed(entry, error))
         try:
-            runs = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
-            if rerun:
-                say(f"{rerun[0].command} on {rerun[0].dataset}")
-                outcomes += _measured(rerun, runs, run, twice, keep)
+            official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+            if to_rerun:
+                say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
+                outcomes += _rerun_outcomes(to_rerun, official_names, run, twice, keep)
         except Exception as error:
-            outcomes += [_failed(entry, error) for entry in rerun]
+            outcomes += [_failed(entry, error) for entry in to_rerun]
         yield from outcomes
 
 
@@ -153,6 +153,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 
 
 def _updated(outcome: Outcome) -> Outcome:
+    """Rewrites the pinned value of an outcome if it differs; returns the outcome with the new value."""
     expected = outcome.expected
     if expected.kind != PINNED or outcome.got is None or outcome.verdict == NOT_THE_SAME:
         return outcome
@@ -179,16 +180,22 @@ def _rewrite(pinned: Expected) -> None:
     write_whole(path, tomlkit.dumps(document), is_update=True)
 
 
-def _measured(
+def _rerun_outcomes(
     group: Sequence[Expected],
-    official: Sequence[str],
+    official_names: Sequence[str],
     run: Callable[[Job], Usage],
     twice: bool,
     keep: Path | None,
 ) -> list[Outcome]:
-    """Returns the outcomes of a baseline with its options on a dataset; the group has at least one entry.
+    """Reruns a baseline with its options on a dataset, and returns the outcomes of a group of entries.
 
     The first outcome has the agreement with official runs.
+
+    Args:
+        group: at least one entry of this baseline, its options and the dataset.
+        official_names: names of official runs, in runs/, to compare the rerun with.
+        run: runs a job.
+        twice, keep: as for ``regress``.
     """
     first = group[0]
     with temporary_folder("touche-regress-", mounted=True) as folder:
@@ -203,15 +210,17 @@ def _measured(
         ]
         usages = [run(job) for job in jobs]
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}
-        path = _copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
+        path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
         rerun = Rerun.read(path, first.dataset)
-    scored = [run for run in rerun.scored.values() if keep and isinstance(run, Evaluated)]
-    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=scored) for entry in group]
+    evaluated_runs = [run for run in rerun.scored.values() if isinstance(run, Evaluated)]
+    to_report = evaluated_runs if keep else []  # a report needs the files of its runs
+    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=to_report) for entry in group]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
     passed = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    names_of_runs = [name for name in [*official_names, *passed] if name]
     agreements = list[Overlap]()
-    for name in filter(None, dict.fromkeys([*official, *passed])):
+    for name in dict.fromkeys(names_of_runs):
         from touche.regression import official_runs  # here, because it takes 63 ms
 
         names = (f"runs/{name}", f"{first.command} on {first.dataset}")
@@ -222,7 +231,7 @@ def _measured(
     return [replace(outcomes[0], agreements=tuple(agreements)), *outcomes[1:]]
 
 
-def _copied(job: Job, folder: Path) -> Path:
+def _copy_run(job: Job, folder: Path) -> Path:
     """Copies the run of a job; the new name consists of dataset, baseline and options."""
     words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
     copy = folder / job.input.replace("/", "-") / f"{'-'.join(words)}.txt"
