@@ -274,7 +274,7 @@ def test_a_mirror_with_the_folder_is_copied(
 def test_passages_are_taken_from_the_published_collection(data: Path, write: Write, tmp_path: Path) -> None:
     card = CARD.replace('unit = "argument"', 'unit = "passage"')
     write("data/tasks/own.toml", card)
-    tasks._read.cache_clear()
+    tasks._read_once.cache_clear()
     lines = [json.dumps({"id": id, "contents": word}) for word, id in [*IDS.items(), ("other", "p9")]]
     source = write("passages.jsonl.gz", "\n".join(lines) + "\n")
     assert write_judged(DATASET, source, data, tmp_path / "made") == 3
@@ -285,6 +285,6 @@ def test_passages_are_taken_from_the_published_collection(data: Path, write: Wri
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     """Cards of tests share their paths."""
-    tasks._read.cache_clear()
+    tasks._read_once.cache_clear()
     yield
-    tasks._read.cache_clear()
+    tasks._read_once.cache_clear()

@@ -6,7 +6,6 @@ Cards ship with the project, or are in the folders tasks/ of ``TOUCHE_DATA``.
 import logging
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from os.path import realpath  # Path.resolve raises for circular links
@@ -52,7 +51,7 @@ __all__ = [
 _FOLDER = Path(__file__).parent
 
 _log = logging.getLogger(__name__)
-_read = cache(read_card)
+_read_once = cache(read_card)
 
 
 def data_folders() -> list[Path]:
@@ -62,7 +61,7 @@ def data_folders() -> list[Path]:
 
 def data_folder(task_id: str) -> Path | None:
     """Returns the folder in ``TOUCHE_DATA`` with the card of a task; None for a shipped task."""
-    return next((card.parents[1] for card in _of_user(task_id)), None)
+    return next((card.parents[1] for card in _cards_of_user(task_id)), None)
 
 
 def ids() -> list[str]:
@@ -90,10 +89,11 @@ def task(task_id: str) -> Task:
     name = task_id if isinstance(task_id, str) else ""
     path = _card(name)
     if path:
-        for card in _of_user(name):
+        for card in _cards_of_user(name):
             check_name(card)
-        return _read(path)
-    if _card(name.rpartition("/")[0]):
+        return _read_once(path)
+    task_of_dataset, _, _ = name.rpartition("/")
+    if _card(task_of_dataset):
         return dataset(name)[0]
     remedy = choice(name, _cards())
     if is_file(name) or not isinstance(task_id, str):
@@ -120,30 +120,39 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     name = qrels.name if qrels else ""  # the only name of an unknown task
     unknown = Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
     chosen = unknown if task_id is None else task(task_id)
-    own = chosen.measure if measure is None else measure_of(measure)
-    of_stances = own is MACRO_F1
-    of_question = own in PER_STANCE.values()
-    if of_question and not chosen.rules.by_stance:
-        raise ToucheError(f"{own} is a measure of rankings for each stance; pass a task of image retrieval")
+    scorer = chosen.measure if measure is None else measure_of(measure)
+    scores_stances = scorer is MACRO_F1
+    scores_question = scorer in PER_STANCE.values()
+    if scores_question and not chosen.rules.by_stance:
+        raise ToucheError(
+            f"{scorer} is a measure of rankings for each stance; pass a task of image retrieval"
+        )
     judged = chosen.qrels
     if qrels is not None:
+        if measure is None and not chosen.rules.by_stance and Judgments(qrels.name) == judged.get(STANCE):
+            scores_stances = True  # by its name, it is the task's file of judged stances
+        judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
-        path = str(qrels.absolute())
-        if chosen.rules.by_stance:
-            judged = {name: structs.replace(file, file=path) for name, file in judged.items()}
-        else:
-            of_stances |= measure is None and Judgments(qrels.name) == judged.get(STANCE)
-            # A file of grades may have the name of the judged stances.
-            dimension = qrels.name if qrels.stem == STANCE else qrels.stem
-            judged = {STANCE if of_stances else dimension: Judgments(path)}
     elif measure is not None:
-        judged = {name: file for name, file in judged.items() if (name == STANCE) == of_stances}
-    if of_question and measure is not None:
-        judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == own}
+        judged = {name: file for name, file in judged.items() if (name == STANCE) == scores_stances}
+    if scores_question and measure is not None:
+        judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
     chosen = replace(chosen, qrels=judged)
-    if of_stances and not (chosen.stances and chosen.qrels):
+    if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    return chosen if of_stances else replace(chosen, measure=own)
+    return chosen if scores_stances else replace(chosen, measure=scorer)
+
+
+def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgments]:
+    """Returns the judged dimensions of a file with other qrels for a task."""
+    path = str(qrels.absolute())
+    if chosen.rules.by_stance:  # the task's dimensions share a file
+        return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
+    if has_stances:
+        return {STANCE: Judgments(path)}
+    # A file of grades may have the name of the judged stances.
+    dimension = qrels.name if qrels.stem == STANCE else qrels.stem
+    return {dimension: Judgments(path)}
 
 
 def tasks_scored_by(
@@ -159,7 +168,8 @@ def tasks_scored_by(
         ToucheError: as ``task_scored_by``.
     """
     scored = [task_scored_by(task_id, measure, qrels) for measure in measures]
-    return [*{(task.measure, *task.qrels): task for task in scored}.values()]
+    by_measure_and_dimensions = {(task.measure, *task.qrels): task for task in scored}
+    return list(by_measure_and_dimensions.values())
 
 
 def datasets() -> list[str]:
@@ -170,20 +180,20 @@ def datasets() -> list[str]:
     return [
         task_id if name == "full" else f"{task_id}/{name}"
         for task_id, card in _cards().items()
-        for name in dict.fromkeys(["full", *_corpora(card)])
+        for name in dict.fromkeys(["full", *_corpus_names(card)])
     ]
 
 
 def is_dataset(dataset_id: str) -> bool:
     """Returns whether ``datasets`` has an id; reads at most the card of its task."""
-    task_id, name = _split(dataset_id)
+    task_id, name = _task_and_corpus(dataset_id)
     card = _card(task_id)
     if card is None:
         return False
     try:
-        return name in _read(card).corpora
+        return name in _read_once(card).corpora
     except ToucheError:  # the card has another error, which ``dataset`` reports
-        return name in ("full", *_corpora(card))
+        return name in ("full", *_corpus_names(card))
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
@@ -193,15 +203,16 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
         ToucheError: if the dataset is unknown, or the card of its task is broken.
     """
     text = dataset_id if isinstance(dataset_id, str) else ""
-    task_id, name = _split(text)
-    if _card(task_id) and name in task(task_id).corpora:
-        whole, corpus = task(task_id), task(task_id).corpora[name]
-        part = replace(whole, only_topics=corpus.topics)
-        return (part if corpus.topics else whole), corpus
-    raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
+    task_id, name = _task_and_corpus(text)
+    if _card(task_id) is None or name not in task(task_id).corpora:
+        raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
+    whole = task(task_id)
+    corpus = whole.corpora[name]
+    part = replace(whole, only_topics=corpus.topics)
+    return (part if corpus.topics else whole), corpus
 
 
-def _split(dataset_id: str) -> tuple[str, str]:
+def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
     """Returns the id of a dataset's task, and the name of the corpus in its card."""
     if _card(dataset_id):
         return dataset_id, "full"
@@ -215,8 +226,10 @@ def check_name(card: Path) -> None:
     Raises:
         InputError: if both have the same name.
     """
-    if realpath(card) in map(realpath, _of_user(card_id(card))) and card_id(card) in _shipped():
-        problem = f"a task {card_id(card)!r} ships with the project"
+    task_id = card_id(card)
+    is_of_user = realpath(card) in [realpath(other) for other in _cards_of_user(task_id)]
+    if is_of_user and task_id in _shipped():
+        problem = f"a task {task_id!r} ships with the project"
         raise InputError(card, problem, "change the name of the file and its id")
 
 
@@ -229,20 +242,20 @@ def _cards() -> dict[str, Path]:
 
 def _card(task_id: str) -> Path | None:
     """Returns the card of a task, as in ``_cards``, without a look at the others; None for an unknown id."""
-    return _shipped().get(task_id) or next(iter(_of_user(task_id)), None)
+    return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
 def _shipped() -> dict[str, Path]:
-    return _listed(_FOLDER)
+    return _cards_in(_FOLDER)
 
 
 @cache
-def _listed(folder: Path) -> dict[str, Path]:
+def _cards_in(folder: Path) -> dict[str, Path]:
     """Returns the cards in a folder whose files never change, and those of the toy collection below it."""
     return {card_id(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
 
 
-def _of_user(task_id: str) -> list[Path]:
+def _cards_of_user(task_id: str) -> list[Path]:
     """Returns the cards of a task in ``TOUCHE_DATA``, which are not in subfolders."""
     if "/" in task_id or task_id.startswith("."):
         return []
@@ -251,9 +264,10 @@ def _of_user(task_id: str) -> list[Path]:
 
 
 @cache
-def _corpora(card: Path) -> Iterable[str]:
+def _corpus_names(card: Path) -> Iterable[str]:
     """Returns the names of a card's corpora, even if the card has other errors."""
-    with suppress(ToucheError):
+    try:
         corpora = read_toml(card).get("corpora")
-        return corpora if isinstance(corpora, dict) else ()
-    return ()
+    except ToucheError:
+        return ()
+    return corpora if isinstance(corpora, dict) else ()

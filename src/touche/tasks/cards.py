@@ -1,9 +1,7 @@
 """Cards of tasks: TOML files, decoded strictly into records."""
 
-from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, field
 from msgspec.structs import asdict
@@ -26,9 +24,7 @@ from touche.tasks.records import (
     card_id,
 )
 
-_COLUMNS = {field.name for field in fields(Published)}
-_OPTIONAL = {"run": "", "evaluator": None, "qrels": None}  # columns missing in tables of stances
-_FRONT = "index"  # the gallery names each task's page by its id
+_FRONT_PAGE = "index"  # the gallery names each task's page by its id
 
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
@@ -90,6 +86,8 @@ class _Stances(Strict, frozen=True):
 
 
 class _Card(Strict, frozen=True):
+    """A card; ``Task``, ``Judgments``, ``Corpus`` and ``Rules`` describe its keys."""
+
     id: Text
     title: Text
     url: Text
@@ -139,29 +137,70 @@ def read_card(path: Path) -> Task:
     if card.id != task_id:
         problem = f"id: {card.id!r} differs from the name of the file"
         raise InputError(path, problem, f"write {task_id!r}, or rename the file")
-    if task_id.casefold() == _FRONT:
+    if task_id.casefold() == _FRONT_PAGE:
         problem = f"id: {task_id!r} is the name of the gallery's front page"
         raise InputError(path, problem, "change the name of the file and its id")
-    records = {
-        "measure": measure_of(card.measure),
-        "published": (
-            *_rows(card.published, card.measure, task=card.id),
-            *_rows(card.stance, MACRO_F1.name, task=card.id, dimension=STANCE),
-        ),
-    }
-    return Task(**{name: value for name, value in (asdict(card) | records).items() if name != "stance"})
+    attributes = asdict(card)
+    del attributes["stance"]  # its rows are in published
+    attributes["measure"] = measure_of(card.measure)
+    attributes["published"] = (*_best_first(_rows_of_rankings(card)), *_best_first(_rows_of_stances(card)))
+    return Task(**attributes)
 
 
-def _rows(tables: Iterable[_Rankings | _Stances], measure: str, **others: str) -> tuple[Published, ...]:
-    """Returns the rows of tables with the values of their table, best first."""
+def _rows_of_rankings(card: _Card) -> list[Published]:
     rows = []
-    for table in tables:
+    for table in card.published:
+        measure = str(measure_of(table.measure or card.measure))
         for row in table.runs:
-            columns: dict[str, Any] = _OPTIONAL | asdict(table) | asdict(row) | others
-            columns["measure"] = str(measure_of(columns.get("measure") or measure))
-            columns["low"], columns["high"] = columns.get("interval") or (None, None)
-            if columns["low"] is None:
-                columns["interval_note"] = ""
-            rows.append(Published(**{name: columns[name] for name in _COLUMNS & columns.keys()}))
+            low, high = row.interval or (None, None)
+            published = Published(
+                task=card.id,
+                dimension=table.dimension,
+                measure=measure,
+                team=row.team,
+                run=row.run,
+                tag=row.tag,
+                value=row.value,
+                low=low,
+                high=high,
+                baseline=row.baseline,
+                evaluator=table.evaluator,
+                qrels=table.qrels,
+                sources=table.sources,
+                interval_note=table.interval_note if row.interval else "",
+                printed=row.printed,
+                topics=table.topics,
+            )
+            rows.append(published)
+    return rows
+
+
+def _rows_of_stances(card: _Card) -> list[Published]:
+    return [
+        Published(
+            task=card.id,
+            dimension=STANCE,
+            measure=MACRO_F1.name,
+            team=row.team,
+            run="",
+            tag=row.tag,
+            value=row.value,
+            low=None,
+            high=None,
+            baseline=row.baseline,
+            evaluator=None,
+            qrels=None,
+            sources=table.sources,
+            results=row.results,
+            team_value=row.team_value,
+            team_results=row.team_results,
+        )
+        for table in card.stance
+        for row in table.runs
+    ]
+
+
+def _best_first(rows: list[Published]) -> list[Published]:
+    """Sorts the rows of each kind by descending value; kinds stay in the order of the card."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
-    return tuple(sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value)))
+    return sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value))

@@ -10,23 +10,21 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from touche.errors import ToucheError
 
-OWN = (
-    "RBP",
-    "ERR",
-)  # measures that this library computes on trec_eval's ranking, because trec_eval lacks them
-_LONGEST = 100  # characters
-_RANGES = {
+# Measures that this library computes on trec_eval's ranking, because trec_eval lacks them.
+OWN = ("RBP", "ERR")
+_MAX_NAME_LENGTH = 100  # characters
+# The least and the largest value of the parameters of measures.
+_PARAMETER_RANGES = {
     "cutoff": (1, 1000),
     "rel": (1, 1000),
     "recall": (0, 1),
     "beta": (0, 100),
     "p": (0, 0.99),
-}  # of their parameters
+}
 _LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
 _REMEDY = "write it as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR"
 
@@ -77,22 +75,22 @@ class Measure:
 
 
 MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
-QUESTIONS = (
-    "topicRelevance",
-    "argumentativeness",
-    "stanceRelevance",
-)  # about an image, by their official names
+# What the assessors answered about an image, by the official names.
+QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
 PER_STANCE = {question: Measure(f"{question}P@10", 10) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
 
 def measures_in(text: str) -> list[str]:
     """Splits a list of measures, such as ``nDCG@5,P(rel=2)@10``, at the commas outside of brackets."""
-    depth = 0
+    open_brackets = 0
     parts = [""]
     for character in text:
-        depth += (character in "({[") - (character in ")}]")
-        if character == "," and depth <= 0:
+        if character in "({[":
+            open_brackets += 1
+        elif character in ")}]":
+            open_brackets -= 1
+        if character == "," and open_brackets <= 0:
             parts.append("")
         else:
             parts[-1] += character
@@ -106,8 +104,13 @@ def parse_measures(measure: Any) -> list[str | None]:
         measure: a measure of ir_measures, its name, names as in ``nDCG@5,AP``, None, or a list of these.
     """
     passed = measure if isinstance(measure, list | tuple) else [measure]
-    names = (measures_in(str(one)) if one is not None else [None] for one in passed)
-    return [*dict.fromkeys(chain.from_iterable(names))] or [None]
+    names = list[str | None]()
+    for one in passed:
+        if one is None:
+            names.append(None)
+        else:
+            names += measures_in(str(one))
+    return list(dict.fromkeys(names)) or [None]
 
 
 @cache
@@ -138,40 +141,41 @@ def parsed(text: str) -> Any:
     Raises:
         MeasureError: if the measure is unknown.
     """
-    unreadable = MeasureError(f"measure {text[:_LONGEST]!r} is not known; {_REMEDY}")
-    if len(text) > _LONGEST:
-        raise unreadable
+    unknown = MeasureError(f"measure {text[:_MAX_NAME_LENGTH]!r} is not known; {_REMEDY}")
+    if len(text) > _MAX_NAME_LENGTH:
+        raise unknown
     try:
         with warnings.catch_warnings(action="ignore"):  # the parser warns of probable mistakes
-            measure = _of_expression(ast.parse(text, mode="eval").body)
+            measure = _measure_in(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except ModuleNotFoundError as error:
         problem = f"measure {text!r} needs ir_measures, which an image lacks"
         raise MeasureError(f"{problem}; evaluate outside of the image") from error
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        similar = _with_known_name(text)
+        similar = _with_capitals(text)
         if similar:
             raise MeasureError(f"measure {text!r} is not known; did you mean {similar}?") from error
-        raise unreadable from error
+        raise unknown from error
     return measure
 
 
-def _with_known_name(text: str) -> str:
+def _with_capitals(text: str) -> str:
     """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty without one."""
     import ir_measures  # optional: an image lacks it
 
     name = re.match(r"\w*", text)[0]  # type: ignore[index]
-    names = {known.lower(): measure.NAME for known, measure in ir_measures.measures.registry.items()}
-    known = names.get(name.lower(), name)
-    if known == name:
+    registry = ir_measures.measures.registry  # measures by their names and other names
+    proper_names = {any_name.lower(): measure.NAME for any_name, measure in registry.items()}
+    proper_name = proper_names.get(name.lower(), name)
+    if proper_name == name:
         return ""
     try:
-        return measure_of(known + text.removeprefix(name)).name
+        return measure_of(proper_name + text.removeprefix(name)).name
     except MeasureError:
         return ""
 
 
-def _of_expression(node: Any) -> Any:
+def _measure_in(node: Any) -> Any:
     """Returns the measure in ``Name``, ``Name(parameter=literal, ...)``, or either with ``@literal``."""
     import ir_measures  # optional: an image lacks it
 
@@ -196,9 +200,10 @@ def _problems(measure: Any) -> Iterator[str]:
     """Yields the reasons why trec_eval cannot compute a measure; values out of range can crash it."""
     import ir_measures  # optional: an image lacks it
 
-    for name, (least, most) in _RANGES.items():
+    for name, (least, most) in _PARAMETER_RANGES.items():
         value = measure.params.get(name, least)
-        if isinstance(value, bool) or not least <= value <= most or value != round(value, 2):
+        is_number = not isinstance(value, bool)
+        if not (is_number and least <= value <= most and value == round(value, 2)):
             digits = " with at most two digits" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{digits}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():
@@ -213,6 +218,7 @@ def _problems(measure: Any) -> Iterator[str]:
 
 def uncut(measure: Any) -> Any:
     """Returns RR for RR@k, to be computed on k results as by ``trec_eval -M k``; others unchanged."""
-    cut = measure.NAME == "RR" and not measure.params.get("judged_only")
-    others = {name: value for name, value in measure.params.items() if name != "cutoff"}
-    return type(measure)(**others) if cut else measure
+    if measure.NAME != "RR" or measure.params.get("judged_only"):
+        return measure
+    other_parameters = {name: value for name, value in measure.params.items() if name != "cutoff"}
+    return type(measure)(**other_parameters)

@@ -9,7 +9,7 @@ from pathlib import Path
 from touche.tasks.records import Published, Task, rounded
 
 _FOLDER = Path(__file__).parent / "per-topic"
-_FEWEST = 10  # values above 0 that identify a run
+_LEAST_POSITIVE_VALUES = 10  # values above 0 that are enough to identify a run
 
 
 @dataclass(frozen=True)
@@ -40,32 +40,33 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     Args:
         task: the task; a task of fewer topics has only their values.
     """
-    tables = {row.dimension: _read(f"{task.id}-{row.dimension}") for row in task.published}
-    return tuple(
-        PublishedTopic(
-            task=task.id,
-            dimension=row.dimension,
-            measure=row.measure,
-            team=row.name,
-            tag=row.tag,
-            baseline=row.baseline,
-            topic=topic,
-            value=value,
-            is_ambiguous=len(runs) > 1,
-        )
-        for row in task.published
-        for runs in [tables[row.dimension].get(row.tag, [])]
-        for values in runs
-        for topic, value in values.items()
-        if topic in task.only_topics or not task.only_topics
-    )
+    published = []
+    for row in task.published:
+        runs = _values_by_tag(task.id, row.dimension).get(row.tag, [])
+        values = [(topic, value) for run in runs for topic, value in run.items()]
+        for topic, value in values:
+            if task.only_topics and topic not in task.only_topics:
+                continue
+            record = PublishedTopic(
+                task=task.id,
+                dimension=row.dimension,
+                measure=row.measure,
+                team=row.name,
+                tag=row.tag,
+                baseline=row.baseline,
+                topic=topic,
+                value=value,
+                is_ambiguous=len(runs) > 1,
+            )
+            published.append(record)
+    return tuple(published)
 
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
     """Returns the published value of each topic of a run; a run without one has the reason instead."""
-    table = _read(f"{row.task}-{row.dimension}")
+    table = _values_by_tag(row.task, row.dimension)
     runs = table.get(row.tag, [])
-    topics = {topic for of_tag in table.values() for values in of_tag for topic in values}
+    topics = {topic for runs_with_tag in table.values() for values in runs_with_tag for topic in values}
     if not runs:
         return "no values of its topics are published"
     if len(runs) > 1:
@@ -95,9 +96,10 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
         dimension: {topic: rounded(value) for topic, value in topics.items()}
         for dimension, topics in values.items()
     }
-    if any(sum(value > 0 for value in topics.values()) < _FEWEST for topics in printed.values()):
+    numbers_above_0 = [sum(value > 0 for value in topics.values()) for topics in printed.values()]
+    if any(number < _LEAST_POSITIVE_VALUES for number in numbers_above_0):
         return []
-    runs: dict[str, dict[str, dict[str, float]]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
     for record in published_topics(task):
         if record.measure == task.measure.name and not record.is_ambiguous:
             dimensions = runs.setdefault(record.tag, {})
@@ -107,15 +109,15 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
 
 
 @cache
-def _read(name: str) -> dict[str, list[dict[str, float]]]:
-    """Returns the rows of a table by their tag; empty if there is no table."""
-    path = _FOLDER / f"{name}.tsv"
-    rows = dict[str, list[dict[str, float]]]()
+def _values_by_tag(task_id: str, dimension: str) -> dict[str, list[dict[str, float]]]:
+    """Returns the values by topic of each run with a tag, by the tag; empty if there is no table."""
+    path = _FOLDER / f"{task_id}-{dimension}.tsv"
+    runs = dict[str, list[dict[str, float]]]()
     if path.exists():
         for row in read_table(path)[1]:
             tag = row.pop("tag")
-            rows.setdefault(tag, []).append({topic: float(value) for topic, value in row.items() if value})
-    return rows
+            runs.setdefault(tag, []).append({topic: float(value) for topic, value in row.items() if value})
+    return runs
 
 
 def read_table(path: Path) -> tuple[str, list[dict[str, str]]]:

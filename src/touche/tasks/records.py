@@ -251,9 +251,9 @@ def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
         decimals: the numbers of decimals, one after another. trec_eval prints four, and tables of 2020
             rounded them again, so that 0.40348 became 0.4035 and then 0.404.
     """
-    first, *others = decimals
+    first, *later = decimals
     printed = Decimal(f"{value:.{first}f}")
-    for count in others:
+    for count in later:
         printed = printed.quantize(Decimal(1).scaleb(-count), ROUND_HALF_UP)
     return float(printed)
 

@@ -38,6 +38,7 @@ def reported_results(task_id: str) -> tuple[Reported, ...]:
     if not path.exists():
         return ()
     origin, table = read_table(path)
+    source = origin.rpartition("(")[2].rstrip(")")  # its last words are the address, in brackets
     rows = [
         Reported(
             task=task_id,
@@ -46,7 +47,7 @@ def reported_results(task_id: str) -> tuple[Reported, ...]:
             ndcg_10=float(row["nDCG@10"]),
             precision_10=float(row["P@10"]),
             unjudged_10=float(row["unjudged@10"]),
-            source=origin.rpartition("(")[2].rstrip(")"),
+            source=source,
         )
         for row in table
     ]
