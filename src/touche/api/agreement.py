@@ -64,8 +64,12 @@ def overlap(
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
     card = tasks.task(task)
-    scored = replace(card, qrels={name: file for name, file in card.qrels.items() if name != tasks.STANCE})
-    evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
+    ranked = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
+    distinct_runs = {run.path: run for run in read}  # a baseline can be one of the runs
+    scored_by = replace(card, qrels=ranked)
+    evaluated = scores.evaluate([*distinct_runs.values()], scored_by, [agreement.EVALUATOR])
     paths = [run.path for run in read]
-    records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])
+    paths_of_runs = paths[: len(originals)]
+    paths_of_baselines = paths[len(originals) :]
+    records = agreement.scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)
     return warned(Table(ScoredOverlap, tuple(records), tuple(score_warnings(evaluated))))

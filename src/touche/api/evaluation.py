@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from touche import tasks
@@ -99,11 +98,12 @@ def evaluate(
     if per_topic and not any(run.is_ranking for run in evaluated):
         raise ToucheError("stances have no topic scores; omit per-topic scores")
     kind: type[Any] = TopicScore if per_topic else Score
-    scores_of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
-    records = tuple(chain.from_iterable(scores_of_runs))
+    records = list[Any]()
+    for run in evaluated:
+        records += run.all_topic_scores if per_topic else run.scores.values()
     table = Table(
         kind=kind,
-        records=records,
+        records=tuple(records),
         warnings=warnings_by_measure(by_measure),
         notes=notes_by_measure(by_measure),
     )
@@ -189,32 +189,35 @@ def compare(
     check_choice("evaluator", evaluator, EVALUATORS)
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs have only the t-test; omit the other options")
-    named, second = with_reference(runs, reference)
-    by_measure = score(named, (task, measure, qrels), "both" if published else evaluator)
+    named_runs, reference_name = with_reference(runs, reference)
+    by_measure = score(named_runs, (task, measure, qrels), "both" if published else evaluator)
     compared = list[Any]()
-    faults = list[str]()
+    reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
         evaluations = evaluated[0].evaluations
         scorer = evaluator if evaluator in evaluations else next(iter(evaluations))  # of this measure only
-        second_run = None if second is None else run_named(second, evaluated)
+        reference_run = None if reference_name is None else run_named(reference_name, evaluated)
         if published:
             records, untested = published_comparisons(evaluated)
         else:
             records, untested = comparisons(
-                evaluated, scorer, second_run, randomisation=randomisation, bounds=bounds
+                evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
             )
-        compared += topic_differences(evaluated, scorer, second_run) if per_topic else records
-        faults += untested
+        compared += topic_differences(evaluated, scorer, reference_run) if per_topic else records
+        reasons += untested
     if not compared:
-        why = f": {faults[0]}" if faults else ""
-        of_other_task = task is not None and tasks.task(task).id in tasks_with_topics()
-        with_values = f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
-        remedy = "pass runs that share at least two scored topics"
-        if published:
-            remedy = "check that the task is the run's task" if of_other_task else with_values
-        raise ToucheError(f"nothing to compare{why}; {remedy}")
+        why = f": {reasons[0]}" if reasons else ""
+        raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
     kind: type[Any] = TopicDifference if per_topic else Comparison
-    return warned(Table(kind, tuple(compared), (*faults, *warnings_by_measure(by_measure))))
+    return warned(Table(kind, tuple(compared), (*reasons, *warnings_by_measure(by_measure))))
+
+
+def _remedy_for_no_pair(task: str | None, published: bool) -> str:
+    if not published:
+        return "pass runs that share at least two scored topics"
+    if task is not None and tasks.task(task).id in tasks_with_topics():
+        return "check that the task is the run's task"
+    return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
 
 
 def wide(
@@ -255,8 +258,9 @@ def wide(
         | mine | **0.750** | **0.500** |
     """
     check_choice("order of pairs", pairs, _PAIRS)
-    named, second = with_reference(runs, reference)
-    by_measure = score(named, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
-    table = wide_table(by_measure, second, every_two)
-    texts = (*table.warnings, *warnings_by_measure(by_measure))
-    return warned(replace(table, warnings=texts, notes=(*table.notes, *notes_by_measure(by_measure))))
+    named_runs, reference_name = with_reference(runs, reference)
+    by_measure = score(named_runs, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    table = wide_table(by_measure, reference_name, every_two)
+    warnings = (*table.warnings, *warnings_by_measure(by_measure))
+    notes = (*table.notes, *notes_by_measure(by_measure))
+    return warned(replace(table, warnings=warnings, notes=notes))

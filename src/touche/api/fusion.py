@@ -106,14 +106,15 @@ def fuse(
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
     passed_runs = [run_of(source) for source in sources]
     read = in_rankings(passed_runs)
-    doubts = tuple(fusion.task_warnings(read))
-    for text in doubts:
-        warn(text)
+    warnings = tuple(fusion.task_warnings(read))
+    for warning in warnings:
+        warn(warning)
     tuning = None
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
         fused = fusion.fused_run(read, fusion.METHODS[method], depth, weights, tag)
-        options |= {"weights": [*weights]} if weights is not None else {}
+        if weights is not None:
+            options["weights"] = [*weights]
     else:
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
@@ -123,19 +124,23 @@ def fuse(
         options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}
     fused = fused.by_topic_number()
     if folder is not None:
-        files = [*map(_file, passed, sources)]
+        files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
         _write_fused(folder, files, fused, options, team, started)
     columns = {field.name: getattr(fused, field.name) for field in fields(fused)}
-    return FusedRun(**columns, tuning=tuning, warnings=doubts)
+    return FusedRun(**columns, tuning=tuning, warnings=warnings)
 
 
 def _file(passed: AnyRun, source: Path | Run) -> Path:
-    """Returns the file of a run, also if a dictionary names it; a run in memory becomes one by its lines."""
+    """Returns the file of a run, also if a dictionary names it; a run in memory becomes one by its lines.
+
+    Args:
+        passed: the run as it was passed.
+        source: the same run after ``read_runs``.
+    """
     if not isinstance(source, Run):
         return source
-    if isinstance(passed, str | PathLike) and str(passed) != STANDARD_INPUT:
-        return Path(expanded(passed))
-    return file_in_memory(source)
+    is_named_file = isinstance(passed, str | PathLike) and str(passed) != STANDARD_INPUT
+    return Path(expanded(passed)) if is_named_file else file_in_memory(source)
 
 
 def _write_fused(

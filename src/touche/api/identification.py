@@ -34,5 +34,6 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     """
     if isinstance(run, Path):  # also standard input, which has more than its path
         return identified(run, task, mean_lengths)
-    is_file = isinstance(run, str | PathLike)
-    return identified(Path(expanded(run)) if is_file else run_of(run), task, mean_lengths)
+    if isinstance(run, str | PathLike):
+        return identified(Path(expanded(run)), task, mean_lengths)
+    return identified(run_of(run), task, mean_lengths)

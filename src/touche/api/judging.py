@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 _LINE = re.compile(rb"\S+ \S+ [0-9]+ [0-9]+\.[0-9]{6}\n")  # as ``to_judge`` writes it
-_LONGEST_LINE = 1 << 14  # bytes; a line has two ids
+_MAX_LINE_BYTES = 1 << 14  # a line has two ids
 
 
 def to_judge(
@@ -72,7 +71,7 @@ def to_judge(
     if len(by_measure) > 1:
         raise ToucheError("documents to judge are those of one measure; pass only one")
     rankings = [run for run in by_measure[0] if run.is_ranking]
-    merged = dict[tuple[str, str], ToJudge]()
+    merged = dict[tuple[str, str], ToJudge]()  # by topic and document
     notes = list[str]()
     for dimension, ranked in group_by(rankings, lambda run: run.dimension).items():
         rows = judging.to_judge(ranked, evaluator)
@@ -98,9 +97,9 @@ def _check_overwriting(path: Path) -> None:
         raise InputError(path, "not the name of a file", "pass the name of a new file")
     if path.is_file():
         with path.open("rb") as file:  # not as an input, because inputs are never overwritten
-            is_list = all(map(_LINE.fullmatch, iter(partial(file.readline, _LONGEST_LINE), b"")))
-        if not is_list:
-            raise InputError(path, "the file has other content", "choose a new name")
+            while line := file.readline(_MAX_LINE_BYTES):
+                if not _LINE.fullmatch(line):
+                    raise InputError(path, "the file has other content", "choose a new name")
 
 
 def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Sequence[ToJudge]) -> str:

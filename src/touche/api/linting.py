@@ -41,12 +41,13 @@ def lint(
         True
     """
     paths = [file_in_memory(run) if isinstance(run, Run) else run for run in read_runs(runs, checks=False)]
-    by_run = teams_of_runs(paths, teams)
-    findings, notes = linted(paths, *tasks.dataset(task), by_run)
+    team_of_run = teams_of_runs(paths, teams)
+    card, corpus = tasks.dataset(task)
+    findings, notes = linted(paths, card, corpus, team_of_run)
     return Findings(
         kind=Finding,
         records=tuple(findings),
         notes=tuple(notes),
         runs=len(paths),
-        teams=tuple(by_run[path] for path in paths) if by_run else (),
+        teams=tuple(team_of_run[path] for path in paths) if team_of_run else (),
     )

@@ -14,7 +14,7 @@ from touche.baselines.loader import baseline_folder, load, names
 from touche.data.checking import check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.leaderboard import levels, rank, shortlist
+from touche.evaluation.leaderboard import Level, levels, rank, shortlist
 from touche.io.grouping import group_by
 from touche.io.identifiers import as_path, baseline_names, name_or_path
 from touche.io.inputs import keeping_inputs
@@ -206,22 +206,24 @@ def list_baselines(
 
 
 def _listed_baseline(name: str) -> ListedBaseline:
-    baseline = declared(name) or load(name)
+    baseline = declared(name) or load(name)  # the code runs only if its options cannot be read otherwise
     helps = baseline.option_help
+    options = [_option(option, helps.get(option.name, "")) for option in baseline.options.values()]
     return ListedBaseline(
         name=baseline.name,
         description=baseline.description,
         extra=extra_in_dockerfile(name),
-        options=tuple(_option(option, helps.get(name, "")) for name, option in baseline.options.items()),
+        options=tuple(options),
     )
 
 
 def _option(option: Parameter, help: str) -> BaselineOption:
+    has_choices = get_origin(option.annotation) is Literal
     return BaselineOption(
         name=option.name,
         type=type(option.default).__name__,
         default=option.default,
-        choices=get_args(option.annotation) if get_origin(option.annotation) is Literal else (),
+        choices=get_args(option.annotation) if has_choices else (),
         help=help,
     )
 
@@ -253,13 +255,14 @@ def published(task: str | None = None) -> PublishedResults:
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
+    """Yields the published results of a task in the order of its card; ranks are those within a kind."""
     by_kind = group_by(task.published, lambda row: row.kind)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
-    level_of = {
-        row: level for rows in by_kind.values() for row, level in zip(rows, levels(rows), strict=True)
-    }
+    level_of_row = dict[Published, Level]()
+    for rows in by_kind.values():
+        level_of_row |= zip(rows, levels(rows), strict=True)
     for row in task.published:
-        level = level_of[row]
+        level = level_of_row[row]
         score = None if row.dimension == STANCE else rerun_of(row, scores)
         yield PublishedResult(
             **vars(row),
@@ -306,8 +309,11 @@ def published_topics(
     teams = dict.fromkeys(value.team for value in values)
     if team is not None and team not in teams:
         raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
-    chosen = (value for value in values if team in (None, value.team))
-    return Table(PublishedTopic, tuple(value for value in chosen if value.baseline or not only_baselines))
+    if team is not None:
+        values = tuple(value for value in values if value.team == team)
+    if only_baselines:
+        values = tuple(value for value in values if value.baseline)
+    return Table(PublishedTopic, values)
 
 
 def reported(task: str) -> Table[Reported]:
@@ -356,6 +362,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
 
 
 def _checked(card: Path) -> CheckedCard:
+    """Checks a card, and the files that it names if the card itself has no problem."""
     try:
         task = read_card(card)
         tasks.check_name(card)

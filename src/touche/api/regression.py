@@ -76,14 +76,15 @@ def regress(
     """
     check_choice("runner", runner, RUNNERS)
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
-    records, results, folder, table, reruns = (
+    json_file, junit_file, folder, markdown_file, log_of_reruns = (
         optional_path("output", path) for path in (output, junit, report, summary, record)
     )
-    for file in (records, results, reruns):
-        if file and not file.parent.is_dir():
+    files = [file for file in (json_file, junit_file, log_of_reruns) if file]
+    for file in files:
+        if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
-    check_outputs([file for file in (records, results, reruns) if file])
-    _check_log(reruns, by)
+    check_outputs(files)
+    _check_log(log_of_reruns, by)
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
@@ -93,37 +94,31 @@ def regress(
     keep = folder / "runs" if folder else None
     for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
-        if records:
-            write_whole(records, to_json(outcomes))  # so that an interrupted job leaves its results
-        if reruns:
-            append_to_log(reruns, logged_scores([outcome], by))
+        if json_file:
+            write_whole(json_file, to_json(outcomes))  # so that an interrupted job leaves its results
+        if log_of_reruns:
+            append_to_log(log_of_reruns, logged_scores([outcome], by))
     if update:
         outcomes = running.update(outcomes, log)
-    _write(outcomes, records, results, table)
+    if json_file:
+        write_whole(json_file, to_json(outcomes))  # also without an outcome, and with updated values
+    if junit_file:
+        write_whole(junit_file, to_junit(outcomes))
+    if markdown_file:
+        with markdown_file.open("a", encoding="utf-8") as opened:
+            opened.write(markdown(outcomes))
     page = _regression_page(outcomes, folder, runner, command) if folder else None
     return Regression(Outcome, tuple(outcomes), page=page)
 
 
 def _check_log(log: Path | None, by: str) -> None:
+    """Checks that a log of reruns can be read, and the name of who reran the baselines."""
     if by and not log:
         raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
     if by and not (by.strip() and by.isprintable()):
         raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
     if log:
         read_log(log)
-
-
-def _write(
-    outcomes: Sequence[Outcome], records: Path | None, results: Path | None, table: Path | None
-) -> None:
-    """Writes outcomes as JSON and as JUnit XML, and adds them as Markdown to a table's file."""
-    if records:
-        write_whole(records, to_json(outcomes))
-    if results:
-        write_whole(results, to_junit(outcomes))
-    if table:
-        with table.open("a", encoding="utf-8") as file:
-            file.write(markdown(outcomes))
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:

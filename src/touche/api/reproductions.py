@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from touche import tasks
 from touche.baselines.loader import names
 from touche.data.places import shipped
+from touche.io.grouping import group_by
 from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED
@@ -87,39 +88,40 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
         >>> first.baseline, first.dimension, first.published
         ('argsrank', 'relevance', 0.356)
     """
-    only = None if task is None else tasks.task(task).id
+    task_id = None if task is None else tasks.task(task).id
     root = shipped()
     log = read_log(root / "baselines" / LOG_FILE) if root else []
-    listed = [record for name in names() for record in _of_baseline(name, log)]
-    records = [record for record in listed if only in (None, record.dataset)]
+    records = [record for name in names() for record in _reproductions(name, log)]
+    if task_id is not None:
+        records = [record for record in records if record.dataset == task_id]
     return Table(Reproduction, tuple(records), notes=tuple(_notes(records)))
 
 
 def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
     """Yields how many published values of topics each baseline reproduced on a dataset."""
-    rows: dict[tuple[str, str], list[LoggedScore]] = {}
-    for record in records:
-        if record.on_topics:
-            rows.setdefault((record.command, record.on_topics.dataset), []).append(record.on_topics)
-    for (command, dataset), of_dimensions in rows.items():
-        reproduced = sum(row.reproduced or 0 for row in of_dimensions)
-        total = sum(row.topics or 0 for row in of_dimensions)
+    rows = [record.on_topics for record in records if record.on_topics]  # one for each dimension
+    by_run = group_by(rows, lambda row: (row.baseline, row.dataset))
+    for (command, dataset), dimensions in by_run.items():
+        reproduced = sum(row.reproduced or 0 for row in dimensions)
+        total = sum(row.topics or 0 for row in dimensions)
         yield f"{command} reproduced {reproduced} of {total} published topic values on {dataset}"
 
 
-def _of_baseline(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
+def _reproductions(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
+    """Returns the published values of a baseline; for a task without one, its first score on the sample."""
     scores = [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore) and entry.reruns]
     published = [entry for entry in scores if entry.kind == PUBLISHED]
     samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith(f"/{_SAMPLE}")]
     records = []
     for entry in published:
-        same = [sample for sample in samples if _subject(sample) == _subject(entry)]
+        samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
+        same = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
         records.append(_reproduction(entry, same[0] if same else None, log))
-    compared = {record.dataset for record in records}
+    tasks_in_records = {record.dataset for record in records}
     for sample in samples:
-        task = _task(sample)
-        if task not in compared:
-            compared.add(task)
+        task_id = _task_id(sample)
+        if task_id not in tasks_in_records:
+            tasks_in_records.add(task_id)
             records.append(_reproduction(sample, sample, log))
     return sorted(records, key=lambda record: (record.dataset, record.command))
 
@@ -127,17 +129,20 @@ def _of_baseline(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
 def _reproduction(
     entry: ExpectedScore, sample: ExpectedScore | None, log: Iterable[LoggedScore]
 ) -> Reproduction:
-    task = tasks.task(_task(entry))
+    """Returns the reruns of an entry, and those of the entry of the same value on the sample."""
+    task = tasks.task(_task_id(entry))
     is_published = entry.kind == PUBLISHED
-    same = (entry.command, *entry.names)
-    reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == same]
+    reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
     topics = [row for row in reruns if row.topics and row.topics == row.reproduced]
     on_topics = [row for row in topics if row.dataset.partition("/")[0] == task.id and is_published]
     on_corpus = _last_green(entry, whole)
-    missing = _NO_CORPUS if is_published else _NOT_PUBLISHED
-    if whole:
-        missing = "" if on_corpus else f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
+    if on_corpus:
+        missing = ""
+    elif whole:
+        missing = f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
+    else:
+        missing = _NO_CORPUS if is_published else _NOT_PUBLISHED
     return Reproduction(
         baseline=entry.baseline,
         command=entry.command,
@@ -158,12 +163,13 @@ def _reproduction(
     )
 
 
-def _subject(entry: ExpectedScore) -> tuple[str, ...]:
-    """Returns what two entries on datasets of one task have in common if they measure the same."""
-    return (_task(entry), entry.command, *entry.names)
+def _key(entry: ExpectedScore) -> tuple[str, str, str]:
+    """Returns what an entry has in common with rows of the log, and with entries on other datasets."""
+    value_name, evaluator = entry.names
+    return entry.command, value_name, evaluator
 
 
-def _task(entry: ExpectedScore) -> str:
+def _task_id(entry: ExpectedScore) -> str:
     return tasks.dataset(entry.dataset)[0].id
 
 

@@ -101,23 +101,25 @@ def _lines(
 ) -> dict[str, str]:
     """Returns the lines of each topic in a run."""
     lines: dict[str, str] = {}
-    ranked_stances: dict[str, set[str]] = {}  # of each topic; empty for a ranking without one
+    ranked_stances: dict[str, set[str]] = {}  # of each topic; "" for a ranking without a stance
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
-        stances: dict[str, str] = {}
+        stances: dict[str, str] = {}  # by document
         ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
-        stance = {stances.get(document, "") for document, _ in ranked}  # empty without documents
-        if len(stance) > 1:  # a ranking with several stances counts as one without
-            stance = {""}
+        stances_of_documents = {stances.get(document, "") for document, _ in ranked}
+        # A ranking with several stances counts as one without a stance.
+        stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
         # Several rankings of a topic need a different stance each.
-        is_repeated = bool(earlier and stance) and (stance <= earlier or "" in earlier | stance)
+        has_new_stance = stance != "" and stance not in earlier and "" not in earlier
+        is_repeated = bool(ranked) and bool(earlier) and not has_new_stance
         if topic.number not in topics or is_repeated:
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
-        earlier |= stance
+        if ranked:
+            earlier.add(stance)
         candidates = topics[topic.number].candidates
         for document, _ in ranked:
             if candidates is not None and document not in candidates:

@@ -69,7 +69,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
     collection = {
-        "name": dataset or _dataset(paths) or _name_of_folder(paths),
+        "name": dataset or _dataset_id(paths) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     return {"test collection": collection, **_describe_statistics(statistics)}
@@ -82,7 +82,7 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
         paths: the runs.
         statistics: the file with the statistics that they used, or None.
     """
-    name = _dataset() or "not known"
+    name = _dataset_id() or "not known"
     return {
         "test collection": {"name": name},
         "runs": _describe_files(paths),
@@ -92,19 +92,26 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
 
 def name_of_input(folder: Path) -> str:
     """Returns the name of the collection in an input directory, as ``data_of_files`` does."""
-    return _dataset([folder / "topics"]) or folder.resolve().name
+    return _dataset_id([folder / "topics"]) or folder.resolve().name
 
 
-def _dataset(paths: Sequence[Path] = ()) -> str:
-    """Returns the id of the dataset if the sandbox, TIRA or its metadata.json names it, else ""."""
+def _dataset_id(paths: Sequence[Path] = ()) -> str:
+    """Returns the id of the dataset that the sandbox, TIRA or its metadata.json names; else an empty text.
+
+    Args:
+        paths: the topics first.
+    """
+    id_of_sandbox = os.environ.get(DATASET_VARIABLE, "")
+    if id_of_sandbox:
+        return id_of_sandbox
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    named = os.environ.get(DATASET_VARIABLE) or ("" if tira_id == "id" else tira_id)
-    return named or _dataset_in_metadata_file(paths)
+    if tira_id not in ("", "id"):
+        return tira_id
+    return _dataset_id_in_file(paths[0].parent / "metadata.json") if paths else ""
 
 
-def _dataset_in_metadata_file(paths: Sequence[Path]) -> str:
-    """Returns the id of the dataset in TIRA's metadata.json next to the topics; else an empty text."""
-    metadata_file = paths[0].parent / "metadata.json" if paths else Path()
+def _dataset_id_in_file(metadata_file: Path) -> str:
+    """Returns the id of the dataset in TIRA's metadata.json; else an empty text."""
     try:
         with metadata_file.open("rb") as file:
             # The json module can exceed the stack of a thread that runs Java.
@@ -190,7 +197,7 @@ def statistics_digest(metadata: Path) -> str | None:
     Raises:
         InputError: if the metadata cannot be read, or is not YAML, or is too large.
     """
-    return _value(_read(metadata), "data", STATISTICS, "md5")
+    return _text_in(_read_metadata(metadata), "data", STATISTICS, "md5")
 
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
@@ -199,10 +206,10 @@ def origin_of_run(metadata: Path) -> tuple[str, str, str]:
     Raises:
         InputError: if the metadata cannot be read, or is not YAML, or is too large.
     """
-    record = _read(metadata)
-    name = _value(record, "method", "name")
-    commit = _value(record, "implementation", "source", "commit")
-    digest = _value(record, "implementation", "image", "content digest")
+    record = _read_metadata(metadata)
+    name = _text_in(record, "method", "name")
+    commit = _text_in(record, "implementation", "source", "commit")
+    digest = _text_in(record, "implementation", "image", "content digest")
     return name or "", commit or "unknown", digest or ""
 
 
@@ -212,16 +219,16 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
     Raises:
         InputError: if the metadata cannot be read, or is not YAML, or is too large.
     """
-    record = _read(metadata)
-    name = _value(record, "data", "test collection", "name")
+    record = _read_metadata(metadata)
+    name = _text_in(record, "data", "test collection", "name")
     try:
         files = record["data"]["test collection"]["files"]
     except (KeyError, TypeError):
         files = None
-    return name or "", [*map(str, files)] if isinstance(files, dict) else []
+    return name or "", list(files) if isinstance(files, dict) else []
 
 
-def _read(metadata: Path) -> Any:
+def _read_metadata(metadata: Path) -> Any:
     """Reads untrusted metadata: all values stay texts, and its size limits time and memory.
 
     The result is None if there is no metadata.
@@ -244,8 +251,11 @@ def _read(metadata: Path) -> Any:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
 
 
-def _value(record: Any, *keys: str) -> str | None:
-    """Returns a text in a record, or None if it is missing; a list with aliases may have gigabytes."""
+def _text_in(record: Any, *keys: str) -> str | None:
+    """Returns the text under nested keys, or None if it is missing or not a text.
+
+    Only texts are safe to print: a list with aliases may have gigabytes.
+    """
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None
     return record if isinstance(record, str) else None
@@ -266,8 +276,9 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     by_suffix: dict[str, list[Path]] = {}
     for path in files:
         if path.is_dir():  # of images, each with several small files
-            inside = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
-            described[f"{path.name}/"] = _describe_by_list(inside, [file.lstat().st_size for file in inside])
+            contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
+            sizes = [file.lstat().st_size for file in contents]
+            described[f"{path.name}/"] = _describe_by_list(contents, sizes)
             continue
         by_suffix.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
     for suffix, paths in by_suffix.items():
@@ -300,6 +311,7 @@ def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, 
 
 
 def _platform(modules: Collection[str]) -> dict[str, Any]:
+    """Describes the machine, and the packages that the run imported and that can change its scores."""
     imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
     libraries = sorted({_package_with_version(module) for module in imported} - {""})
     return {
