@@ -100,13 +100,7 @@ def regress(
             append_to_log(log_of_reruns, logged_scores([outcome], by))
     if update:
         outcomes = running.update(outcomes, log)
-    if json_file:
-        write_whole(json_file, to_json(outcomes))  # also without an outcome, and with updated values
-    if junit_file:
-        write_whole(junit_file, to_junit(outcomes))
-    if markdown_file:
-        with markdown_file.open("a", encoding="utf-8") as opened:
-            opened.write(markdown(outcomes))
+    _write_files(outcomes, json_file, junit_file, markdown_file)
     page = _regression_page(outcomes, folder, runner, command) if folder else None
     return Regression(Outcome, tuple(outcomes), page=page)
 
@@ -119,6 +113,19 @@ def _check_log(log: Path | None, by: str) -> None:
         raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
     if log:
         read_log(log)
+
+
+def _write_files(
+    outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path | None, markdown_file: Path | None
+) -> None:
+    """Writes all outcomes as JSON and as JUnit XML, and appends them as Markdown."""
+    if json_file:
+        write_whole(json_file, to_json(outcomes))
+    if junit_file:
+        write_whole(junit_file, to_junit(outcomes))
+    if markdown_file:
+        with markdown_file.open("a", encoding="utf-8") as file:
+            file.write(markdown(outcomes))
 
 
 def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
