@@ -93,7 +93,7 @@ def evaluate(
         ('mine', 'RR', 0.75)
     """
     check_choice("order of pairs", pairs, _PAIRS)
-    by_measure = score(read_runs(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    by_measure = score(read_runs(runs), task, measure, qrels, evaluator, any_order=pairs == "any-order")
     evaluated = [run for group in by_measure for run in group]
     if per_topic and not any(run.is_ranking for run in evaluated):
         raise ToucheError("stances have no topic scores; omit per-topic scores")
@@ -190,7 +190,7 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs have only the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    by_measure = score(named_runs, (task, measure, qrels), "both" if published else evaluator)
+    by_measure = score(named_runs, task, measure, qrels, "both" if published else evaluator)
     compared = list[Any]()
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
@@ -259,7 +259,7 @@ def wide(
     """
     check_choice("order of pairs", pairs, _PAIRS)
     named_runs, reference_name = with_reference(runs, reference)
-    by_measure = score(named_runs, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    by_measure = score(named_runs, task, measure, qrels, evaluator, any_order=pairs == "any-order")
     table = wide_table(by_measure, reference_name, every_two)
     warnings = (*table.warnings, *warnings_by_measure(by_measure))
     notes = (*table.notes, *notes_by_measure(by_measure))

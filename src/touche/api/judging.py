@@ -67,7 +67,7 @@ def to_judge(
     if path is not None:
         check_outputs([path])
         _check_overwriting(path)
-    by_measure = score(read_runs(runs), (task, measure, qrels), evaluator)
+    by_measure = score(read_runs(runs), task, measure, qrels, evaluator)
     if len(by_measure) > 1:
         raise ToucheError("documents to judge are those of one measure; pass only one")
     rankings = [run for run in by_measure[0] if run.is_ranking]

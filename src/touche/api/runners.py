@@ -199,9 +199,11 @@ def write_run(
     if in_memory and not (replace_dataset and runner == HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
     source = "" if in_memory else dataset_name(dataset)
-    if not (source or in_memory) or not name_or_path("output", output):
+    has_input = source != "" or in_memory
+    if not has_input or not name_or_path("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
-    if topics is not None and not (in_memory or _ADDRESS.match(source)):
+    is_address = _ADDRESS.match(source)
+    if topics is not None and not in_memory and not is_address:
         raise ToucheError(
             f"the dataset {source} has its own topics; pass topics and documents, or omit topics"
         )
@@ -264,6 +266,7 @@ def _write_in_sandbox(
     limits: Limits,
     log: Callable[[str], None],
 ) -> WrittenRun:
+    """Runs the image of a baseline; ``texts`` are tag and team, each empty if it was not passed."""
     from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
 
     without_effect = [
@@ -280,8 +283,9 @@ def _write_in_sandbox(
         raise ToucheError(f"{ranker.name} is a function without an image; pass the name of a baseline")
     places.check_exists(settings.dataset)
     values = ranker.changed(checked(ranker.options, options))
-    words = as_arguments(values | {name: text for name, text in texts.items() if text})
-    job = Job(baseline=ranker.typed, arguments=words, input=settings.dataset, output=settings.output)
+    passed_texts = {name: text for name, text in texts.items() if text}
+    arguments = as_arguments(values | passed_texts)
+    job = Job(baseline=ranker.typed, arguments=arguments, input=settings.dataset, output=settings.output)
     usage = RUNNERS[settings.runner](job, limits, log)
     return WrittenRun(
         baseline=job.name,
@@ -300,6 +304,7 @@ def _write(
     team: str,
     log: Callable[[str], None],
 ) -> WrittenRun:
+    """Runs a baseline in this process or on Spark."""
     started = time.monotonic()
     if settings.statistics:  # before an earlier run is overwritten
         settings = replace(settings, statistics=_statistics_file(ranker, settings.statistics))
@@ -307,23 +312,23 @@ def _write(
     with open_input(ranker, settings) as collection:
         runs = Runs(ranker, collection, team)
         log(f"{ranker.name}: {collection.description}")
-        line = _about_statistics(runs.source)
-        if line:
-            log(f"{ranker.name}: {line}")
+        about_statistics = _about_statistics(runs.source)
+        if about_statistics:
+            log(f"{ranker.name}: {about_statistics}")
         without_hits = runs.write(settings.output, options, tag)
-    doubts = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
+    warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
     if ranker.folder and ranker.name in names() and not ranker.is_shipped and not tag:
         problem = f"{ranker.typed} is not the shipped baseline, but its runs get the same tag"
-        doubts.insert(0, f"{problem}; rename the folder")
-    for text in doubts:
-        warn(f"{ranker.name}: {text}")
+        warnings.insert(0, f"{problem}; rename the folder")
+    for warning in warnings:
+        warn(f"{ranker.name}: {warning}")
     return WrittenRun(
         baseline=ranker.name,
         path=settings.output / RUN_FILE,
         seconds=time.monotonic() - started,
         runner=settings.runner,
         without_hits=tuple(without_hits),
-        warnings=tuple(doubts),
+        warnings=tuple(warnings),
     )
 
 
@@ -353,6 +358,7 @@ def _about_statistics(source: Input) -> str:
 
 @contextmanager
 def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
+    """Opens the input in this process, which reads no addresses."""
     addresses = [name for name in (settings.dataset, settings.keep_fields or "") if _ADDRESS.match(name)]
     if addresses:
         raise ToucheError(f"{addresses[0]}: only Spark opens addresses; add --runner spark, or pass a folder")
@@ -392,6 +398,7 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
 
 
 def _opened(baseline: Baseline, settings: _Settings) -> Input:
+    """Opens documents in memory, an input directory or a dataset."""
     if settings.documents is not None:
         topics = topics_in(settings.topics)
         documents = documents_in(settings.documents)

@@ -22,12 +22,26 @@ _T = TypeVar("_T")
 
 
 def score(
-    runs: Sequence[Path | Run], scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
+    runs: Sequence[Path | Run],
+    task: str | None,
+    measure: Any,
+    qrels: AnyQrels,
+    evaluator: str,
+    any_order: bool = False,
 ) -> list[list[Evaluated]]:
-    """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
+    """Evaluates runs by each measure; qrels without a file are written to a temporary file.
+
+    Args:
+        runs: the runs, with different names.
+        task, measure, qrels: as for ``touche.evaluate``.
+        evaluator: an evaluator, or ``both``.
+        any_order: whether to add a score that also counts pairs judged in the other order.
+
+    Returns:
+        For each measure, the evaluated runs in every dimension.
+    """
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     evaluators = [] if evaluator == "both" else [evaluator]
-    task, measure, qrels = scored_by
     with file_of_qrels(qrels) as path:
         scored = tasks.tasks_scored_by(task, parse_measures(measure), path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
@@ -67,11 +81,12 @@ def reference_name(
         return None
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     if isinstance(reference, str | PathLike):
-        text = expanded(reference)
-        files = [
-            resolved(expanded(source)) if isinstance(source, str | PathLike) else None for source in sources
-        ]
-        return paths[files.index(resolved(text))] if resolved(text) in files else text
+        name = expanded(reference)
+        for source, path in zip(sources, paths, strict=True):
+            is_file = isinstance(source, str | PathLike)
+            if is_file and resolved(expanded(source)) == resolved(name):
+                return path
+        return name  # perhaps a tag
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
             return path
@@ -84,13 +99,17 @@ def reference_name(
 
 
 def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    """Returns the warnings about the scores of all measures, each once."""
     return tuple(dict.fromkeys(text for group in by_measure for text in score_warnings(group)))
 
 
 def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    notes = dict.fromkeys(text for group in by_measure for text in score_notes(group))
+    """Returns the notes on the scores of all measures, each once, and then that on the task's results."""
+    notes = [text for group in by_measure for text in score_notes(group)]
     task = by_measure[0][0].task
-    return (*notes, *([f"{task.id}: {task.results_note}"] if task.results_note else []))
+    if task.results_note:
+        notes.append(f"{task.id}: {task.results_note}")
+    return tuple(dict.fromkeys(notes))
 
 
 def warned(result: _T) -> _T:

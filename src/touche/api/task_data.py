@@ -95,8 +95,8 @@ def task_of_run(run: Path) -> str:
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):
         return name
-    by_topics = [id for id, card in tasks.all_tasks().items() if card.topics in files]
-    return by_topics[0] if len(by_topics) == 1 else ""
+    tasks_with_topics = [id for id, card in tasks.all_tasks().items() if card.topics in files]
+    return tasks_with_topics[0] if len(tasks_with_topics) == 1 else ""
 
 
 def task(id: str) -> TaskData:
