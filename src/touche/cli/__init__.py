@@ -23,7 +23,7 @@ UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first
 MORE = tuple("sweep fuse join overlap identify lint regress tasks data images completion".split())
 VARIABLE = "_TOUCHE_COMPLETE"  # the environment variable of shell completion
-_SENTENCE = 200  # characters; the first sentence of a help is never cut
+_MAX_SENTENCE = 200  # characters; the first sentence of a help is never cut
 
 
 class Teaching(Group):
@@ -49,7 +49,7 @@ class Teaching(Group):
             with formatter.section(title):
                 for name in names:
                     command = _declared(name)
-                    formatter.write_dl([(name.ljust(width), command.get_short_help_str(_SENTENCE))])
+                    formatter.write_dl([(name.ljust(width), command.get_short_help_str(_MAX_SENTENCE))])
                     if names == FIRST:
                         formatter.write(indent(f"{command.example}\n", "    "))
 
@@ -120,11 +120,13 @@ class _Stopped(SystemExit):
 
 
 def _stop(number: int, frame: Any) -> None:
+    """Raises a signal as an exception; the exit code of a shell is 128 plus its number."""
     signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     raise _Stopped(128 + number)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:
+    """Prints an error and exits; with --verbose, also prints the traceback if ``traced`` is set."""
     say(f"touche: {' '.join(message.split())}")
     if traced and logging.getLogger("touche").isEnabledFor(logging.DEBUG):
         traceback.print_exc()

@@ -47,18 +47,20 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
     placeholder = " ".join(filter(str.isupper, usage.split())) or None
     values = list(choices)
     if values:
-        settings = {"type": click.Choice(values), "default": values[0]} | settings
+        settings.setdefault("type", click.Choice(values))
+        settings.setdefault("default", values[0])
     if placeholder in ("FILE", "DIR"):
-        settings = {"type": PATH} | settings
+        settings.setdefault("type", PATH)
     if placeholder is None and "type" not in settings:
-        settings = {"is_flag": True} | settings
+        settings.setdefault("is_flag", True)
     return Option(names, help=help, metavar=placeholder, **settings)
 
 
 def argument(name: str, usage: str, **settings: Any) -> click.Argument:
     """Creates an argument from a usage line: ``RUN`` is required, ``[RUN...]`` takes any number of values."""
-    count = -1 if "..." in usage else 1
-    return click.Argument([name], nargs=count, required=usage[0] != "[", metavar=usage, **settings)
+    count = -1 if "..." in usage else 1  # -1 is any number in click
+    is_required = not usage.startswith("[")
+    return click.Argument([name], nargs=count, required=is_required, metavar=usage, **settings)
 
 
 def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> None:
@@ -90,8 +92,8 @@ class Command(click.Command):
         self.example = example
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *own, help_option = super().get_params(ctx)
-        return [*own, *_LEVELS, help_option]
+        *own_params, help_option = super().get_params(ctx)
+        return [*own_params, *_LEVELS, help_option]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -150,7 +152,8 @@ class Ids(click.ParamType[str]):
         names = ", ".join(self._named())
         if not names:  # as in an image
             return "Name a folder."
-        return f"Choose among {names}{', or name a folder' if self._folders else ''}."
+        alternative = ", or name a folder" if self._folders else ""
+        return f"Choose among {names}{alternative}."
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

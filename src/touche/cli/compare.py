@@ -27,6 +27,7 @@ from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 
 
@@ -77,7 +78,8 @@ def compare(
         sheets = [_topics(table)]
     else:
         columns = _BOUNDS if bounds else []
-        sheets = [_comparisons(of_measure, columns) for of_measure in _by_measure(table)]
+        by_measure = group_by(table, lambda row: row.measure)
+        sheets = [_comparisons(rows, columns) for rows in by_measure.values()]
     render(table, style, sheets)
     warn(*table.warnings)
 
@@ -121,10 +123,10 @@ _COUNTS = [
 
 
 def _topics(differences: Sequence[TopicDifference]) -> Sheet:
-    several = len({row.measure for row in differences}) > 1
+    measures = {row.measure for row in differences}
     columns = [
         *_PAIR,
-        *([Column("measure", "measure")] if several else []),
+        *([Column("measure", "measure")] if len(measures) > 1 else []),
         Column("topic", "topic"),
         Column("A - B", "difference", signed),
         Column("A", "value_a", three_decimals),
@@ -132,11 +134,6 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
         Column("title", "title"),
     ]
     return Sheet(columns, differences)
-
-
-def _by_measure(compared: Sequence[Comparison]) -> list[list[Comparison]]:
-    measures = dict.fromkeys(row.measure for row in compared)
-    return [[row for row in compared if row.measure == measure] for measure in measures]
 
 
 def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:

@@ -1,8 +1,6 @@
 """touche data list | fetch | verify | convert"""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 
 import click
@@ -16,6 +14,7 @@ from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
 from touche.data.remedies import in_bytes
 from touche.errors import ToucheError
+from touche.io.grouping import group_by
 from touche.io.progress import say
 
 
@@ -36,13 +35,17 @@ def list_(datasets: Sequence[str], style: str) -> None:
 
 def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
     """Yields a table for each publication."""
-    for (title, page, licence), group in groupby(files, attrgetter("title", "page", "licence")):
+    by_publication = group_by(files, lambda file: (file.title, file.page, file.licence))
+    for (title, page, licence), files_of_publication in by_publication.items():
         above = [f"{title}, {page}, licence: {licence}"]
-        yield Sheet(_FILES, group, above=above, colours={"yes": GOOD, "no": DOUBTFUL})
+        yield Sheet(_FILES, files_of_publication, above=above, colours={"yes": GOOD, "no": DOUBTFUL})
 
 
 def _md5(file: OfficialFile) -> str | None:
-    return f"{file.md5}*" if file.in_archive else file.md5 or None
+    """Returns the cell of a file's md5, or that of its archive with a star; None without one."""
+    if file.in_archive:
+        return f"{file.md5}*"
+    return file.md5 or None
 
 
 _FILES = [
@@ -89,7 +92,8 @@ def fetch_(
     for status in statuses:
         if status.problem:
             say(f"error: {status.problem}")
-    if problem := official.problem_with(statuses):
+    problem = official.problem_with(statuses)
+    if problem:
         raise ToucheError(problem)
 
 
@@ -128,5 +132,7 @@ def convert_(dataset: str, output: Path) -> None:
 
 
 def _say(status: Status) -> None:
-    if status.word not in (FAILED, NOT_PUBLISHED):  # these are reported at the end
-        click.echo(f"{status.path}: {status.word}{f' ({status.remark})' if status.remark else ''}")
+    if status.word in (FAILED, NOT_PUBLISHED):  # these are reported at the end
+        return
+    remark = f" ({status.remark})" if status.remark else ""
+    click.echo(f"{status.path}: {status.word}{remark}")

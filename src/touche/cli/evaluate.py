@@ -72,9 +72,9 @@ def evaluate(
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    order = "trec_eval" if evaluator == "both" else evaluator
-    judging = {"evaluator": order, "output": to_judge, "measure": measures, **scoring}
-    next_documents = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
+    ordering_evaluator = "trec_eval" if evaluator == "both" else evaluator
+    judging = {"evaluator": ordering_evaluator, "output": to_judge, "measure": measures, **scoring}
+    documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
@@ -84,8 +84,8 @@ def evaluate(
         table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
         render(table, style, _sheets(table, _BOUNDS if bounds else []))
         explain(table, style)
-    if next_documents is not None:
-        explain(next_documents, style)
+    if documents_to_judge is not None:
+        explain(documents_to_judge, style)
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]

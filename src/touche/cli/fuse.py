@@ -22,10 +22,16 @@ _NO_TUNING = "none"
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> list[float] | None:
     """Reads weights such as 0.7,0.3."""
-    numbers = [decimal(part.strip()) for part in text.split(",")] if text is not None else []
-    if None in numbers:
-        raise click.BadParameter(f"{quoted(text)} is not a list of numbers; write it as 0.7,0.3.", ctx, param)
-    return [number for number in numbers if number is not None] or None
+    if text is None:
+        return None
+    numbers = list[float]()
+    for part in text.split(","):
+        number = decimal(part.strip())
+        if number is None:
+            problem = f"{quoted(text)} is not a list of numbers"
+            raise click.BadParameter(f"{problem}; write it as 0.7,0.3.", ctx, param)
+        numbers.append(number)
+    return numbers
 
 
 _HITS = [
@@ -77,8 +83,9 @@ def fuse(
     fused = quietly(library.fuse, runs, method, weights=weights, tune=tuning, **settings)
     warn(*fused.warnings)
     if fused.tuning is None:
-        hits = Table(RunLine, tuple(fused)) if style != "table" else Table(RunLine, ())
-        render(hits, style, [Sheet(_HITS, hits)] if hits else [])
+        if style != "table":  # by default, the hits are only in run.txt
+            hits = Table(RunLine, tuple(fused))
+            render(hits, style, [Sheet(_HITS, hits)] if hits else [])
     else:
         title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of {fused.tuning.evaluator}"
         validation = fused.tuning.cross_validation

@@ -26,7 +26,8 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
     lengths: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        if not name or not _is_number(number) or not 0 < float(number) < inf:
+        is_valid = name and _is_number(number) and 0 < float(number) < inf
+        if not is_valid:
             problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
             raise click.UsageError(f"{problem}; write it as text=193.93", ctx)
         if name in lengths:
@@ -75,6 +76,7 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
 
 
 def _candidate_columns(first: Candidate) -> list[Column]:
+    # The shares of scores that are reproduced within a relative error, the heading of the column.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     return [
         Column("n", "documents"),

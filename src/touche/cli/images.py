@@ -14,7 +14,7 @@ from touche.containers.limits import PROGRAMS
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError
 
-_MOST_DIFFERENCES = 20  # rows
+_MAX_DIFFERENCES = 20  # printed rows
 _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 
 
@@ -78,12 +78,13 @@ _DIFFERENCES = [Column("difference", "kind"), Column("path", "path"), Column("la
 
 
 def _differences(result: VerifiedImage) -> Sheet:
+    """Returns the answer with the differences below it, if the images differ."""
     above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
         above.append(f"the rebuild: {result.rebuilt}")
     if result.differences:
         above.append("")
     notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
-    if len(result.differences) > _MOST_DIFFERENCES:
-        notes.insert(0, f"and {len(result.differences) - _MOST_DIFFERENCES} more")
-    return Sheet(_DIFFERENCES, result.differences[:_MOST_DIFFERENCES], notes, above)
+    if len(result.differences) > _MAX_DIFFERENCES:
+        notes.insert(0, f"and {len(result.differences) - _MAX_DIFFERENCES} more")
+    return Sheet(_DIFFERENCES, result.differences[:_MAX_DIFFERENCES], notes, above)

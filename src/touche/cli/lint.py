@@ -16,7 +16,7 @@ from touche.io.progress import say
 from touche.linting import ERROR, WARNING, Finding, Findings
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
-_SHOWN = 5  # findings of each code per file
+_MAX_SHOWN = 5  # findings of each code per file
 
 
 _TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
@@ -40,7 +40,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     task(),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
     option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
-    option("--all show_all", f"Show every finding, not only {_SHOWN} per kind and file."),
+    option("--all show_all", f"Show every finding, not only {_MAX_SHOWN} per kind and file."),
     FORMAT,
 )
 def lint(
@@ -62,9 +62,8 @@ def lint(
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
-    findings = library.lint(
-        runs, str(task_of(runs, task_id)), teams="per-folder" if team_per_folder else teams or None
-    )
+    teams_of_runs = "per-folder" if team_per_folder else teams or None
+    findings = library.lint(runs, str(task_of(runs, task_id)), teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)
@@ -95,16 +94,16 @@ def _summary(findings: Findings) -> str:
 
 
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
-    """Yields lines as texts with their colours."""
-    counts = Counter((finding.run, finding.code) for finding in findings)
-    seen: Counter[tuple[str, str]] = Counter()
+    """Yields lines as texts with their colours; the last line of a code says how many are not shown."""
+    totals = Counter((finding.run, finding.code) for finding in findings)
+    counts: Counter[tuple[str, str]] = Counter()  # of the findings so far
     for finding in findings:
         key = (finding.run, finding.code)
-        seen[key] += 1
-        if show_all or seen[key] <= _SHOWN:
+        counts[key] += 1
+        if show_all or counts[key] <= _MAX_SHOWN:
             position = finding.run if finding.line is None else f"{finding.run}:{finding.line}"
             text = f": {finding.message}; {finding.remedy} [{finding.code}]"
             yield [(f"{position}: ", ""), (finding.severity, _COLOURS[finding.severity]), (text, "")]
-        elif seen[key] == counts[key]:  # the last one
-            hidden = counts[key] - _SHOWN
+        elif counts[key] == totals[key]:
+            hidden = totals[key] - _MAX_SHOWN
             yield [(f"{finding.run}: {hidden} more of [{finding.code}]; show all with --all", "")]

@@ -16,7 +16,7 @@ from touche.trec.runs import MAX_DEPTH, check_files
 
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    check_files(paths)
+    check_files(paths)  # before standard input is read
     return [opened_run(ctx, param, path) for path in paths]
 
 
@@ -26,6 +26,7 @@ def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
+    """Returns the measure, or None for that of the task; a second one is refused, not ignored."""
     if len(measures) > 1:
         raise click.BadParameter(f"{' and '.join(measures)}: pass one measure per command.", ctx, param)
     return measures[0] if measures else None
