@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
 _LEAST_WIDTH = 24  # characters; of a folded text column
-_NAMING_COLUMNS = 2  # at most; text columns at the left that name a row
+_MAX_NAMING_COLUMNS = 2  # text columns at the left that name a row
 _BLANKS = 2  # between columns
-_UNFOLDED = 1_000_000  # characters; the width of output to a pipe
+_UNFOLDED_WIDTH = 1_000_000  # characters; the width of output to a pipe
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 FORMATS = ("table", "csv", "json", *MARKUP)
@@ -117,14 +117,16 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
             paint((word, sheet.colours.get(word, "")), (note.removeprefix(word), ""))
         return
     markup = MARKUP[style]
-    for line in filter(None, sheet.above):
-        click.echo(_LINES[style].format(line if style == "latex" else markup.text(one_line(line))))
+    for line in sheet.above:
+        if line:
+            text = line if style == "latex" else markup.text(one_line(line))
+            click.echo(_LINES[style].format(text))
     has_only_lines_above = sheet.above and not rows and not sheet.notes
     if has_only_lines_above:
         return
-    numeric = [all(map(_is_number, cells)) for _, *cells in zip(header, *rows, strict=True)]
+    is_numeric = [all(_is_number(row[index]) for row in rows) for index in range(len(header))]
     cells = [[markup.text(one_line(cell)) for cell in row] for row in rows]
-    click.echo(markup.table([markup.text(name) for name in header], cells, numeric, sheet.notes))
+    click.echo(markup.table([markup.text(name) for name in header], cells, is_numeric, sheet.notes))
 
 
 def render_wide(table: "WideTable", style: str) -> None:
@@ -167,7 +169,7 @@ def show(
     rows = [[*map(one_line, row)] for row in rows]
     columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
     is_terminal = sys.stdout.isatty()
-    console = Console(force_terminal=is_terminal, width=None if is_terminal else _UNFOLDED)
+    console = Console(force_terminal=is_terminal, width=None if is_terminal else _UNFOLDED_WIDTH)
     with console.capture() as printed:
         for group in _below_one_another(columns, console.width):
             console.print(_table(group, colours or {}), crop=False)
@@ -188,7 +190,7 @@ class _Aligned:
 
 def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Aligned]]:
     """Divides columns into as few tables as possible; each begins with the columns that name a row."""
-    naming = list(takewhile(lambda column: not column.is_numeric, columns[:_NAMING_COLUMNS]))
+    naming = list(takewhile(lambda column: not column.is_numeric, columns[:_MAX_NAMING_COLUMNS]))
     tables = [[*naming]]
     for column in columns[len(naming) :]:
         extended = [*tables[-1], column]
@@ -201,6 +203,7 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
+    """Returns a table of rich."""
     from rich.table import Table  # optional, as above
     from rich.text import Text
 
@@ -209,7 +212,8 @@ def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
         justify: Literal["left", "right"] = "right" if column.is_numeric else "left"
         table.add_column(Text(column.name), justify=justify, min_width=column.least_width, overflow="fold")
     for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
+        texts = [Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row]
+        table.add_row(*texts)
     return table
 
 
@@ -236,16 +240,14 @@ def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[
     low, high = validation.interval
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
     topics = counted(len(validation.values), "topic")
-    return Sheet(
-        [
-            Column("chosen by other topics", "choice", text_of),
-            Column("folds", "folds"),
-            Column("topics", "topics"),
-            Column("mean", "mean", three_decimals),
-        ],
-        validation.choices,
-        [f"{what}: {overall} over {topics}; no topic affected its own choice"],
-    )
+    columns = [
+        Column("chosen by other topics", "choice", text_of),
+        Column("folds", "folds"),
+        Column("topics", "topics"),
+        Column("mean", "mean", three_decimals),
+    ]
+    note = f"{what}: {overall} over {topics}; no topic affected its own choice"
+    return Sheet(columns, validation.choices, [note])
 
 
 def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
@@ -255,9 +257,10 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
         function: the function.
         args, options: its arguments; ``task_id`` and ``measures`` are named as in commands.
     """
-    names = {"task_id": "task", "measures": "measure"}
+    names_in_library = {"task_id": "task", "measures": "measure"}
+    arguments = {names_in_library.get(name, name): value for name, value in options.items()}
     with catch_warnings(action="ignore"):
-        return function(*args, **{names.get(name, name): value for name, value in options.items()})
+        return function(*args, **arguments)
 
 
 def explain(result: Any, style: str) -> None:
@@ -303,4 +306,5 @@ def command_line() -> str:
 
 
 def _is_number(cell: str) -> bool:
+    """Returns whether a cell can be in a column of numbers, such as ``< 0.0001``, ``1,000`` or a dash."""
     return cell in ("", MISSING) or cell.lstrip("<+- ").replace(".", "", 1).isdigit()

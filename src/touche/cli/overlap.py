@@ -69,8 +69,5 @@ def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
     if scored:
         has_effects = any(row.effect_ratio is not None or row.delta_ri is not None for row in scored)
         columns = [*_SCORES, *_EFFECTS] if has_effects else _SCORES
-        yield Sheet(
-            columns,
-            scored,
-            [f"{', '.join(dict.fromkeys(row.measure for row in scored))} of {scored[0].evaluator}"],
-        )
+        measures = dict.fromkeys(row.measure for row in scored)
+        yield Sheet(columns, scored, [f"{', '.join(measures)} of {scored[0].evaluator}"])

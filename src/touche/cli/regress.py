@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -93,12 +94,12 @@ def regress(
 
 _OUTCOMES = [Column(name, format=partial(_cell, index)) for index, name in enumerate(COLUMNS)]
 _TOPICS = [
-    Column("baseline", format=lambda row: row[0].expected.command),
-    Column("dimension", format=lambda row: row[1].dimension),
-    Column("topic", format=lambda row: row[1].topic),
-    Column("published", format=lambda row: three_decimals(row[1].published)),
-    Column("rerun", format=lambda row: three_decimals(row[1].rerun)),
-    Column("difference", format=lambda row: signed(row[1].difference)),
+    Column("baseline", "baseline"),
+    Column("dimension", "dimension"),
+    Column("topic", "topic"),
+    Column("published", "published", three_decimals),
+    Column("rerun", "rerun", three_decimals),
+    Column("difference", "difference", signed),
 ]
 
 
@@ -119,6 +120,12 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         first, *others = overlap_sheets(agreements)
         title = "Agreement of reruns with official runs, on documents that both could find"
         yield from [replace(first, above=[title]), *others]
-    topics = [(outcome, value) for outcome in regression for value in outcome.topics]
+    topics = [
+        SimpleNamespace(
+            baseline=outcome.expected.command, difference=topic_value.difference, **vars(topic_value)
+        )
+        for outcome in regression
+        for topic_value in outcome.topics
+    ]
     if per_topic and topics:
         yield Sheet(_TOPICS, topics)

@@ -26,7 +26,7 @@ from touche.errors import InputError, ToucheError, ToucheWarning
 from touche.io.opening import is_file
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
-_FOLDERS = ("-i", "--input", "-o", "--output")
+_FOLDER_OPTIONS = ("-i", "--input", "-o", "--output")
 _EXAMPLE = "spot-check/arguments"
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
 
@@ -70,15 +70,18 @@ class Baselines(Group):
 
     def _index_of_baseline(self, args: Sequence[str]) -> int | None:
         """Returns the index of the first word that names a baseline, and is not the value of -i or -o."""
+        previous_word = ""
         for index, word in enumerate(args):
-            is_folder = index > 0 and args[index - 1] in _FOLDERS
-            if not is_folder and (word in baselines.names() or is_file(Path(word, FILE))):
+            is_value = previous_word in _FOLDER_OPTIONS
+            if not is_value and (word in baselines.names() or is_file(Path(word, FILE))):
                 return index
+            previous_word = word
         return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Reads --runner first, because the code of a baseline that runs in a sandbox is not loaded."""
         runner = click.Command("run", params=runners(SPARK), context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
@@ -168,10 +171,11 @@ def _example_of_input(name: str) -> str:
 def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
     """Returns the help texts of a baseline's command; the short one names a missing extra."""
     paragraphs = baseline.description.split("\n\n")
-    extra, first = baselines.missing_extra(name), " ".join(paragraphs[0].split())
+    extra = baselines.missing_extra(name)
+    first_sentence = " ".join(paragraphs[0].split())
     return {
-        "help": "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs),
-        "short_help": f"(needs the extra {extra}) {first}" if extra else None,
+        "help": "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs),  # \b: not wrapped
+        "short_help": f"(needs the extra {extra}) {first_sentence}" if extra else None,
     }
 
 
@@ -189,16 +193,21 @@ def own_options(
         InputError: if a name is taken.
     """
     command = Command("run", params=[*common])
-    taken = set[str]().union(*map(_option_names, command.get_params(click.Context(command))))
-    section, texts = f"Options of {baseline.name}", baseline.option_help
-    options = [make(option, texts.get(name, ""), section) for name, option in baseline.options.items()]
-    for own in options:
-        for name in sorted(_option_names(own) & taken):
-            problem = f"an option cannot be called {own.name!r}, because {name} is taken"
+    params_of_command = command.get_params(click.Context(command))  # also --help, --quiet and --verbose
+    taken = {name for param in params_of_command for name in _option_names(param)}
+    helps = baseline.option_help
+    section = f"Options of {baseline.name}"
+    options = list[click.Parameter]()
+    for name, parameter in baseline.options.items():
+        option = make(parameter, helps.get(name, ""), section)
+        taken_names = _option_names(option) & taken
+        if taken_names:
+            problem = f"an option cannot be called {option.name!r}, because {min(taken_names)} is taken"
             file = baselines.baseline_folder(baseline.typed) / FILE
             raise InputError(file, problem, "rename it", baseline.line)
-        taken |= _option_names(own)
-    return [*options]
+        taken |= _option_names(option)
+        options.append(option)
+    return options
 
 
 def _option_names(option: click.Parameter) -> set[str]:
@@ -207,13 +216,16 @@ def _option_names(option: click.Parameter) -> set[str]:
 
 
 def _option(parameter: Parameter, text: str, section: str) -> Option:
-    kind, default = _type(parameter.annotation, parameter.default), parameter.default
+    """Creates the option of a baseline's parameter, with its help text."""
+    default = parameter.default
+    kind = _type(parameter.annotation, default)
+    is_flag = kind is bool
     name = parameter.name.replace("_", "-")
     return Option(
-        [parameter.name, f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
+        [parameter.name, f"--{name}/--no-{name}" if is_flag else f"--{name}"],
         section=section,
         type=kind,
-        is_flag=kind is bool,
+        is_flag=is_flag,
         default=default,
         show_default=any(default) if isinstance(default, tuple) else True,
         help=text,
@@ -226,6 +238,6 @@ def _type(declared: Any, default: Any) -> Any:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):
         return declared if declared in DEFAULTS else type(default)
-    kinds = get_args(declared)
-    is_usable = len(kinds) == len(default) and {*kinds} <= {*DEFAULTS}
-    return kinds if is_usable else tuple(map(type, default))
+    declared_types = get_args(declared)
+    is_usable = len(declared_types) == len(default) and all(kind in DEFAULTS for kind in declared_types)
+    return declared_types if is_usable else tuple(type(value) for value in default)

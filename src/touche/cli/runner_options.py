@@ -1,7 +1,6 @@
 """The option --runner, and the limits of containers."""
 
 import re
-from functools import partial
 
 import click
 from click.core import ParameterSource
@@ -13,9 +12,7 @@ from touche.errors import ToucheError
 
 _NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
-_of_runner = partial(option, section=OUTSIDE[0])
-_of_sandbox = partial(_of_runner, runners=PROGRAMS)
-_in_time = partial(_of_runner, runners=(*PROGRAMS, "tira"))
+_SECTION = OUTSIDE[0]
 _RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
 
 
@@ -34,10 +31,31 @@ def runners(name: str = "", help: str = "") -> list[click.Parameter]:
     seconds = click.FloatRange(min=1)
     time_help = "Time after which the sandbox is stopped."
     return [
-        _of_runner("--runner", help_text, names),
-        _of_sandbox("--cpus", "Processors of the sandbox.", default=Limits.cpus, type=processors),
-        _of_sandbox("--memory SIZE", memory_help, default=Limits.memory, callback=check_memory),
-        _in_time("--time-limit seconds SECONDS", time_help, default=Limits.seconds, type=seconds),
+        option("--runner", help_text, names, section=_SECTION),
+        option(
+            "--cpus",
+            "Processors of the sandbox.",
+            section=_SECTION,
+            runners=PROGRAMS,
+            default=Limits.cpus,
+            type=processors,
+        ),
+        option(
+            "--memory SIZE",
+            memory_help,
+            section=_SECTION,
+            runners=PROGRAMS,
+            default=Limits.memory,
+            callback=check_memory,
+        ),
+        option(
+            "--time-limit seconds SECONDS",
+            time_help,
+            section=_SECTION,
+            runners=(*PROGRAMS, "tira"),
+            default=Limits.seconds,
+            type=seconds,
+        ),
     ]
 
 
@@ -49,9 +67,11 @@ def check_runner(runner: str) -> None:
     """
     context = click.get_current_context()
     for param in context.command.params:
-        affected = param.runners if isinstance(param, Option) else ()  # empty if all are
+        affected_runners = param.runners if isinstance(param, Option) else ()  # empty if all are
+        has_effect = not affected_runners or runner in affected_runners
         is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
-        if is_typed and affected and runner not in affected:
+        if is_typed and not has_effect:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
-            why = ", which sees only its input and writes only run.txt" if "local" in affected else ""
-            raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(affected)}")
+            sees_only_input = "local" in affected_runners
+            why = ", which sees only its input and writes only run.txt" if sees_only_input else ""
+            raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(affected_runners)}")

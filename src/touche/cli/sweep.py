@@ -77,7 +77,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         multiple=True,
         callback=partial(_joined, "true,false" if isinstance(default, bool) else default),
         metavar="VALUES",
-        help=f"{text} (default: {default})".strip(),
+        help=f"{text} (default: {default})".strip(),  # a baseline may have no help text
     )
 
 
@@ -90,9 +90,13 @@ def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Seq
 
 
 def _example(baseline: Baseline) -> str:
-    numbers = [option for option in baseline.options.values() if isinstance(option.default, float)]
-    first = next(iter([*numbers, *baseline.options.values()]), None)
-    return f"--{first.name.replace('_', '-')} {first.default}" if first else ""
+    """Returns an option with its default: the first with a number, else the first; empty without options."""
+    options = list(baseline.options.values())
+    numbers = [option for option in options if isinstance(option.default, float)]
+    if not options:
+        return ""
+    first = numbers[0] if numbers else options[0]
+    return f"--{first.name.replace('_', '-')} {first.default}"
 
 
 def _sweep(

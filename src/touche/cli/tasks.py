@@ -30,6 +30,7 @@ from touche.cli.output import (
 )
 from touche.data.for_tira import SPLIT
 from touche.errors import ToucheError, one_line
+from touche.io.grouping import group_by
 from touche.tasks import MACRO_F1, STANCE, Task
 
 
@@ -143,7 +144,8 @@ def tasks(
         render(listed, style, [Sheet(_TASKS, listed)])
     else:
         results = listing.published(task_id)
-        render(results, style, _card(task_data(task_id), every) if task_id else _of_all_tasks(results))
+        sheets = _sheets_of_task(task_data(task_id), every) if task_id else _sheets_of_all_tasks(results)
+        render(results, style, sheets)
 
 
 _CARDS = [
@@ -189,6 +191,7 @@ _TOPICS = [
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
+    """Prints the published values of topics; a table without --all or --team has only baselines."""
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     only_baselines = style == "table" and not (every or team)
@@ -198,25 +201,25 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
     render(table, style, [Sheet(_TOPICS, table)])
 
 
-def _card(task: TaskData, every: bool) -> Iterator[Sheet]:
+def _sheets_of_task(task: TaskData, every: bool) -> Iterator[Sheet]:
     """Yields the lines about a task, its published results, and a note on them."""
-    yield Sheet([], [], above=[*_about(task.card)])
+    yield Sheet([], [], above=_about(task.card))
     yield from _leaderboards(task.published, every)
     if task.card.results_note:
         yield Sheet([], [], above=[task.card.results_note])
 
 
-def _of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
-    for task in dict.fromkeys(row.task for row in published):
-        rows = tuple(row for row in published if row.task == task)
-        for sheet in _leaderboards(replace(published, records=rows), every=True):
-            yield replace(sheet, above=[f"{task}: {sheet.above[0]}"])
+def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
+    for task_id, rows in group_by(published, lambda row: row.task).items():
+        for sheet in _leaderboards(replace(published, records=tuple(rows)), every=True):
+            (title,) = sheet.above
+            yield replace(sheet, above=[f"{task_id}: {title}"])
 
 
 def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
     """Yields a table for each dimension and measure of a task."""
     for (dimension, measure, topics), results in published.by_kind.items():
-        source = Column("source", format=partial(_source_numbers, _numbers(results)))
+        source = Column("source", format=partial(_numbers_of_sources, _source_numbers(results)))
         if dimension == STANCE:
             title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
             yield Sheet([*_STANCES, source], results, _sources(results), [title])
@@ -225,25 +228,38 @@ def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
             yield _leaderboard(results, source, every, f"Published {measure} for {dimension}{part}")
 
 
-def _about(task: Task) -> Iterator[str]:
-    """Yields the lines above the results: the task's title, rules and files."""
-    rules, note = task.rules, " ".join(task.note.split())
-    yield from (f"{task.id}: {task.title}", task.url, *([f"\n{note}"] if note else []), "", "Rules")
-    least = f"{rules.min_results} to " if rules.min_results else "at most "
-    yield f"  {least}{rules.max_results} {rules.unit}s per {rules.rankings}"
-    yield f"  second column: {', '.join(rules.stances) or 'not known'}"
-    yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
-    by_stance = f", the stance by {MACRO_F1}" if STANCE in task.qrels else ""
+def _about(task: Task) -> list[str]:
+    """Returns the lines above the results: the task's title, rules and files."""
+    rules = task.rules
+    note = " ".join(task.note.split())
+    range_start = f"{rules.min_results} to " if rules.min_results else "at most "
+    stances = ", ".join(rules.stances) or "not known"
+    max_runs = f"at most {rules.max_runs}" if rules.max_runs else "no limit stated"
     measures = dict.fromkeys(str(task.measure_for(name)) for name in task.qrels if name != STANCE)
-    yield from (f"  scored by {', '.join(measures)}{by_stance}", "", "Files", f"  topics: {task.topics}")
-    yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
+    stance_measure = f", the stance by {MACRO_F1}" if STANCE in task.qrels else ""
+    return [
+        f"{task.id}: {task.title}",
+        task.url,
+        *([f"\n{note}"] if note else []),
+        "",
+        "Rules",
+        f"  {range_start}{rules.max_results} {rules.unit}s per {rules.rankings}",
+        f"  second column: {stances}",
+        f"  runs per team: {max_runs}",
+        f"  scored by {', '.join(measures)}{stance_measure}",
+        "",
+        "Files",
+        f"  topics: {task.topics}",
+        *(f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items()),
+    ]
 
 
 def _tag(row: PublishedResult) -> str | None:
     return row.tag or None
 
 
-def _kind(row: PublishedResult) -> str:
+def _kinds(row: PublishedResult) -> str:
+    """Returns whether a result is of a baseline of the organizers, and whether touche can rerun it."""
     kinds = {"baseline": row.baseline, "rerun": row.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 
@@ -255,11 +271,12 @@ _STANCES = [
     Column("N", "results"),
     Column("team's F1", "team_value", three_decimals),
     Column("team's N", "team_results"),
-    Column("", format=_kind),
+    Column("", format=_kinds),
 ]
 
 
 def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
+    """Returns the table of a dimension and measure, with reruns, sources and other notes below it."""
     first = results[0]
     interval_notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
     grouped = [row for row in results if row.group is not None]
@@ -270,17 +287,17 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
         Column("interval*" if interval_notes else "95% interval", format=interval),
-        Column("", format=_kind),
+        Column("", format=_kinds),
         source,
     ]
     shown = results if every else results.shortlist
     notes = [f"* {note}" for note in interval_notes]
     if grouped:
-        number = counted(max(row.group or 0 for row in grouped), "group")
+        groups = counted(max(row.group or 0 for row in grouped), "group")
         test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
-        notes.append(f"{len(grouped)} runs in {number}: {test}")
-        absent = [row for row in results if row.rank_note]
-        notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in absent]
+        notes.append(f"{len(grouped)} runs in {groups}: {test}")
+        ungrouped = [row for row in results if row.rank_note]
+        notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
     for row in shown:
         if row.rerun:
             notes.append(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
@@ -296,15 +313,16 @@ def _ranks(row: PublishedResult) -> str | None:
     return None if row.rank_low is None else f"{row.rank_low} to {row.rank_high}"
 
 
-def _source_numbers(numbers: Mapping[str, str], row: PublishedResult) -> str:
-    return ", ".join(numbers[source] for source in row.sources)
+def _numbers_of_sources(source_numbers: Mapping[str, str], row: PublishedResult) -> str:
+    return ", ".join(source_numbers[source] for source in row.sources)
 
 
-def _numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
-    """Returns the sources of rows, each with its number in brackets."""
+def _source_numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
+    """Returns the number in brackets of each source of rows, such as ``[1]``."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 
 
 def _sources(rows: Iterable[PublishedResult]) -> list[str]:
-    return [f"{number} {source}" for source, number in _numbers(rows).items()]
+    """Returns the lines that explain the numbers of sources."""
+    return [f"{number} {source}" for source, number in _source_numbers(rows).items()]
