@@ -55,6 +55,11 @@ def test_options_may_stand_before_the_baseline(touche: Touche, tmp_path: Path) -
     assert touche("run", "--depth", "3", *folders, tmp_path / "dph", "bm25")[0] == 0
     first, second = ((tmp_path / name / "run.txt").read_text() for name in ("bm25", "dph"))
     assert first == second
+    assert touche("run", "--tag", "bm25", "dph", *folders, tmp_path / "tagged")[0] == 0
+    assert " bm25\n" in (tmp_path / "tagged" / "run.txt").read_text()
+    assert "cmd: touche run dph\n" in (tmp_path / "tagged" / "ir-metadata.yml").read_text()
+    code, _, err = touche("run", "--variant", "bm25", "tfidf", *folders, tmp_path / "x")
+    assert code == 2 and "bm25 and tfidf name baselines; name one of them first" in err
     code, _, err = touche("run", "--depth", "3", "no-baseline", *folders, tmp_path / "x")
     assert code == 2 and "no baseline is named; name it before its options" in err
     code, _, err = touche("run", "bm52", *folders, tmp_path / "x", "--tag", "dph")

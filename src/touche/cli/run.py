@@ -26,7 +26,6 @@ from touche.errors import InputError, ToucheError, ToucheWarning
 from touche.io.opening import is_file
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
-_FOLDER_OPTIONS = ("-i", "--input", "-o", "--output")
 _EXAMPLE = "spot-check/arguments"
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
 
@@ -60,23 +59,34 @@ class Baselines(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Moves the baseline to the front, because its options may stand before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
-            index = self._index_of_baseline(args)
+            indexes = self._indexes_of_baselines(args)
             options_of_run = {name for option in self.get_params(ctx) for name in option.opts}
-            if index is not None:
+            if len(indexes) > 1:  # one of them may be the value of the baseline's own option
+                words = " and ".join(args[index] for index in indexes)
+                raise click.UsageError(f"{words} name baselines; name one of them first", ctx)
+            if indexes:
+                index = indexes[0]
                 args = [args[index], *args[:index], *args[index + 1 :]]
             elif args[0] not in options_of_run:
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
         return super().parse_args(ctx, args)
 
-    def _index_of_baseline(self, args: Sequence[str]) -> int | None:
-        """Returns the index of the first word that names a baseline, and is not the value of -i or -o."""
+    def common_options(self) -> Sequence[click.Parameter]:
+        """Returns the options of all baselines."""
+        return _COMMON_OPTIONS
+
+    def _indexes_of_baselines(self, args: Sequence[str]) -> list[int]:
+        """Returns the indexes of words that name baselines, and are not the values of common options."""
+        options = [option for option in self.common_options() if isinstance(option, Option)]
+        with_value = {name for option in options if not option.is_flag for name in option.opts}
+        indexes = []
         previous_word = ""
         for index, word in enumerate(args):
-            is_value = previous_word in _FOLDER_OPTIONS
+            is_value = previous_word in with_value
             if not is_value and (word in baselines.names() or is_file(Path(word, FILE))):
-                return index
+                indexes.append(index)
             previous_word = word
-        return None
+        return indexes
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -35,6 +35,9 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 class Sweeps(Baselines):
     """A command for each baseline, whose own options take several values."""
 
+    def common_options(self) -> Sequence[click.Parameter]:
+        return _COMMON_OPTIONS
+
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             options = {name: values.pop(name) for name in baseline.options}
