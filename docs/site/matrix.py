@@ -56,8 +56,16 @@ class Cell:
     def share(self) -> str:
         """The reproduced share of published values of topics; empty if none was rerun."""
         reruns = [record.on_topics for record in self.records if record.on_topics]
+        if not reruns:
+            return ""
         reproduced = sum(rerun.reproduced or 0 for rerun in reruns)
-        return f"{reproduced} of {sum(rerun.topics or 0 for rerun in reruns)}" if reruns else ""
+        total = sum(rerun.topics or 0 for rerun in reruns)
+        return f"{reproduced} of {total} values in {reruns[0].topics} topics"
+
+    @property
+    def reproduces_topics(self) -> bool:
+        """Whether all published values of topics that were rerun are reproduced."""
+        return all(record.reproduces_topics for record in self.records if record.on_topics)
 
     @property
     def steps(self) -> list[Step]:
@@ -65,11 +73,13 @@ class Cell:
         first = self.first
         steps = [Step(first.dataset, "The whole corpus", first.on_corpus, first.missing)]
         if first.on_topics:
-            part = f"{self.share} published values of topics, rerun with statistics of the whole corpus"
-            steps.append(Step(first.on_topics.dataset, part, first.on_topics, ""))
+            part = f"{self.share}, rerun with statistics of the whole corpus"
+            last = first.on_topics if self.reproduces_topics else None
+            steps.append(Step(first.on_topics.dataset, part, last, "" if last else "some values differ"))
         if first.sample is not None:
             missing = "" if first.on_sample else "no rerun is recorded"
-            steps.append(Step(f"{first.dataset}/sample", "A sample", first.on_sample, missing))
+            part = "A sample, which is not published"
+            steps.append(Step(f"{first.dataset}/sample", part, first.on_sample, missing))
         return steps
 
 
@@ -82,7 +92,7 @@ def matrix() -> str:
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     templates.filters |= {"score": _score, "judged": _judged}
     html = templates.get_template(_TEMPLATE).render(
-        baselines=[name for name in tables.in_order() if name in {baseline for baseline, _ in cells}],
+        baselines=tables.in_order(),
         datasets={name: _short(name) for name in datasets},
         titles={name: task(name).title for name in datasets},
         cells={place: Cell(records) for place, records in cells.items()},

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import baselines
+from touche.api.reproductions import is_scored_as_published
 from touche.errors import ToucheError
 from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import dataset
@@ -64,6 +65,8 @@ def summary() -> str:
         samples = [entry for entry in entries if _is_sample(entry)]
         if published:
             samples.sort(key=lambda entry: _likeness(entry, published), reverse=True)
+        else:
+            samples.sort(key=is_scored_as_published, reverse=True)  # as on the home page
         sample = samples[0] if samples else None
         link = f"[{name}](baselines/{name}/README.md)"
         lines.append([link, method(name), _with_task(published), _with_task(sample)])

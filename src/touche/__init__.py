@@ -1,4 +1,4 @@
-"""Every published baseline of the Touché shared tasks, ready to rerun, and the tools that check them.
+"""Published baselines of the Touché shared tasks, ready to rerun, and the tools that check them.
 
 A baseline is a function with the decorator ``baseline``. It yields ``Rankings`` for ``Topics`` and
 ``Documents``.

@@ -93,7 +93,8 @@ def test_a_cell_of_the_home_page_opens_the_commands_that_rerun_it(
     tab = context.new_page()
     tab.goto((site / "index.html").as_uri())
     cell = tab.get_by_role("button", name="bm25 on touche-2022-task-2", exact=True)
-    assert all(part in cell.inner_text() for part in ("0.469", "sample 0.435", "40 of 40 topic values"))
+    shown = "0.469", "sample 0.435 by touche", "40 of 40 values in 20 topics"
+    assert all(part in cell.inner_text() for part in shown)
     lightest = {"light": range(128, 256), "dark": range(128)}[scheme]
     background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert int(re.findall("[0-9]+", background)[0]) in lightest

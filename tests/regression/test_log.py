@@ -54,7 +54,8 @@ def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: P
     expect(clone, ENTRIES)
     log = clone / "log.csv"
     command = ["regress", "--record", log, "--by", "Ada, of Turin", "--update"]
-    assert touche(*command)[0] == 1
+    code, _, err = touche(*command)
+    assert code == 1 and f"{log}: 2 rows appended\n" in err
     green, red = read_log(log)
     assert (green.baseline, green.dataset, green.dimension) == (
         "dirichletlm",

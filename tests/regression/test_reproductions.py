@@ -60,12 +60,22 @@ def test_the_last_green_rerun_counts_and_red_ones_say_so(log: Path) -> None:
         rerun(TASK, 0.626, baseline="dirichletlm --mu 1000"),
         rerun(f"{TASK}/sample", 0.626),
         rerun(f"{TASK}/ten-topics", 0.5, expected=0.5, topics=10, reproduced=9),
+        rerun(f"{TASK}/ten-topics; rm", 0.5, expected=0.5, topics=10, reproduced=10),
+        rerun(f"{TASK}/ten-topics", 0.5, expected=0.5, topics=1, reproduced=1),
         rerun("touche-2020-task-1", 0.626),
     ],
 )
 def test_a_rerun_of_something_else_does_not_count(log: Path, row: LoggedScore) -> None:
     append_to_log(log, [row])
     assert relevance().last is None and relevance().missing
+
+
+def test_a_later_rerun_that_lacks_a_published_topic_value_is_shown_and_not_green(log: Path) -> None:
+    ten = f"{TASK}/ten-topics"
+    rows = [rerun(ten, 0.5, expected=0.5, topics=10, reproduced=number) for number in (10, 9)]
+    append_to_log(log, rows)
+    assert relevance().on_topics == rows[1] and not relevance().reproduces_topics
+    assert relevance().last is None
 
 
 def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, log: Path) -> None:

@@ -133,8 +133,8 @@ def test_a_signal_stops_the_reading_of_new_words_wherever_it_comes() -> None:
     for delay in (0.05, 0.1, 0.2):
         counter = Counter(1, EVERY, lambda word: COUNTED)
         timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
+            timer.start()  # here, because the signal may come at once
             counter.read(texts)
         timer.join()
 

@@ -92,12 +92,18 @@ def regress(
     if folder:
         make_folder(folder)
     keep = folder / "runs" if folder else None
+    appended = 0  # rows of the log
     for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
         outcomes.append(outcome)
         if json_file:
             write_whole(json_file, to_json(outcomes))  # so that an interrupted job leaves its results
         if log_of_reruns:
-            append_to_log(log_of_reruns, logged_scores([outcome], by))
+            rows = logged_scores([outcome], by)
+            append_to_log(log_of_reruns, rows)
+            appended += len(rows)
+    if log_of_reruns:
+        reason = "" if appended else ", because no score of a rerun was measured"
+        log(f"{log_of_reruns}: {appended} rows appended{reason}")
     if update:
         outcomes = running.update(outcomes, log)
     _write_files(outcomes, json_file, junit_file, markdown_file)

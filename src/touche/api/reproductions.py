@@ -7,7 +7,13 @@ from touche import tasks
 from touche.baselines.loader import names
 from touche.data.places import shipped
 from touche.io.grouping import group_by
-from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
+from touche.regression.expected import (
+    PINNED,
+    PUBLISHED,
+    ExpectedScore,
+    ExpectedTopics,
+    read_expected,
+)
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED
 from touche.regression.reruns import command_of, evaluation_of
@@ -32,10 +38,11 @@ class Reproduction:
         published: the published value; None if there is none.
         tolerance: the accepted difference of a rerun; None without a published value.
         source: the source of the published value; empty without one.
-        sample: our score on the sample of the corpus; None without a sample. It is comparable with the
-            published value as far as the first results are judged: see ``judged`` in ``on_sample``.
+        sample: our score on the sample of the corpus; None without a sample. It is not comparable with the
+            published value, because a sample has only some of the documents. ``judged`` in ``on_sample`` is
+            the share of its first results with a judgment.
         on_corpus: the last green rerun on the whole corpus; None without one.
-        on_topics: the last rerun that reproduced published values of topics; None without one.
+        on_topics: the last rerun of published values of topics, green or not; None without one.
         on_sample: the last green rerun on the sample; None without one.
         missing: why there is no green rerun of the published value; empty if there is one.
         rerun: the command that reruns it; on the sample without a published value.
@@ -62,7 +69,13 @@ class Reproduction:
     @property
     def last(self) -> LoggedScore | None:
         """The last green rerun: on the whole corpus, else on some topics, else on the sample."""
-        return self.on_corpus or self.on_topics or self.on_sample
+        green_topics = self.on_topics if self.reproduces_topics else None
+        return self.on_corpus or green_topics or self.on_sample
+
+    @property
+    def reproduces_topics(self) -> bool:
+        """Whether the last rerun of published values of topics has all of them."""
+        return bool(self.on_topics and self.on_topics.reproduced == self.on_topics.topics)
 
 
 def reproductions(task: str | None = None) -> Table[Reproduction]:
@@ -109,33 +122,48 @@ def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
 
 def _reproductions(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
     """Returns the published values of a baseline; for a task without one, its first score on the sample."""
-    scores = [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore) and entry.reruns]
+    entries = read_expected(name)
+    scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.reruns]
+    of_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
     published = [entry for entry in scores if entry.kind == PUBLISHED]
     samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith(f"/{_SAMPLE}")]
     records = []
     for entry in published:
         samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
         same = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
-        records.append(_reproduction(entry, same[0] if same else None, log))
+        records.append(_reproduction(entry, same[0] if same else None, of_topics, log))
     tasks_in_records = {record.dataset for record in records}
-    for sample in samples:
+    for sample in sorted(samples, key=is_scored_as_published, reverse=True):
         task_id = _task_id(sample)
         if task_id not in tasks_in_records:
             tasks_in_records.add(task_id)
-            records.append(_reproduction(sample, sample, log))
+            records.append(_reproduction(sample, sample, of_topics, log))
     return sorted(records, key=lambda record: (record.dataset, record.command))
 
 
+def is_scored_as_published(sample: ExpectedScore) -> bool:
+    """Returns whether a score has the dimension and the evaluator of published results of its task."""
+    published = tasks.task(_task_id(sample)).published
+    return any((row.dimension, row.evaluator) == (sample.dimension, sample.evaluator) for row in published)
+
+
 def _reproduction(
-    entry: ExpectedScore, sample: ExpectedScore | None, log: Iterable[LoggedScore]
+    entry: ExpectedScore,
+    sample: ExpectedScore | None,
+    of_topics: Iterable[ExpectedTopics],
+    log: Iterable[LoggedScore],
 ) -> Reproduction:
     """Returns the reruns of an entry, and those of the entry of the same value on the sample."""
     task = tasks.task(_task_id(entry))
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    topics = [row for row in reruns if row.topics and row.topics == row.reproduced]
-    on_topics = [row for row in topics if row.dataset.partition("/")[0] == task.id and is_published]
+    topics_of_entry = [
+        expected
+        for expected in of_topics
+        if is_published and _task_id(expected) == task.id and entry.dimension in expected.dimensions
+    ]
+    on_topics = [row for row in reruns if any(_is_of_topics(row, expected) for expected in topics_of_entry)]
     on_corpus = _last_green(entry, whole)
     if on_corpus:
         missing = ""
@@ -163,13 +191,19 @@ def _reproduction(
     )
 
 
+def _is_of_topics(row: LoggedScore, expected: ExpectedTopics) -> bool:
+    """Returns whether a row of the log is a rerun of an entry's published values of topics."""
+    number_of_topics = len(tasks.dataset(expected.dataset)[0].only_topics)
+    return (row.baseline, row.dataset, row.topics) == (expected.command, expected.dataset, number_of_topics)
+
+
 def _key(entry: ExpectedScore) -> tuple[str, str, str]:
     """Returns what an entry has in common with rows of the log, and with entries on other datasets."""
     value_name, evaluator = entry.names
     return entry.command, value_name, evaluator
 
 
-def _task_id(entry: ExpectedScore) -> str:
+def _task_id(entry: ExpectedScore | ExpectedTopics) -> str:
     return tasks.dataset(entry.dataset)[0].id
 
 

@@ -165,7 +165,7 @@ _REPORTED = [
     Column("P@10", "precision_10", "{:.4f}".format),
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
-_COMPARABLE = "scores on a sample are comparable with published values as far as their documents are judged"
+_COMPARABLE = "scores on a sample are not comparable with published values; a sample lacks most documents"
 _REPRODUCTIONS = [
     Column("baseline", "command"),
     Column("dataset", "dataset"),
