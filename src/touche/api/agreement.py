@@ -58,7 +58,7 @@ def overlap(
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
-        raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
+        raise ToucheError("baseline needs exactly two runs and their scores; pass two of each, and a task")
     read = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
     if task is None:
         pairs = agreement.overlaps(read)

@@ -47,7 +47,7 @@ _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 
 @images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
 def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
-    """Print the digest of the files and settings of each BASELINE's image, without times."""
+    """Print a digest of each BASELINE's image: of its files and settings, but not of times."""
     digests = library.digest_images(names, runner=runner)
     render(digests, style, [Sheet(_DIGESTS, digests)])
 

@@ -16,8 +16,8 @@ def join() -> None:
     """Join statistics or runs of the parts of a collection.
 
     Without Spark, a collection that is too large for one machine is ranked in two passes over its parts. Each
-    part is an input directory. First run --keep-statistics on each part and join the statistics. Then run
-    --statistics on each part and join the runs.
+    part is an input directory. First use touche run --keep-statistics on each part, and join the statistics.
+    Then use touche run --statistics on each part, and join the runs.
     """
 
 

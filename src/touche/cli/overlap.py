@@ -25,7 +25,8 @@ def overlap(
     The table has three measures without judgments: the share of common results among the first 5 and 100,
     Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
     Kendall's correlation is computed over the documents that both runs rank, and over the union of both
-    rankings. Each value is a mean over the topics of either run. --task adds the root mean square error of
+    rankings. Each value is a mean over all
+    topics that at least one of the two runs has. --task adds the root mean square error of
     topic scores, and p of the paired t-test.
 
     --baseline adds two runs: the original baseline, which the first RUN improves on, and its rerun. ER

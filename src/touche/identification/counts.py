@@ -207,7 +207,7 @@ class _Queries:
 
         Args:
             terms: the term of each distinct word.
-            fields: the fields in words.
+            fields: for each field, how often each text has each distinct word.
             lines: indexes of documents of the sample, and of their texts.
         """
         by_term = _words_by_term(terms, self.vocabulary)
@@ -252,7 +252,7 @@ def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
 def _analysed(
     texts: Mapping[str, Sequence[str]], analyses: Sequence[CandidateAnalysis]
 ) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Matrix]]]:
-    """Yields for each analysis the terms of all distinct words, and the fields in words.
+    """Yields for each analysis the terms of all distinct words, and the counts of words by field.
 
     Lucene's filters change single tokens, so that each analysis maps each distinct word once.
     """

@@ -104,7 +104,7 @@ class Rules(Strict, frozen=True):
         try:
             re.compile(self.ids)
         except re.error as error:
-            raise ValueError(f"ids is not a regular expression ({error}); correct it") from error
+            raise ValueError(f"ids is not a valid regular expression ({error}); correct it") from error
 
 
 @dataclass(frozen=True)

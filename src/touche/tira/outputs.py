@@ -39,7 +39,7 @@ def write_run(
         rankings: for each topic its (document id, score) pairs in any order; a third element is the stance. A
             topic may have several rankings, each with a stance of its own.
         tag: the last column, one word.
-        metadata: returns the text of ir-metadata.yml after the last ranking.
+        metadata: is called after the last ranking, and returns the text of ir-metadata.yml.
         inputs: files that the output must not overwrite; files that the command has read are known.
 
     Returns:
