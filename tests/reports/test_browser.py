@@ -228,7 +228,7 @@ def test_the_gallery_has_every_task_and_the_available_runs(
     assert field.locator(".line").first.locator("span").count() == 26
     said = field.inner_text()
     assert "Best Captain Levi" in said and "Baseline Puss in Boots 0.469" in said
-    assert "Rerun here bm25. 1 run available" in said
+    assert "Can be rerun by bm25. 1 run available" in said
     tab.get_by_role("link", name=task.id).click()
     captions = tab.locator("table.board:visible caption, table.stances:visible caption").all_inner_texts()
     assert [caption.split(",")[0] for caption in captions][:2] == ["relevance", "stance"]

@@ -177,7 +177,7 @@ _REPRODUCTIONS = [
     Column("Judged", "on_sample", lambda row: None if row.judged is None else f"{row.judged:.2f}"),
     Column("topics", "on_topics", lambda row: f"{row.reproduced} of {row.topics}"),
     Column("last green rerun", "last", lambda row: f"{row.date}, version {row.version}, {row.dataset}"),
-    Column("published value", "missing", lambda missing: missing or "rerun"),
+    Column("rerun on the whole corpus", "missing", lambda missing: missing or "green"),
 ]
 _TOPICS = [
     Column("team", "team"),
@@ -260,7 +260,7 @@ def _tag(row: PublishedResult) -> str | None:
 
 def _kinds(row: PublishedResult) -> str:
     """Returns whether a result is of a baseline of the organizers, and whether touche can rerun it."""
-    kinds = {"baseline": row.baseline, "rerun": row.rerun}
+    kinds = {"baseline": row.baseline, "can be rerun": row.rerun}
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 
 
@@ -300,7 +300,8 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
     for row in shown:
         if row.rerun:
-            notes.append(f"rerun {row.rank}, {row.name}, to within {row.tolerance:g}: {row.rerun}")
+            expected = f"{row.rank}, {row.name}, which is expected within {row.tolerance:g}"
+            notes.append(f"to rerun {expected}: {row.rerun}")
     if len(shown) < len(results):
         selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
         notes.append(f"{selection}; show all with: touche tasks {first.task} --all")
