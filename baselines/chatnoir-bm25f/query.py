@@ -218,7 +218,7 @@ class Syntax:
         top = NOTHING  # the query of all operands before
         operands: tuple[Query, ...] = ()  # those of the last operator, which the next equal one extends
         last_operator = default
-        for operator, query in self._operands(_with_operators(text, _OPERATORS), default):
+        for operator, query in self._operands(_replace_operators(text, _OPERATORS), default):
             if top == NOTHING:
                 top = query
                 operands = (query,)
@@ -265,13 +265,18 @@ class Syntax:
 
 def without_operators(text: str) -> str:
     """Returns a text without the operators AND and OR, and without excluded words."""
-    return _with_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
+    return _replace_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
 
 
-def _with_operators(text: str, operators: Mapping[str, str]) -> str:
-    """Returns a text whose upper-case words AND and OR are replaced, except in quotes."""
-    parts = _QUOTED.split(text)
-    for index in range(0, len(parts), 2):  # between two parts outside of quotes is a quoted one
-        for word, operator in operators.items():
-            parts[index] = re.sub(word, operator, parts[index])
+def _replace_operators(text: str, replacements: Mapping[str, str]) -> str:
+    """Returns a text whose upper-case words AND and OR are replaced, except in quotes.
+
+    Args:
+        text: the text.
+        replacements: by a pattern of the word with the blanks around it.
+    """
+    parts = _QUOTED.split(text)  # its group captures the quoted parts, which have odd indexes
+    for index in range(0, len(parts), 2):
+        for pattern, replacement in replacements.items():
+            parts[index] = re.sub(pattern, replacement, parts[index])
     return "".join(parts)

@@ -17,7 +17,7 @@ class Nearest:
 
     Args:
         topics: topics; for a topic with candidates, only these are ranked.
-        titles: embeddings of the topics' titles, of length 1.
+        titles: embeddings of the topics' titles with norm 1, a row for each topic.
         depth: maximum number of documents per topic.
     """
 
@@ -33,7 +33,7 @@ class Nearest:
 
         Args:
             ids: ids of the documents.
-            vectors: embeddings of length 1, documents x dimensions.
+            vectors: embeddings with norm 1, documents x dimensions.
         """
         # In float64, because in float32 the sixth digit depends on the number of threads.
         cosines = np.round(vectors.astype(np.float64) @ self._titles.T.astype(np.float64), _COSINE_DECIMALS)

@@ -46,7 +46,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
     state = list[tuple[Path, int]]()
     size = 0
     for path in _files(folder):
-        with suppress(OSError):
+        with suppress(OSError):  # a broken link, or a file that was removed meanwhile
             status = path.stat()
             state.append((path, status.st_mtime_ns))
             size += status.st_size

@@ -391,7 +391,9 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
 
 
 def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
-    """Returns a run, with the names of rankings if stances have some, and errors of lines that do not count.
+    """Returns a run, and errors of lines that do not count.
+
+    If each stance has a ranking, the topics of the run become names of rankings, such as ``1 PRO``.
 
     Raises:
         InputError: if the run is unusable, or no line counts.

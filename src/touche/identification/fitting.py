@@ -133,10 +133,10 @@ class Problem:
         return slopes
 
     def free_numbers(self, numbers: Array) -> int:
-        """Returns how many scores the numbers could reproduce for a wrong hypothesis.
+        """Returns how many of the numbers are independent: a wrong hypothesis could reproduce so many scores.
 
-        Numbers of terms that are not independent count once. In a maximum each field could have the higher
-        score.
+        Terms that only occur together are not independent, and count once. The derivatives of a maximum are 0
+        in the field with the lower score, so the fields are added up instead.
         """
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
         return int(np.linalg.matrix_rank(total.jacobian(numbers)))

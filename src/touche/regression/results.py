@@ -121,6 +121,6 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         if outcome.verdict in UNCHECKED:
             SubElement(case, "skipped", message=outcome.verdict)
         elif outcome.is_broken:
-            message = "{verdict} (expected {expected}, got {got}, difference {difference})"
-            SubElement(case, "failure", message=message.format(**cells))
+            template = "{verdict} (expected {expected}, got {got}, difference {difference})"
+            SubElement(case, "failure", message=template.format(**cells))
     return tostring(suite, encoding="unicode", xml_declaration=True)

@@ -390,7 +390,10 @@ class TaskReport:
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """Names of each topic's rankings: the topic itself, or one for each stance."""
+        """Columns of the table of first results, by topic: one, or with stances a ranking for each stance.
+
+        The keys of ``topics`` are names of rankings, such as ``1 PRO``; without stances they are topics.
+        """
         return {
             topic: ranking_names([topic], self.task.rules.ranked_stances)
             for topic in dict.fromkeys(map(topic_in, self.topics))

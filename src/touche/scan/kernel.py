@@ -24,7 +24,7 @@ IGNORED = -3  # it counts for nothing
 _HERE = Path(__file__).parent
 _LIBRARY = _HERE / "words.so"
 _TABLE = _HERE / "words.npz"
-_STEPS_ROW_LENGTH = 32  # numbers, a power of two
+_STEPS_ROW_LENGTH = 32  # numbers; CLASSES in words.c, a power of two for fast indexes
 _PADDING = bytes(8)  # behind a text, because the kernel reads eight bytes at once
 _LETTER_CODES = 32  # a letter in five bits; a and A are 1
 # Why reading stops before the last text.
@@ -177,7 +177,7 @@ class _Automaton(ctypes.Structure):
 
 @cache
 def table() -> dict[str, Array]:
-    """Returns the arrays of words.npz, which tests/scan/words.py makes and explains."""
+    """Returns the arrays of words.npz, which tests/scan/words.py makes, with longer rows for words.c."""
     with np.load(_TABLE) as arrays:
         by_name = dict(arrays)
     steps = by_name["steps"]

@@ -95,7 +95,7 @@ class _BM25:
 def dph(tf: Array, length: Array, term: Term) -> Array:
     """Terrier's DPH (Amati et al. 2007), with f = tf / length, for exact lengths.
 
-    (1 - f)^2 / (tf + 1) (tf log2(tf mean length / length N / ttf) + log2(2 pi tf (1 - f)) / 2).
+    (1 - f)^2 / (tf + 1) (tf log2(f (mean length) N / ttf) + log2(2 pi tf (1 - f)) / 2), with N documents.
 
     Args:
         tf: the term's frequency in each document with the term.

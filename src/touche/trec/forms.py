@@ -344,7 +344,12 @@ def _columns_of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[s
 def _columns_of_frame(
     frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns those of the columns that a frame has; without a wanted one, it is an error."""
+    """Returns those of the columns that a frame has, by their names.
+
+    Raises:
+        ToucheError: if the frame has no rows yet, lacks a wanted column, or has a column twice, also by its
+            other name.
+    """
     if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
         problem = f"{type(frame).__name__} has no rows yet"
         raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
@@ -352,11 +357,13 @@ def _columns_of_frame(
     names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
     for column in (*wanted, *optional):
         present = [present_name for present_name in names if present_name in (column, _OTHER_NAMES[column])]
-        if len(present) == 1:
-            table[column] = _values(frame[present[0]])
-        elif present or column not in optional:
+        is_ambiguous = len(present) > 1
+        is_missing = not present and column in wanted
+        if is_ambiguous or is_missing:
             columns = f"{len(present)} columns" if present else "no column"
             raise ToucheError(f"{name} has {columns} {column!r}; it needs {', '.join(wanted)}")
+        if present:
+            table[column] = _values(frame[present[0]])
     return table
 
 

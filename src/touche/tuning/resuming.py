@@ -161,7 +161,11 @@ def _modules() -> list[str]:
 
 
 def _versions(modules: Iterable[str]) -> dict[str, str]:
-    """Returns the versions of modules, at first sight if they are loaded, because Python loads none anew."""
+    """Returns the versions of modules.
+
+    A loaded module keeps the version that it had when this function first saw it, because Python does not
+    load it again after an update.
+    """
     unknown = {*modules} - _known_versions.keys()
     packages = _packages(_times(sys.path)) if unknown else {}
     versions = {module: _version_text(module, packages.get(module, ())) for module in unknown}

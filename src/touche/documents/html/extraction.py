@@ -33,7 +33,7 @@ _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "applicatio
 
 
 def parse(raw: RawPage) -> Page:
-    """Parses a page by the rules of today's indexer.
+    """Parses a page by the rules of ChatNoir's present indexer.
 
     Raises:
         PageError: if the page is not text, or is too large, too deeply nested or empty.
@@ -52,7 +52,7 @@ def parse(raw: RawPage) -> Page:
 
 
 def parse_as_in_2020(raw: RawPage) -> Page:
-    """Parses a page by the rules of the indexer of 2020 and 2021.
+    """Parses a page by the rules of ChatNoir's indexer of 2020 and 2021.
 
     Args:
         raw: the page as a server sent it; ``Documents.parsed_by`` passes each page of a collection.
