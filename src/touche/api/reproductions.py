@@ -158,12 +158,13 @@ def _reproduction(
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    topics_of_entry = [
-        expected
+    topics_of_datasets = {
+        expected.dataset: len(tasks.dataset(expected.dataset)[0].only_topics)
         for expected in of_topics
-        if is_published and _task_id(expected) == task.id and entry.dimension in expected.dimensions
-    ]
-    on_topics = [row for row in reruns if any(_is_of_topics(row, expected) for expected in topics_of_entry)]
+        if is_published and expected.command == entry.command
+        if _task_id(expected) == task.id and entry.dimension in expected.dimensions
+    }
+    on_topics = [row for row in reruns if row.topics and row.topics == topics_of_datasets.get(row.dataset)]
     on_corpus = _last_green(entry, whole)
     if on_corpus:
         missing = ""
@@ -189,12 +190,6 @@ def _reproduction(
         rerun=command_of(entry),
         evaluate=evaluation_of(entry),
     )
-
-
-def _is_of_topics(row: LoggedScore, expected: ExpectedTopics) -> bool:
-    """Returns whether a row of the log is a rerun of an entry's published values of topics."""
-    number_of_topics = len(tasks.dataset(expected.dataset)[0].only_topics)
-    return (row.baseline, row.dataset, row.topics) == (expected.command, expected.dataset, number_of_topics)
 
 
 def _key(entry: ExpectedScore) -> tuple[str, str, str]:

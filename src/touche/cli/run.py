@@ -79,11 +79,12 @@ class Baselines(Group):
         """Returns the indexes of words that name baselines, and are not the values of common options."""
         options = [option for option in self.common_options() if isinstance(option, Option)]
         with_value = {name for option in options if not option.is_flag for name in option.opts}
+        names = baselines.names()
         indexes = []
         previous_word = ""
         for index, word in enumerate(args):
             is_value = previous_word in with_value
-            if not is_value and (word in baselines.names() or is_file(Path(word, FILE))):
+            if not is_value and (word in names or is_file(Path(word, FILE))):
                 indexes.append(index)
             previous_word = word
         return indexes

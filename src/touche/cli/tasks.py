@@ -128,7 +128,7 @@ def tasks(
         if every or per_topic or reported:
             raise ToucheError("--reproductions has its own table; omit --all, --per-topic and --reported")
         table = reproductions(task_id)
-        notes = [*table.notes, _COMPARABLE]
+        notes = [*table.notes, _NOT_COMPARABLE]
         render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
         if task_id is None or per_topic:
@@ -165,7 +165,7 @@ _REPORTED = [
     Column("P@10", "precision_10", "{:.4f}".format),
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
-_COMPARABLE = "scores on a sample are not comparable with published values; a sample lacks most documents"
+_NOT_COMPARABLE = "scores on a sample are not comparable with published values; a sample lacks most documents"
 _REPRODUCTIONS = [
     Column("baseline", "command"),
     Column("dataset", "dataset"),

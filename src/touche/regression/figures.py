@@ -56,7 +56,7 @@ def _sentence_ids(line: RunLine) -> tuple[str, str]:
 
 def _argument_id(sentence_id: str) -> str:
     """Returns the id of a sentence's argument; sentence ids are such as ``argument__PREMISE__1``."""
-    return sentence_id.rsplit("__", maxsplit=2)[0]
+    return sentence_id.rpartition("__")[0].rpartition("__")[0]
 
 
 def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:

@@ -69,7 +69,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
     collection = {
-        "name": dataset or _dataset_id(paths) or _name_of_folder(paths),
+        "name": dataset or _dataset_id(paths[0].parent if paths else None) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     return {"test collection": collection, **_describe_statistics(statistics)}
@@ -92,14 +92,14 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
 
 def name_of_input(folder: Path) -> str:
     """Returns the name of the collection in an input directory, as ``data_of_files`` does."""
-    return _dataset_id([folder / "topics"]) or folder.resolve().name
+    return _dataset_id(folder) or folder.resolve().name
 
 
-def _dataset_id(paths: Sequence[Path] = ()) -> str:
+def _dataset_id(folder: Path | None = None) -> str:
     """Returns the id of the dataset that the sandbox, TIRA or its metadata.json names; else an empty text.
 
     Args:
-        paths: the topics first.
+        folder: the folder of the topics, with TIRA's metadata.json; None without one.
     """
     id_of_sandbox = os.environ.get(DATASET_VARIABLE, "")
     if id_of_sandbox:
@@ -107,7 +107,7 @@ def _dataset_id(paths: Sequence[Path] = ()) -> str:
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
     if tira_id not in ("", "id"):
         return tira_id
-    return _dataset_id_in_file(paths[0].parent / "metadata.json") if paths else ""
+    return _dataset_id_in_file(folder / "metadata.json") if folder else ""
 
 
 def _dataset_id_in_file(metadata_file: Path) -> str:
