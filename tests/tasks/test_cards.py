@@ -138,7 +138,7 @@ DOCUMENTS = '{"docno": "d1", "text": ""}\n{"docno": "d2", "text": ""}\n'
             TOPICS,
             QRELS + "1 0 d4 0\n1 0 d3 0",
             DOCUMENTS,
-            "qrels: document 'd4' and 1 more is not in corpora/",
+            "qrels: document 'd4' and 1 more are not in corpora/",
         ),
         (TOPICS, QRELS.replace("d1 1", "d1 x"), DOCUMENTS, "qrels:1: "),
         (TOPICS[:-5], QRELS, DOCUMENTS, ".xml"),
@@ -165,3 +165,46 @@ def test_files_of_a_card_belong_together(
         assert code == 2 and problem in out
     else:
         assert (code, out) == (0, f"{card}: fine, with 1 topic, 2 judgments, 2 documents\n")
+
+
+PART = """
+corpora.part.directory = "part"
+corpora.part.topics = ["1"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("topics", "documents", "problem"),
+    [
+        (TOPICS, DOCUMENTS.splitlines()[0], ""),
+        (TOPICS.replace(">1<", ">2<"), DOCUMENTS, "cats.toml: topic '1' is not in corpora/part"),
+        (TOPICS, DOCUMENTS.replace("d2", "d3"), "part: document 'd3' is not in corpora/cats"),
+        (TOPICS, '{"docno": "zzz", "text":', "documents.jsonl:1: broken JSON"),
+        (TOPICS, None, "; missing and not checked: corpora/part"),
+    ],
+)
+def test_a_smaller_corpus_is_part_of_the_whole(
+    touche: Touche,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    topics: str,
+    documents: str | None,
+    problem: str,
+) -> None:
+    card = write("tasks/cats.toml", MINIMAL + PART)
+    write("topics/cats.xml", TOPICS.replace("</topics>", f"{TOPICS[8:].replace('>1<', '>2<')}"))
+    write("qrels/cats.qrels", QRELS)
+    write("corpora/cats/documents.jsonl", DOCUMENTS)
+    if documents is not None:
+        write("corpora/part/topics.xml", topics)
+        write("corpora/part/documents.jsonl", documents)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    code, out, _ = touche("tasks", "check", card)
+    fine = f"{card}: fine, with 2 topics (1 without judgments), 2 judgments, 2 documents"
+    if documents is None:
+        assert (code, out) == (0, f"{fine}{problem}\n")
+    elif problem:
+        assert code == 2 and problem in out
+    else:
+        assert (code, out) == (0, f"{fine}, 1 document in part\n")

@@ -1,7 +1,7 @@
 """Lists what there is: tasks, baselines and published results, as records."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import Parameter
 from os import PathLike
@@ -138,16 +138,17 @@ class CheckedCard:
     Attributes:
         path: the path of the card.
         problem: the first problem with its place and remedy, or an empty text.
-        topics, judgments, documents: their numbers in the files that the card names; None if files are
-            missing or have web pages.
-        missing: the files and folders that are missing, and so not checked.
+        topics, unjudged_topics, judgments, documents, other_corpora, missing: the contents of the files that
+            the card names, as in ``touche.data.checking.CheckedFiles``.
     """
 
     path: str
     problem: str = ""
     topics: int | None = None
+    unjudged_topics: int | None = None
     judgments: int | None = None
     documents: int | None = None
+    other_corpora: dict[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
 
@@ -343,8 +344,8 @@ def reported(task: str) -> Table[Reported]:
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
     """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
 
-    Topics, judgments and the whole corpus are checked if they are available: their format, and whether they
-    have the same topics and documents.
+    The files are checked if they are available: their format, and whether all judged topics and documents,
+    and those of smaller corpora, exist.
 
     Args:
         cards: the path of a card, or several paths.

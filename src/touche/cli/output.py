@@ -296,8 +296,8 @@ def warn(*warnings: str, of: str = "") -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun, such as ``1 run`` or ``2 runs``."""
-    return f"{number} {noun}{'s' if number != 1 else ''}"
+    """Returns a number with its noun, such as ``1 run`` or ``2,000 runs``."""
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def command_line() -> str:

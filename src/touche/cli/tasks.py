@@ -40,9 +40,9 @@ from touche.tasks import MACRO_F1, STANCE, Task
 def check(cards: Sequence[Path], style: str) -> int:
     """Check task cards for unknown keys, wrong types and contradictions, and the files that they name.
 
-    Topics, judgments and the whole corpus are checked if they are available: they must have the same topics
-    and documents. Print the first problem of each card, or that the card is fine. Exit with 2 if a card has
-    a problem.
+    Topics, judgments and corpora are checked if they are available: judged topics and documents, and those
+    of smaller corpora, must exist. Print the first problem of each card, or that the card is fine. Exit with
+    2 if a card has a problem.
     """
     checked = listing.check_cards(cards)
     if style == "table":
@@ -76,6 +76,9 @@ def _contents(card: CheckedCard) -> str:
     """Returns the numbers of topics, judgments and documents, and the files that are not checked."""
     numbers = {"topic": card.topics, "judgment": card.judgments, "document": card.documents}
     contents = [counted(number, noun) for noun, number in numbers.items() if number is not None]
+    contents += [f"{counted(number, 'document')} in {name}" for name, number in card.other_corpora.items()]
+    if card.unjudged_topics:
+        contents[0] += f" ({card.unjudged_topics:,} without judgments)"
     checked = f", with {', '.join(contents)}" if contents else ""
     missing = f"; missing and not checked: {', '.join(card.missing)}" if card.missing else ""
     return f"{checked}{missing}"

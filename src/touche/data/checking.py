@@ -1,7 +1,7 @@
-"""Checks of the files that a task's card names, and of the ids in both."""
+"""Checks of the files that a task's card names, and of the ids in them."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from touche.data.ids import ids_of_result
@@ -9,7 +9,7 @@ from touche.data.judgments import task_qrels
 from touche.data.places import locate, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import quoted
-from touche.tasks import PAIR, STANCE, Task
+from touche.tasks import PAIR, STANCE, Corpus, Task
 from touche.trec.by_stance import topic_in
 from touche.trec.qrels import Qrels
 from touche.trec.topics import read_topics
@@ -20,19 +20,26 @@ class CheckedFiles:
     """The contents of a task's files.
 
     Attributes:
-        topics, judgments, documents: their numbers; None if a file is missing, and for collections of web
-            pages, which would have to be parsed.
+        topics: the number of topics; None if their file is missing.
+        unjudged_topics: the number of topics without a judgment; None if their file or all qrels are missing.
+        judgments: the number of judgments; None if all qrels are missing.
+        documents: the number of documents in the whole corpus; None if it is missing, or has web pages,
+            which would have to be parsed.
+        other_corpora: the number of documents in each other corpus, by its name in the card; the corpora
+            that are missing or have web pages are left out.
         missing: the files and folders that are missing.
     """
 
     topics: int | None = None
+    unjudged_topics: int | None = None
     judgments: int | None = None
     documents: int | None = None
+    other_corpora: dict[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
 
 def check_files(card: Path, task: Task) -> CheckedFiles:
-    """Checks topics, judgments and whole corpus of a task, as far as they are available.
+    """Checks topics, judgments and corpora of a task, as far as they are available.
 
     Args:
         card: the card, for error messages.
@@ -42,25 +49,37 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         InputError: if a file is broken, or names a topic or a document that another one lacks.
     """
     checked = CheckedFiles()
-    corpus = task.corpora["full"]
+    whole_corpus = task.corpora["full"]
     topics_name = f"topics/{task.topics}"
-    corpus_name = f"corpora/{corpus.directory}"
-    numbers = None  # those of all topics
+    topics = None  # the numbers of all topics
     try:
-        numbers = {topic.number for topic in read_topics(locate_topics(task, corpus))}
-        checked.topics = len(numbers)
-        numbers_in_card = [number for part in task.corpora.values() for number in part.topics]
-        _check_known(card, numbers_in_card, numbers, "topic", topics_name)
+        topics = _topics(task, whole_corpus)
+        checked.topics = len(topics)
+        topics_in_card = [number for corpus in task.corpora.values() for number in corpus.topics]
+        _check_known(card, topics_in_card, topics, "topic", topics_name)
     except MissingDataError:
         checked.missing += (topics_name,)
-    ids = None  # those of all documents
+    whole_name = f"corpora/{whole_corpus.directory}"
+    documents = None  # the ids of all documents
     try:
-        from touche.documents.ids import read_ids  # here, because it takes 54 ms
-
-        ids = read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
-        checked.documents = None if ids is None else len(ids)
+        documents = _documents(task, whole_corpus)
+        checked.documents = None if documents is None else len(documents)
     except MissingDataError:
-        checked.missing += (corpus_name,)
+        checked.missing += (whole_name,)
+    for name, corpus in task.corpora.items():
+        if corpus is whole_corpus:
+            continue
+        try:
+            ids = _documents(task, corpus)
+            _check_known(card, corpus.topics, _topics(task, corpus), "topic", f"corpora/{corpus.directory}")
+        except MissingDataError:
+            checked.missing += (f"corpora/{corpus.directory}",)
+            continue
+        if ids is not None:
+            checked.other_corpora[name] = len(ids)
+        if ids is not None and documents is not None:
+            _check_known(locate_corpus(corpus), ids, documents, "document", whole_name)
+    judged_topics: set[str] = set()
     for dimension, judgments in task.qrels.items():
         try:
             qrels = task_qrels(task, dimension)
@@ -69,11 +88,26 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
             continue
         path = locate("qrels", judgments.file)
         checked.judgments = (checked.judgments or 0) + sum(map(len, qrels.values()))
-        if numbers is not None:
-            _check_known(path, map(topic_in, qrels), numbers, "topic", topics_name)
-        if ids is not None:
-            _check_known(path, _judged_ids(qrels, dimension, task), ids, "document", corpus_name)
+        judged_topics |= {topic_in(ranking) for ranking in qrels}
+        if topics is not None:
+            _check_known(path, map(topic_in, qrels), topics, "topic", topics_name)
+        if documents is not None:
+            _check_known(path, _judged_ids(qrels, dimension, task), documents, "document", whole_name)
+    if topics is not None and judged_topics:
+        checked.unjudged_topics = len(topics - judged_topics)
     return checked
+
+
+def _topics(task: Task, corpus: Corpus) -> set[str]:
+    """Returns the numbers of the topics of a corpus."""
+    return {topic.number for topic in read_topics(locate_topics(task, corpus))}
+
+
+def _documents(task: Task, corpus: Corpus) -> frozenset[str] | None:
+    """Returns the ids in a corpus: of sentences if pairs of them are ranked. None for web pages."""
+    from touche.documents.ids import read_ids  # here, because it takes 54 ms
+
+    return read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
 
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
@@ -90,6 +124,9 @@ def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: s
     """Raises InputError if ids in a file are unknown: ``source`` is the file or folder of the known ones."""
     unknown = [*dict.fromkeys(id for id in ids if id not in known)]
     if unknown:
-        others = f" and {len(unknown) - 1:,} more" if len(unknown) > 1 else ""
-        problem = f"{noun} {quoted(unknown[0])}{others} is not in {source}"
+        first = quoted(unknown[0])
+        if len(unknown) == 1:
+            problem = f"{noun} {first} is not in {source}"
+        else:
+            problem = f"{noun} {first} and {len(unknown) - 1:,} more are not in {source}"
         raise InputError(path, problem, "correct the ids in one of the two")
