@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from conftest import Write
 from texts import IDS, TEXTS
 from touche.documents import pieces
 from touche.documents.discovery import find
+from touche.documents.pages import Page
 from touche.documents.records import Argument, Document
 from touche.errors import InputError
 
@@ -67,6 +69,68 @@ def test_beirs_titles_are_conclusions(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json"])
+def test_titles_are_searched_whatever_the_id_is_called(tmp_path: Path, suffix: str, id_field: str) -> None:
+    records = [{id_field: "a", "title": "Cats?", "text": "Yes"}, {id_field: "b", "title": "", "text": "No"}]
+    expected = [Argument("a", "Cats?", ("Yes",)), Document("b", "No")]
+    assert documents_of(tmp_path / "in", suffix, records) == expected
+
+
+def test_web_pages_in_a_table_keep_their_fields(tmp_path: Path) -> None:
+    records = [
+        {
+            "docno": "a",
+            "url": "",
+            "title": "Cats",
+            "html": "<title>Dogs</title><p>Dogs bark.",
+            "text": "Birds",
+        }
+    ]
+    (page,) = documents_of(tmp_path / "in", "csv", records)
+    assert isinstance(page, Page) and page.title == "Dogs"
+
+
+def test_a_null_is_an_empty_cell(tmp_path: Path) -> None:
+    """pandas writes a missing text as null in JSON, and as an empty cell in CSV."""
+    assert documents_of(tmp_path / "in", "json", [{"docno": "a", "text": None}]) == [Document("a", "")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_swallowed"),
+    [
+        ('d1\t"Legal\nd2\tschool uniforms"\n', True),
+        ('d1\t"Legal\nd2 school uniforms"\n', False),
+        ('d1\t"Legal\nand cheap\tschool uniforms"\n', False),
+    ],
+)
+def test_swallowed_rows_of_tsv_are_reported(
+    write: Write, tmp_path: Path, rows: str, is_swallowed: bool
+) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write("in/a.tsv", f"docno\ttext\n{rows}d3\tcats\n")
+    with warnings.catch_warnings(record=True) as caught:
+        documents = [*find(tmp_path / "in").documents]
+    assert [document.id for document in documents] == ["d1", "d3"]
+    expected = ["a.tsv:3: a quoted cell contains lines that look like rows"] if is_swallowed else []
+    assert [str(warning.message).split(";")[0].split("/")[-1] for warning in caught] == expected
+
+
+@pytest.mark.parametrize("name", ["arguments-by-topic.csv", "results-per-query.csv", "DOCS.CSV"])
+def test_names_of_tables(write: Write, tmp_path: Path, name: str) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write(f"in/{name}", "docno,text\nd1,cats\n")
+    assert [document.id for document in find(tmp_path / "in").documents] == ["d1"]
+
+
+@pytest.mark.parametrize("name", ["topics-and-arguments.csv", "query.csv", "test-queries.tsv"])
+def test_a_file_with_a_name_of_queries_is_named(write: Write, tmp_path: Path, name: str) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write(f"in/{name}", "docno,text\nd1,cats\n")
+    with pytest.raises(InputError, match=f"no documents in this folder; .*, or rename {name}, which"):
+        find(tmp_path / "in")
+
+
+@pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
 @pytest.mark.parametrize("text_field", ["text", "contents"])
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_fields_have_the_names_of_any_format(
@@ -89,7 +153,7 @@ BROKEN = {
     '[{"docno": "a", "text": ""},\n{"docno": "a", "text": ""}]': r":2: document 'a' occurs a second time",
     '[{"docno": "a", "text": ""},\n{"text": ""}]': r":2: no id \(docno, doc_id, id, _id\)",
     '[{"docno": "a"}]': r':1: no "text"',
-    '[{"docno": "a", "text": null}]': r':1: no "text"',
+    "docno;text\na;one\n": r":1: cells are separated by semicolons; separate them by commas",
     '[{"docno": "a", "text": ["b"]}]': r':1: "text" is not a text',
     "[\n7]": r":2: not a JSON object",
     '[\n{"docno": "a", "text": ""},\n': r":2: broken JSON \(the array has no end\)",

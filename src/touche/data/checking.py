@@ -49,36 +49,57 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         InputError: if a file is broken, or names a topic or a document that another one lacks.
     """
     checked = CheckedFiles()
-    whole_corpus = task.corpora["full"]
-    topics_name = f"topics/{task.topics}"
-    topics = None  # the numbers of all topics
+    topics = _check_topics(card, task, checked)
+    documents = _check_documents(card, task, checked)
+    _check_judgments(task, checked, topics, documents)
+    return checked
+
+
+def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | None:
+    """Checks the topics in the card, and returns the numbers of all topics; None if their file is missing."""
+    file = f"topics/{task.topics}"
     try:
-        topics = _topics(task, whole_corpus)
-        checked.topics = len(topics)
-        topics_in_card = [number for corpus in task.corpora.values() for number in corpus.topics]
-        _check_known(card, topics_in_card, topics, "topic", topics_name)
+        topics = _topics(task, task.corpora["full"])
     except MissingDataError:
-        checked.missing += (topics_name,)
-    whole_name = f"corpora/{whole_corpus.directory}"
-    documents = None  # the ids of all documents
+        checked.missing += (file,)
+        return None
+    checked.topics = len(topics)
+    topics_in_card = [number for corpus in task.corpora.values() for number in corpus.topics]
+    _check_known(card, topics_in_card, topics, "topic", file)
+    return topics
+
+
+def _check_documents(card: Path, task: Task, checked: CheckedFiles) -> frozenset[str] | None:
+    """Checks all corpora, and returns the ids in the whole one; None if it is missing or has web pages."""
+    whole_corpus = task.corpora["full"]
+    whole_folder = f"corpora/{whole_corpus.directory}"
+    documents = None
     try:
         documents = _documents(task, whole_corpus)
         checked.documents = None if documents is None else len(documents)
     except MissingDataError:
-        checked.missing += (whole_name,)
+        checked.missing += (whole_folder,)
     for name, corpus in task.corpora.items():
-        if corpus is whole_corpus:
+        if name == "full":
             continue
+        folder = f"corpora/{corpus.directory}"
         try:
             ids = _documents(task, corpus)
-            _check_known(card, corpus.topics, _topics(task, corpus), "topic", f"corpora/{corpus.directory}")
+            _check_known(card, corpus.topics, _topics(task, corpus), "topic", folder)
         except MissingDataError:
-            checked.missing += (f"corpora/{corpus.directory}",)
+            checked.missing += (folder,)
             continue
         if ids is not None:
             checked.other_corpora[name] = len(ids)
         if ids is not None and documents is not None:
-            _check_known(locate_corpus(corpus), ids, documents, "document", whole_name)
+            _check_known(locate_corpus(corpus), ids, documents, "document", whole_folder)
+    return documents
+
+
+def _check_judgments(
+    task: Task, checked: CheckedFiles, topics: set[str] | None, documents: frozenset[str] | None
+) -> None:
+    """Checks the judged topics and documents, as far as all topics and documents are known."""
     judged_topics: set[str] = set()
     for dimension, judgments in task.qrels.items():
         try:
@@ -90,12 +111,12 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         checked.judgments = (checked.judgments or 0) + sum(map(len, qrels.values()))
         judged_topics |= {topic_in(ranking) for ranking in qrels}
         if topics is not None:
-            _check_known(path, map(topic_in, qrels), topics, "topic", topics_name)
+            _check_known(path, map(topic_in, qrels), topics, "topic", f"topics/{task.topics}")
         if documents is not None:
-            _check_known(path, _judged_ids(qrels, dimension, task), documents, "document", whole_name)
+            ids = _judged_ids(qrels, dimension, task)
+            _check_known(path, ids, documents, "document", f"corpora/{task.corpora['full'].directory}")
     if topics is not None and judged_topics:
         checked.unjudged_topics = len(topics - judged_topics)
-    return checked
 
 
 def _topics(task: Task, corpus: Corpus) -> set[str]:

@@ -30,9 +30,10 @@ from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, topics_named
 
 _ANY_JSONL = "*.jsonl"
-_TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?")
+_TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?", re.IGNORECASE)
 _RERANK_FILE = "rerank.jsonl"
-_IN_NAMES_OF_QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
+# Words in the names of files with queries; arguments-by-topic.csv has documents.
+_QUERIES = re.compile(r"queries|topics(?![a-z])|^(?:query|topic)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -54,21 +55,26 @@ class HasFields:
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))
-            is_query = "qid" in record or ("title" not in record and _IN_NAMES_OF_QUERIES.search(path.name))
+            is_query = "qid" in record or ("title" not in record and _has_name_of_queries(path))
             return self.names <= record.keys() and not is_query
         return False
 
 
+def _has_name_of_queries(path: Path) -> bool:
+    """Returns whether a file's name says that it contains queries."""
+    return _QUERIES.search(path.name) is not None
+
+
 def _is_array_of_documents(path: Path) -> bool:
     """Returns whether a file begins as a JSON array, unless it has the name of queries."""
-    return not _IN_NAMES_OF_QUERIES.search(path.name) and is_json_array(path)
+    return not _has_name_of_queries(path) and is_json_array(path)
 
 
 def _is_table(path: Path) -> bool:
     """Returns whether a table's header names documents; False if the file has the name of queries."""
     with suppress(InputError):
         check_table(path)
-        return not _IN_NAMES_OF_QUERIES.search(path.name)
+        return not _has_name_of_queries(path)
     return False
 
 
@@ -207,9 +213,20 @@ def find_documents(directory: Path) -> Files | Images:
         if paths:
             return _files(format, paths, side_files(direct_paths))
     for path in direct_paths:
-        if _TABLE_NAME.fullmatch(path.name) and not _IN_NAMES_OF_QUERIES.search(path.name):
+        if _TABLE_NAME.fullmatch(path.name) and not _has_name_of_queries(path):
             check_table(path)  # its error says what the header lacks
-    raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
+    more = ", or name an ir_datasets corpus with --corpus"
+    skipped = [path.name for path in direct_paths if _is_skipped(path)]
+    if skipped:
+        more += f", or rename {skipped[0]}, which was not read because of the name of queries"
+    raise _no_documents(directory, _FORMATS, more)
+
+
+def _is_skipped(path: Path) -> bool:
+    """Returns whether a file may have documents, but was not read because it has the name of queries."""
+    is_topics = path.name.removesuffix(".gz") in TOPIC_FILES
+    is_named = any(format.fits and format.is_name(path.name) for format in _FORMATS)
+    return is_named and not is_topics and _has_name_of_queries(path)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:

@@ -28,9 +28,9 @@ def document_in(
 ) -> AnyDocument | RawPage | None:
     """Returns the document in a record, or None if its id is not among the wanted ones.
 
-    The first of the ids ``docno``, ``doc_id``, ``id`` and ``_id`` counts. With ``_id``, the title becomes a
-    conclusion, as in BEIR's corpus.jsonl; other records are as in documents.jsonl. The text can also be
-    called ``contents``.
+    The first of the ids ``docno``, ``doc_id``, ``id`` and ``_id`` counts. The text can also be called
+    ``contents``. The title of a text becomes a conclusion, as in BEIR's corpus.jsonl. Records of web pages
+    are as in documents.jsonl.
 
     Args:
         record: its fields by name.
@@ -44,11 +44,14 @@ def document_in(
     """
     id_field = next((name for name in IDS if name in record), None)
     if id_field is None:
-        raise InputError(path, f"no id ({', '.join(IDS)})", 'add a text "docno" to every record', line=line)
+        raise InputError(
+            path, f"no id ({', '.join(IDS)})", 'rename the field of the id to "docno"', line=line
+        )
     id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
     if wanted is not None and id not in wanted:
         return None
     if "contents" in record:
         record = {"text": record["contents"]} | record  # a record with both has its own text
-    parse = beir.parse_document if id_field == "_id" else parse_document
+    is_page = "html" in record or "text" not in record
+    parse = parse_document if is_page else beir.parse_document
     return parse(id, record, path, line)

@@ -62,8 +62,8 @@ class FileFormat:
         return self.whole_reader(path, seen)
 
     def is_name(self, name: str) -> bool:
-        """Returns whether a file in the directory itself has a name of this format."""
-        return fnmatchcase(name.removesuffix(".gz"), self.pattern)
+        """Returns whether a file in the directory itself has a name of this format, in any case."""
+        return fnmatchcase(name.lower().removesuffix(".gz"), self.pattern)
 
     def is_name_below(self, name: str) -> bool:
         """Returns whether a file in a subfolder has a name of this format."""

@@ -79,7 +79,7 @@ def _parse_elements(
     for line, record in zip(lines, records, strict=False):  # an empty array has one line and no record
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
-        fields = {name: value for name, value in record.items() if value is not None}
+        fields = {name: "" if value is None else value for name, value in record.items()}  # as in CSV
         document = document_in(fields, piece.path, line, seen, wanted)
         if document:
             yield document

@@ -7,7 +7,7 @@ from pathlib import Path
 from touche.documents.field_names import NAMES, document_in, has_document
 from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument
-from touche.errors import InputError
+from touche.errors import InputError, warn
 from touche.io.csv_rows import read_rows
 from touche.io.opening import LONGEST_LINE, open_binary
 
@@ -27,6 +27,7 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
     """
     seen = set() if seen is None else seen
     header = list[str]()
+    warned = False
     for line, cells in _rows(path):
         if not header:
             header = cells
@@ -35,6 +36,10 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
+        if _separator(path) == "\t" and not warned and _looks_like_rows(cells):
+            warned = True
+            problem = "a quoted cell contains lines that look like rows"
+            warn(f"{path}:{line}: {problem}; {_REMEDY}, if these lines are documents")
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
         if document:
             yield document
@@ -50,9 +55,24 @@ def check_table(path: Path) -> None:
     _check_header(path, header)
 
 
+def _looks_like_rows(cells: list[str]) -> bool:
+    """Returns whether each line of a row has as many cells as the row, and an id in the first one.
+
+    In a TSV file that was written without quoting, a quote at the beginning of a cell swallows rows until
+    the next quote.
+    """
+    lines = [line.split("\t") for line in "\t".join(cells).split("\n")]
+    return len(lines) > 1 and all(
+        len(line) == len(cells) and len(line[0].split()) == 1  # ids have no blanks
+        for line in lines
+    )
+
+
 def _check_header(path: Path, header: list[str]) -> None:
     """Raises InputError if a header has no id or no text, or a name twice."""
     if not has_document(header):
+        if len(header) == 1 and ";" in header[0]:
+            raise InputError(path, "cells are separated by semicolons", "separate them by commas", line=1)
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):
         raise InputError(path, "two columns have one name", "rename one of them", line=1)
@@ -60,8 +80,12 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yields the line in which each row ends, and its cells, without blank rows."""
-    delimiter = "\t" if path.name.removesuffix(".gz").endswith(".tsv") else ","
     with open_binary(path) as file:
         read_line = partial(file.readline, LONGEST_LINE)
-        rows = read_rows(read_line, path, _REMEDY, delimiter=delimiter)
+        rows = read_rows(read_line, path, _REMEDY, delimiter=_separator(path))
         yield from ((line, cells) for line, cells in rows if cells)
+
+
+def _separator(path: Path) -> str:
+    """Returns the character between the cells of a table."""
+    return "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
