@@ -148,7 +148,7 @@ def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.Mo
     ("text", "evaluator", "note"),
     [
         ("1 a b", "trec_eval", "highest published; rank 1 of 22; the baseline Swordsman: 0.769"),
-        ("1 a x", "trec_eval", "not comparable, see the warning"),
+        ("1 a x", "trec_eval", "not comparable, so it has no rank"),
         (
             "1 a b",
             "touche",

@@ -8,8 +8,16 @@ from touche.cli.output import tell
 from touche.errors import ToucheError
 
 
-def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None) -> str | None:
+def task_of(
+    runs: Sequence[Path], task_id: str | None, qrels: Path | None = None, *, takes_qrels: bool = True
+) -> str | None:
     """Returns the passed task; without task and qrels, the task in the runs' metadata, which is printed.
+
+    Args:
+        runs: the runs.
+        task_id: the passed task; None without one.
+        qrels: the passed qrels; None without them.
+        takes_qrels: whether the command has an option for qrels, which replace the task.
 
     Raises:
         ToucheError: if the metadata names no task, or several.
@@ -25,8 +33,9 @@ def task_of(runs: Sequence[Path], task_id: str | None, qrels: Path | None = None
         problem = f"the runs are of {' and '.join(sources)}"
         raise ToucheError(f"{problem}; pass runs of one task, or name it with --task")
     if not sources:
-        problem = f"no {METADATA_FILE} next to a run names its task"
-        raise ToucheError(f"{problem}; pass --task with one of {', '.join(tasks.ids())}")
+        problem = f"no {METADATA_FILE} next to a run names a known task"
+        alternative = ", or --qrels with your own judgments" if takes_qrels else ""
+        raise ToucheError(f"{problem}; pass --task with one of {', '.join(tasks.ids())}{alternative}")
     ((task, source),) = sources.items()
     tell(f"task: {task}, from {source}")
     return task

@@ -56,7 +56,8 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     """Describes a score's rank among published runs, with its 95% interval by bootstrap over topics.
 
     All runs with a published value for each topic are resampled together with the run. Without such runs,
-    only the run is resampled.
+    only the run is resampled. A published run with the same value of every topic is the run itself, and so
+    it is not counted twice.
 
     Args:
         task: the task.
@@ -65,22 +66,23 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
         per_topic: the run's value of each topic.
     """
     printed = rounded(mean, task.decimals)
-    text = f"rank {1 + sum(rounded(row.value) > printed for row in published)} of {len(published) + 1}"
+    own = {topic: rounded(value) for topic, value in per_topic.items()}
+    itself = next((row for row in published if topic_values(row) == own), None)
+    other_rows = [row for row in published if row is not itself]
+    text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2:
         return text
-    of_rows = [topic_values(row) for row in published]
-    others = [
-        values for values in of_rows if not isinstance(values, str) and values.keys() == per_topic.keys()
-    ]
+    of_rows = [topic_values(row) for row in other_rows]
+    others = [values for values in of_rows if not isinstance(values, str) and values.keys() == own.keys()]
     if others:
-        own = [rounded(per_topic[topic]) for topic in others[0]]
-        sums = resampled_sums([own, *([*values.values()] for values in others)])
+        own_values = [own[topic] for topic in others[0]]
+        sums = resampled_sums([own_values, *([*values.values()] for values in others)])
         low, high = rank_interval(sums, sums[0])
-        is_complete = len(others) == len(published)
+        is_complete = len(others) == len(other_rows)
         among = "" if is_complete else f" among {len(others) + 1} with a value for each topic"
     else:
         samples = np.array([*per_topic.values()])[draws(len(per_topic))].mean(axis=1)
-        low, high = rank_interval(np.array([[row.value] for row in published]), np.round(samples, 3))
+        low, high = rank_interval(np.array([[row.value] for row in other_rows]), np.round(samples, 3))
         among = " among fixed values"
     return f"{text} (95%: {low} to {high}{among})"
 

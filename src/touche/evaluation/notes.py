@@ -20,9 +20,9 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
-from touche.tasks import MACRO_F1, PER_STANCE, Measure
+from touche.tasks import MACRO_F1, PER_STANCE, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
-from touche.tasks.records import rounded
+from touche.tasks.records import UNKNOWN, rounded
 from touche.tasks.reported import reported_results
 from touche.trec.by_stance import topic_in
 from touche.trec.topics import in_order
@@ -46,6 +46,7 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
         notes.append(f"{measure} {reason}")
     notes += _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
     notes += [*_other_sizes(runs), *_equal_to_published(runs), *_grouped(runs, _among_reported)]
+    notes += _without_stances(runs)
     return notes
 
 
@@ -102,6 +103,14 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
         yield f"with trec_eval, {score.mean:.3f} is above {above} of {systems}; the best is {best}"
 
 
+def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
+    """Yields which runs have no score of their stances, because they have none."""
+    scored = {run.name for run in runs if run.dimension == STANCE}
+    names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
+    if names and STANCE in runs[0].task.qrels:
+        yield f"{', '.join(names)}: every stance is {UNKNOWN}, so stances are not scored"
+
+
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
     """Yields a warning if values are over different numbers of documents."""
     sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
@@ -130,8 +139,13 @@ def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterabl
 
 def _named(runs: Mapping[str, Iterable[str]]) -> str:
     """Returns runs with their dimensions; runs with the same dimensions are grouped."""
-    groups = group_by(runs, lambda run: " and ".join(runs[run]))
+    groups = group_by(runs, lambda run: _enumerated([*runs[run]]))
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """Returns names in words: ``a``, ``a and b`` or ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _listed(topics: Sequence[str]) -> str:
@@ -313,13 +327,15 @@ def _standing(run: Evaluated) -> Iterator[str]:
     for evaluator, score in run.scores.items():
         rows = [] if run.any_order else comparable(run.task, run.dimension, evaluator, score.results)
         if rows and score.mean is not None:
-            warning = "" if score.comparable else "; not comparable, see the warning"
             value = f"{score.mean:.3f}"
             if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
                 value = f"{score.mean:.5f}, which the tables round twice,"
             per_topic = run.evaluations[evaluator].per_topic
-            rank = own_rank(run.task, rows, score.mean, per_topic) if run.is_ranking else ""
+            rank = ""
+            if run.is_ranking and score.comparable:
+                rank = own_rank(run.task, rows, score.mean, per_topic)
             position = standing(score.mean, rows, run.task.decimals, rank)
+            warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
             evaluators.setdefault(f"{value} is {position}{warning}", []).append(evaluator)
     for sentence, names in evaluators.items():
         yield f"with {' and '.join(names)}, {sentence}"

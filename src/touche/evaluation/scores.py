@@ -321,6 +321,8 @@ def evaluate(
     for source in watched(runs, "evaluating", "runs", len(paths)):
         run, skipped = _read(source, task, judged)
         for dimension, qrels in judged.items():
+            if dimension == STANCE and len(judged) > 1 and not run.has_stances:
+                continue  # a run that only ranks
             for in_any_order in [False, True] if any_order else [False]:
                 record = _evaluated(
                     run=run,
