@@ -1,6 +1,6 @@
 """The matrix of reproductions on the home page: baselines by datasets, with a popover for each cell."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from jinja2 import Environment, FileSystemLoader
 import tables
 import touche
 from touche.api.reproductions import Reproduction
+from touche.io.grouping import group_by
 from touche.regression.log import LoggedScore
+from touche.regression.reruns import evaluation_command, run_command
 from touche.tasks import task
 
 _TEMPLATE = "reproductions.html.j2"
@@ -20,24 +22,24 @@ class Step:
     """A dataset on which the baseline of a cell can be rerun.
 
     Attributes:
-        dataset: the id of the dataset.
         part: what the dataset has: the whole corpus, some topics or a sample.
+        commands: for each variant of the baseline, the lines of its run and of its evaluation.
         last: the last green rerun of the cell's first value on the dataset; None without one.
         missing: why there is no rerun; empty if there is one.
     """
 
-    dataset: str
     part: str
+    commands: Sequence[str]
     last: LoggedScore | None
     missing: str
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The values of a baseline on a dataset; the first one has the default options.
+    """The values of a baseline on a dataset.
 
     Attributes:
-        records: the values; at least one.
+        records: the values; at least one. Those with the default options come first, if there are some.
     """
 
     records: Sequence[Reproduction]
@@ -71,16 +73,44 @@ class Cell:
     def steps(self) -> list[Step]:
         """The datasets on which the first value can be rerun, the whole corpus first."""
         first = self.first
-        steps = [Step(first.dataset, "The whole corpus", first.on_corpus, first.missing)]
+        whole = Step(
+            part="The whole corpus",
+            commands=_commands(self.records, first.dataset),
+            last=first.on_corpus,
+            missing=first.missing,
+        )
+        steps = [whole]
         if first.on_topics:
-            part = f"{self.share}, rerun with statistics of the whole corpus"
-            last = first.on_topics if self.reproduces_topics else None
-            steps.append(Step(first.on_topics.dataset, part, last, "" if last else "some values differ"))
-        if first.sample is not None:
-            missing = "" if first.on_sample else "no rerun is recorded"
-            part = "A sample, which is not published"
-            steps.append(Step(f"{first.dataset}/sample", part, first.on_sample, missing))
+            topics = Step(
+                part=f"{self.share}, rerun with statistics of the whole corpus",
+                commands=_commands([first], first.on_topics.dataset),
+                last=first.on_topics if self.reproduces_topics else None,
+                missing="" if self.reproduces_topics else "some values differ",
+            )
+            steps.append(topics)
+        on_sample = [record for record in self.records if record.sample is not None]
+        if on_sample:
+            sample = Step(
+                part="A sample, which is not published",
+                commands=_commands(on_sample, f"{first.dataset}/sample"),
+                last=first.on_sample,
+                missing="" if first.on_sample else "no rerun is recorded",
+            )
+            steps.append(sample)
         return steps
+
+
+def _commands(records: Iterable[Reproduction], dataset: str) -> list[str]:
+    """Returns the run and the evaluation of each variant of a baseline, in two lines."""
+    commands = []
+    for command, variant in group_by(records, lambda record: record.command).items():
+        measures = dict.fromkeys(record.measure for record in variant)
+        is_default = all(
+            record.measure == str(task(record.dataset).measure_for(record.dimension)) for record in variant
+        )
+        evaluation = evaluation_command(dataset, [] if is_default else measures)
+        commands.append(f"{run_command(command, dataset)}\n{evaluation}")
+    return commands
 
 
 def matrix() -> str:
@@ -88,6 +118,8 @@ def matrix() -> str:
     cells: dict[tuple[str, str], list[Reproduction]] = {}
     for record in touche.reproductions():
         cells.setdefault((record.baseline, record.dataset), []).append(record)
+    for records in cells.values():
+        records.sort(key=lambda record: record.command != record.baseline)
     datasets = sorted({dataset for _, dataset in cells}, key=lambda name: (not _is_touche(name), name))
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     templates.filters |= {"score": _score, "judged": _judged}
@@ -95,6 +127,8 @@ def matrix() -> str:
         baselines=tables.in_order(),
         datasets={name: _short(name) for name in datasets},
         titles={name: task(name).title for name in datasets},
+        with_values={baseline for baseline, _ in cells},
+        measures={dataset: records[0].measure for (_, dataset), records in cells.items()},
         cells={place: Cell(records) for place, records in cells.items()},
     )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())

@@ -27,11 +27,11 @@ def test_the_task_is_read_from_the_metadata(
     ("metadata", "expected"),
     [
         (PASSAGES % ("in", "spot-check-passages.xml"), ""),
-        (PASSAGES % ("in", "topics.xml"), "no ir-metadata.yml next to a run names its task; pass --task"),
-        (PASSAGES % ("../in", "x"), "no ir-metadata.yml next to a run names its task; pass --task"),
+        (PASSAGES % ("in", "topics.xml"), "no ir-metadata.yml next to a run names a known task; pass --task"),
+        (PASSAGES % ("../in", "x"), "no ir-metadata.yml next to a run names a known task; pass --task"),
         ("data: [", "not YAML"),
-        ("data:\n  test collection: a\n", "no ir-metadata.yml next to a run names its task; pass --task"),
-        ("", "no ir-metadata.yml next to a run names its task; pass --task"),
+        ("data:\n  test collection: a\n", "no ir-metadata.yml next to a run names a known task; pass --task"),
+        ("", "no ir-metadata.yml next to a run names a known task; pass --task"),
     ],
 )
 def test_metadata_is_not_trusted(touche: Touche, write: Write, metadata: str, expected: str) -> None:
@@ -39,6 +39,14 @@ def test_metadata_is_not_trusted(touche: Touche, write: Write, metadata: str, ex
     write("a/ir-metadata.yml", metadata)
     code, _, err = touche("evaluate", run)
     assert (code == 2 and expected in err and err.count("\n") == 1) if expected else code == 0
+
+
+@pytest.mark.parametrize(("command", "takes_qrels"), [("evaluate", True), ("lint", False)])
+def test_the_remedy_names_qrels_only_where_they_replace_a_task(
+    touche: Touche, write: Write, command: str, takes_qrels: bool
+) -> None:
+    err = touche(command, write("a/run.txt", run_text()))[2]
+    assert err.rstrip().endswith("or --qrels with your own judgments") == takes_qrels
 
 
 def test_runs_of_two_tasks_are_refused(touche: Touche, write: Write) -> None:

@@ -220,7 +220,7 @@ def test_the_whole_corpus_needs_no_download_and_altered_texts_are_named(
     code, out, err = touche("data", "fetch", DATASET)
     assert (code, out) == (0, "corpora/own-two-topics: fetched (3 judged documents from own)\n")
     assert f"the text of {IDS['second']} does not match the checksum in its id" in err
-    assert Publisher.asked == [] and "0 of them to fetch" in err
+    assert Publisher.asked == [] and "none of them to fetch" in err
     assert {document.id for document in open_dataset(DATASET).documents} == set(IDS.values())
 
 

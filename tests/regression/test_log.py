@@ -68,8 +68,8 @@ def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: P
     assert (red.dimension, red.kind, red.verdict) == ("relevance, nDCG@10", "published", "too low")
     assert (red.expected, red.got, red.difference) == (0.6, 0.50454, -0.09546)
     first = log.read_bytes()
-    touche("regress", "--record", log)
-    assert log.read_bytes().startswith(first) and [row.by for row in read_log(log)][2:] == ["", ""]
+    touche("regress", "--record", log, "--by", "Bob")
+    assert log.read_bytes().startswith(first) and [row.by for row in read_log(log)][2:] == ["Bob", "Bob"]
     assert len(log.read_text().splitlines()) == 5
 
 
@@ -81,7 +81,7 @@ def test_an_interrupted_rerun_leaves_the_rows_of_its_finished_results(clone: Pat
     passages = "[[score]]" + ENTRIES.split("[[score]]")[1]
     expect(clone, passages + passages.replace("passages", "pages"))
     with pytest.raises(KeyboardInterrupt):
-        library.regress(record=clone / "log.csv", log=interrupt)
+        library.regress(record=clone / "log.csv", by="Ada", log=interrupt)
     assert [row.dataset for row in read_log(clone / "log.csv")] == ["spot-check/passages"]
 
 
@@ -147,7 +147,7 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
     log = clone / "log.csv"
     append_to_log(log, [row()])
     log.write_text(damaged := log.read_text().replace(old, new, 1))
-    code, _, err = touche("regress", "--record", log)
+    code, _, err = touche("regress", "--record", log, "--by", "Ada")
     assert (code, len(err.splitlines())) == (2, 1) and f"log.csv:{line}: " in err
     assert log.read_text() == damaged
 
@@ -156,11 +156,12 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
     ("options", "problem"),
     [
         (["--by", "Ada"], "by = 'Ada' without record"),
+        (["--record", "log.csv"], "record without by; pass the name"),
         (["--record", "log.csv", "--by", " "], "not a line of text"),
         (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
-        (["--record", "baselines"], "cannot be written"),
+        (["--record", "baselines", "--by", "Ada"], "cannot be written"),
         (["--record", "nowhere/log.csv"], "nowhere is not a directory"),
-        (["--record", "log.csv", "--junit", "log.csv"], "two outputs have this name"),
+        (["--record", "log.csv", "--by", "Ada", "--junit", "log.csv"], "two outputs have this name"),
     ],
 )
 def test_names_and_places_that_cannot_be_are_refused(

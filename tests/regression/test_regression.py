@@ -98,7 +98,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
     missing = "missing: touche-2020-task-2; its publisher requires an agreement"
     assert lines[3].startswith(missing)
-    assert [lines[2], *lines[4:]] == ["", "1 passed, 1 missing; memory: largest process"]
+    assert [lines[2], *lines[4:]] == ["", "expected results: 1 passed, 1 missing; memory: largest process"]
 
 
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
@@ -208,7 +208,9 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
 def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: Touche, clone: Path) -> None:
     other = another(clone, "../other", ELSEWHERE)
     code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "spot-check/passages")
-    assert code == 0 and out.endswith("1 nothing expected, 1 passed; memory: largest process\n")
+    assert code == 0 and out.endswith(
+        "expected results: 1 nothing expected, 1 passed; memory: largest process\n"
+    )
     for arguments, message in (
         (["--dataset", "touche"], "there is no dataset 'touche'"),
         (["bm52"], "there is no baseline 'bm52'"),

@@ -35,11 +35,22 @@ def relevance() -> Reproduction:
 def test_a_value_without_a_rerun_says_why(log: Path) -> None:
     row = relevance()
     assert (row.published, row.tolerance, row.sample) == (0.626, 0.01, 0.46637)
-    assert (row.last, row.missing) == (None, "the whole corpus is missing")
+    assert (row.last, row.missing) == (None, "not rerun: touche data fetch gets the corpus")
     assert row.rerun == f"touche run dirichletlm -i {TASK} -o out"
     assert row.evaluate == f"touche evaluate out/run.txt --task {TASK}"
     unpublished = package.reproductions("touche-2022-task-2")[0]
     assert (unpublished.published, unpublished.missing) == (None, "no value is published")
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("beir-webis-touche2020-v3", "the corpus has to be downloaded by hand"),
+        ("touche-2021-task-2", "the corpus requires an agreement with its publisher"),
+    ],
+)
+def test_the_reason_is_that_of_the_corpus(task: str, reason: str) -> None:
+    assert package.reproductions(task)[0].missing == f"not rerun: {reason}"
 
 
 def test_the_last_green_rerun_counts_and_red_ones_say_so(log: Path) -> None:
@@ -90,7 +101,7 @@ def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, 
     line = next(line for line in out.splitlines() if " relevance " in line)
     assert code == 0
     assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
-    assert line.endswith(f"2026-01-02, version 0.1.0, {ten}  the whole corpus is missing")
+    assert line.endswith("2026-01-02, ten-topics  not rerun: touche data fetch gets the corpus")
     assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
     (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
     assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"

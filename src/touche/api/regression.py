@@ -59,7 +59,7 @@ def regress(
             adds it to none.
         record: a log of reruns, a CSV file to which a row for each measured score is appended, after each
             result; None appends to none.
-        by: the name in these rows of who reran the baselines.
+        by: the name in these rows of who reran the baselines; required with ``record``.
         command: the command that the page names.
         log: receives the name and the log of each run, and the values that moved.
 
@@ -115,6 +115,8 @@ def _check_log(log: Path | None, by: str) -> None:
     """Checks that a log of reruns can be read, and the name of who reran the baselines."""
     if by and not log:
         raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
+    if log and not by:
+        raise ToucheError("record without by; pass the name of who reruns the baselines as by")
     if by and not (by.strip() and by.isprintable()):
         raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
     if log:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from touche import tasks
 from touche.baselines.loader import names
 from touche.data.places import shipped
+from touche.data.remedies import reason_without
 from touche.io.grouping import group_by
 from touche.regression.expected import (
     PINNED,
@@ -16,11 +17,10 @@ from touche.regression.expected import (
 )
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED
-from touche.regression.reruns import command_of, evaluation_of
+from touche.regression.reruns import command_of, evaluation_command
 from touche.trec.framed import Table
 
 _SAMPLE = "sample"  # the name of the corpus in a card
-_NO_CORPUS = "the whole corpus is missing"
 _NOT_PUBLISHED = "no value is published"
 
 
@@ -46,7 +46,7 @@ class Reproduction:
         on_sample: the last green rerun on the sample; None without one.
         missing: why there is no green rerun of the published value; empty if there is one.
         rerun: the command that reruns it; on the sample without a published value.
-        evaluate: the command that evaluates this rerun.
+        evaluate: the command that evaluates this rerun by ``measure``.
     """
 
     baseline: str
@@ -171,7 +171,8 @@ def _reproduction(
     elif whole:
         missing = f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
     else:
-        missing = _NO_CORPUS if is_published else _NOT_PUBLISHED
+        corpus = f"corpora/{task.corpora['full'].directory}"
+        missing = f"not rerun: {reason_without(corpus)}" if is_published else _NOT_PUBLISHED
     return Reproduction(
         baseline=entry.baseline,
         command=entry.command,
@@ -188,7 +189,7 @@ def _reproduction(
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
         rerun=command_of(entry),
-        evaluate=evaluation_of(entry),
+        evaluate=evaluation_command(entry.dataset, filter(None, [entry.measure])),
     )
 
 

@@ -126,4 +126,5 @@ def _details(answer: Answer) -> Iterator[Sheet]:
         terms = sorted(collection.df.items(), key=itemgetter(1))
         yield Sheet(_TERMS, terms, above=[f"Documents with a term in {field}"])
     yield Sheet(_TOPICS, answer.topics, above=["Topics"])
-    yield Sheet(_WORST, answer.worst, above=["Scores with the largest errors"])
+    if answer.worst:
+        yield Sheet(_WORST, answer.worst, above=["Scores with the largest errors"])

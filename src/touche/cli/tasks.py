@@ -160,7 +160,7 @@ _TASKS = [
     Column("title", "title"),
     Column("ranked", "unit", "{}s".format),
     Column("dimensions", "dimensions", ", ".join),
-    Column("published", "published"),
+    Column("published values", "published"),
 ]
 _REPORTED = [
     Column("system", "system"),
@@ -179,8 +179,8 @@ _REPRODUCTIONS = [
     Column("on a sample", "sample", three_decimals),
     Column("Judged", "on_sample", lambda row: None if row.judged is None else f"{row.judged:.2f}"),
     Column("topics", "on_topics", lambda row: f"{row.reproduced} of {row.topics}"),
-    Column("last green rerun", "last", lambda row: f"{row.date}, version {row.version}, {row.dataset}"),
-    Column("rerun on the whole corpus", "missing", lambda missing: missing or "green"),
+    Column("last green rerun", "last", lambda row: f"{row.date}, {row.dataset.rpartition('/')[2]}"),
+    Column("whole corpus", "missing", lambda missing: missing or "green"),
 ]
 _TOPICS = [
     Column("team", "team"),

@@ -171,7 +171,10 @@ def fetch(
     may_download_all = ids or mirror_folder or no_corpora or every
     if missing and not may_download_all:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
-    log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
+    if missing:
+        log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
+    else:
+        log(f"{len(sources)} files, none of them to fetch")
     if not mirror_folder:
         lines = (f"from {file.page}: {file.title}, licence: {file.licence}" for file in missing)
         for line in dict.fromkeys(lines):  # each publication once

@@ -53,6 +53,16 @@ def remedy(path: str) -> str:
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
+def reason_without(folder: str) -> str:
+    """Returns why nobody may have the corpus in a folder, such as ``corpora/clueweb12``."""
+    for record in records():
+        if folder in record.get("agreement", ()):
+            return "the corpus requires an agreement with its publisher"
+        if any(_is_within(file, folder) for file in record.get("by_hand", {})):
+            return "the corpus has to be downloaded by hand"
+    return "touche data fetch gets the corpus" if _is_published(folder) else "the corpus is not published"
+
+
 def full_file(name: str) -> str:
     """Returns how to replace an incomplete file of qrels by that of its publisher."""
     return f"remove it, and {remedy(f'qrels/{name}')}"

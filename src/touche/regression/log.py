@@ -19,6 +19,7 @@ from touche.io.toml import Share, Text
 from touche.io.writing import locked, write_whole
 from touche.regression.expected import ExpectedScore, ExpectedTopics
 from touche.regression.outcomes import Outcome
+from touche.tasks import STANCE
 from touche.tira.provenance import PROJECT
 
 LOG_FILE = "reproductions.csv"  # in the folder of all baselines
@@ -102,6 +103,7 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
 
 def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
     entry = outcome.expected
+    is_stance = dimension == STANCE  # Judged@k is that of a ranking
     return LoggedScore(
         baseline=entry.command,
         dataset=entry.dataset,
@@ -112,7 +114,7 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         got=round(got, _DIGITS),
         difference=round(got - expected, _DIGITS) + 0.0,  # not -0.0
         verdict=outcome.verdict,
-        judged=None if outcome.judged is None else round(outcome.judged, _DIGITS),
+        judged=None if outcome.judged is None or is_stance else round(outcome.judged, _DIGITS),
         image=outcome.usage.image if outcome.usage else "",
         version=version(PROJECT),
         date=datetime.now(UTC).date().isoformat(),

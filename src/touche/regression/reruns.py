@@ -31,13 +31,19 @@ def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore |
 
 def command_of(score: ExpectedScore) -> str:
     """Returns the command that reruns a score."""
-    return f"touche run {score.command} -i {score.dataset} -o out"
+    return run_command(score.command, score.dataset)
 
 
-def evaluation_of(score: ExpectedScore) -> str:
-    """Returns the command that evaluates the run of ``command_of``."""
-    measure = f" --measure {score.measure}" if score.measure else ""
-    return f"touche evaluate out/run.txt --task {score.dataset}{measure}"
+def run_command(baseline: str, dataset: str) -> str:
+    """Returns the command that runs a baseline, with its options, on a dataset."""
+    return f"touche run {baseline} -i {dataset} -o out"
+
+
+def evaluation_command(dataset: str, measures: Iterable[str] = ()) -> str:
+    """Returns the command that evaluates the run of ``run_command``, by default by the task's measure."""
+    listed = ",".join(measures)
+    option = f" --measure {listed}" if listed else ""
+    return f"touche evaluate out/run.txt --task {dataset}{option}"
 
 
 def rerun_tags(rows: Collection[Published]) -> set[str]:
