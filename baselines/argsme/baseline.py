@@ -44,15 +44,15 @@ def argsme(
     cache_days: float = 7,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments as args.me did in 2021: BM25 of premises and page, plus 1.5 times the conclusion's.
+    """Ranks arguments as args.me did in 2021, by the BM25 of premises, web page and (1.5 times) conclusion.
 
-    A result has a term of the title in its conclusion, and all terms on its web page. If the corpus lacks web
-    pages, a warning reports that only premises and conclusions are ranked.
+    A result has at least one term of the title in its conclusion, and all terms on its web page. If the
+    corpus lacks web pages, a warning reports that only premises and conclusions are ranked.
 
-    match: require all terms of the title on the page, or any.
-    api: query args.me itself, with its answers of today; needs no documents. Only candidates among its best
-        results are ranked.
-    cache: store the answers of --api, and read stored ones.
+    match: whether all terms of the title must be on the page, or any of them.
+    api: query args.me itself, without documents; its answers are those of today. If the input has candidates,
+        only candidates among the best results of args.me are ranked.
+    cache: store the answers of --api, and read stored answers.
     cache_days: age in days from which a stored answer is requested again.
     depth: number of arguments per topic.
     """

@@ -12,7 +12,7 @@ def argsrank(
     """Ranks arguments by DirichletLM, and returns the two most central sentences of each argument.
 
     A random walk over the sentences of an argument moves to similar sentences. With probability d it jumps to
-    sentences with discourse markers and claim words. It stays longest at central sentences.
+    sentences with discourse markers and claim words. The walk visits central sentences most often.
 
     damping: probability d of a jump.
     mu: weight of the collection's language model in DirichletLM, in tokens.

@@ -28,10 +28,10 @@ def bm25(
     k1: saturation of the term frequency; with a larger k1, repeated terms add more.
     b: influence of the document's length, from 0 to 1.
     multifield: score title and text (conclusion and premises) as two fields of equal weight.
-    engine: the engine whose formula and terms are used. Terrier has more stop words, and a negative idf for
-        terms of most documents.
-    stance: stance of all documents. Images have PRO, CON or both, each in a ranking of its own. The others
-        are for topics with compared objects.
+    engine: the engine whose formula and terms are used. Terrier has more stop words. Its idf is negative for
+        terms in more than half of the documents.
+    stance: stance of all documents. For images, use PRO, CON, or both (a ranking for each stance). For topics
+        with two compared objects, use FIRST, SECOND, NEUTRAL or NO.
     depth: number of documents per topic.
     """
     check_range("k1", k1, 0, 1e9)

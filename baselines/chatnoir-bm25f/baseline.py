@@ -37,22 +37,24 @@ def chatnoir_bm25f(
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores the matches.
+    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores the matching pages.
 
-    The score of a page sums up the weighted BM25 of its fields, phrases in title and main content, and
-    bonuses for Wikipedia and for short paths. Filters remove pages in other languages, with little main
-    content or with a bad spam rank. For a part of ClueWeb12, add --statistics clueweb12-2020 or
-    clueweb12-2021, which are fits to ChatNoir's scores for the official topics of that year.
+    The score of a page is a sum of three parts: the weighted BM25 of its fields, the BM25 of the query as a
+    phrase in title and main content, and bonuses for Wikipedia and for short paths. Filters remove pages in
+    other languages, with little main content or with a bad spam rank. If you have a part of ClueWeb12, add
+    --statistics clueweb12-2020 or clueweb12-2021, for the official topics of that year. These statistics were
+    fitted to ChatNoir's scores.
 
-    year: 2020 for the query and fields of 2020 and 2021, today for later ones.
-    model: this sum (fields), or textbook BM25F, as the papers call it. ChatNoir does not use textbook BM25F;
-        the README compares both with ChatNoir's real order.
-    match: all tokens of the title, or a share of them such as 30%.
-    group_by_host: return the order of ChatNoir's result pages: on each page of ten, results of a host are
-        together. Published runs are in the order of the scores.
-    api: query ChatNoir itself, with its answers of today. The key is in CHATNOIR_API_KEY, and documents are
-        not needed. Only candidates among its best results are ranked.
-    cache: store the answers of --api, and read stored ones.
+    year: 2020 for the query and fields of 2020 and 2021, today for the later query and fields.
+    model: fields for the sum above, or bm25f for textbook BM25F, which the papers name. ChatNoir does not use
+        textbook BM25F; the README compares both with ChatNoir's real order.
+    match: how much of the title must match: all for all tokens, or a share of them such as 30%.
+    group_by_host: use the order of ChatNoir's result pages: on each page of ten results, those of a host are
+        together. By default, results are in the order of their scores, as in the published runs.
+    api: query ChatNoir itself, without documents; its answers are those of today. The key is read from
+        CHATNOIR_API_KEY. If the input has candidates, only candidates among ChatNoir's best results are
+        ranked.
+    cache: store the answers of --api, and read stored answers.
     cache_days: age in days from which a stored answer is requested again.
     explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.

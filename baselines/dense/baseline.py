@@ -23,7 +23,7 @@ def dense(
     """Ranks documents by the cosine of their embedding with the embedding of the topic's title.
 
     candidates: the number of BM25's best documents to rank per topic; 0 ranks all documents.
-    keep_embeddings: a folder for the embeddings of documents; later runs read them from there.
+    keep_embeddings: a folder in which the embeddings of documents are stored; later runs read them.
     precision: the type of the numbers in the embeddings of documents.
     depth: maximum number of documents per topic.
     """

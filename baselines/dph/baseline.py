@@ -14,13 +14,13 @@ def dph(
     c: float = 1.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by the divergence of the topic's terms from a random distribution.
+    """Ranks documents by how much the frequencies of the topic's terms diverge from random frequencies.
 
     Lengths are exact, as in Terrier.
 
     model: Terrier's DPH, DLH or PL2; only PL2 has a parameter.
-    c: influence of long documents in PL2: the larger, the more of a term's frequency counts; no effect on
-        others.
+    c: influence of the document's length in PL2, above 0; with a larger c, longer documents score higher. No
+        effect on DPH and DLH.
     depth: number of documents per topic.
     """
     check_range("c", c, 1e-9, 1e9)

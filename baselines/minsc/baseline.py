@@ -11,9 +11,10 @@ CON_END = " anti"
 def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
     """Ranks images by their best rank in a search engine.
 
-    Queries that end in good are for PRO, those that end in anti are for CON, and others are ignored. An image
-    has the stance of its best rank in all of its pages, or PRO if both ranks are equal. Its score is
-    (101 - rank) / 100. Equal scores are ordered by descending id.
+    Queries that end in "good" are for PRO, and queries that end in "anti" are for CON; others are ignored. An
+    image has the stance of the query for which one of its pages has the best rank. If the best ranks for PRO
+    and CON are equal, the stance is PRO. The score of an image is (101 - rank) / 100. Images with equal
+    scores are ordered by descending id.
 
     depth: number of images per topic and stance.
     """

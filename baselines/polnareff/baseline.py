@@ -50,7 +50,7 @@ def polnareff(
     stop_words: str = "lucene",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by the score of their premises, plus a quarter of the score of all their fields.
+    """Ranks arguments by the score of their premises, plus a quarter of that of all their fields together.
 
     model: Lucene's LMDirichlet with mu = 1800, or its BM25 with k1 = 1.2 and b = 0.75.
     stop_words: words ignored in titles only: lucene, snowball, none, or a file with a word on each line; the

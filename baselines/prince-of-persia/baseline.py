@@ -30,11 +30,11 @@ def prince_of_persia(
 ) -> Rankings:
     """Ranks arguments by 0.8 times the score of their premises, plus 0.2 times the score of their conclusion.
 
-    The scores are Terrier's. Each field has its own index, and its first 1,000 results count. The team's
-    synonyms and sentiments are not included.
+    The scores are those of Terrier. Each field has its own index, of which the first 1,000 results are used.
+    The team's synonyms and sentiments are not included.
 
-    run: number of the run: 1 is DirichletLM twice, 2 BM25 twice, 3 DLH and PL2, 4 DLH and BM25, 5 DLH twice
-        (0.9 and 0.1).
+    run: number of the run, which is the models of premises and conclusion: 1 DirichletLM twice, 2 BM25 twice,
+        3 DLH and PL2, 4 DLH and BM25, 5 DLH twice with the weights 0.9 and 0.1.
     depth: number of arguments per topic.
     """
     model_of_premises, model_of_conclusions, weight = RUNS[run]

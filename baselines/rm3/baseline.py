@@ -24,16 +24,17 @@ def rm3(
     title: float = 0.5,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents for the title, then for the title and the likeliest words of the first documents.
+    """Ranks documents twice: for the title, then for the title and the likeliest words of the best documents.
 
-    The probability of a word is its mean over the first documents. A document is weighted by the probability
-    of the title in it, or by its BM25 score.
+    The probability of a word is its weighted mean over the best documents of the first ranking. The weight of
+    a document is the probability of the title in it, or its BM25 score.
 
     model: formula of both rankings.
     mu: weight of the collection's language model, in tokens; no effect on bm25.
-    k1, b: saturation and influence of the length in BM25; no effect on dirichletlm.
+    k1: saturation of the term frequency in BM25; no effect on dirichletlm.
+    b: influence of the document's length in BM25, from 0 to 1; no effect on dirichletlm.
     feedback: number of documents that are assumed to be relevant.
-    words: number of words from these documents.
+    words: number of words of these documents that are added to the title.
     title: share of the title in the second query, from 0 to 1.
     depth: number of documents per topic.
     """

@@ -17,15 +17,16 @@ def sentence_coherence(
     mu: float = 2000.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Re-ranks the pairs of dirichletlm by a weighted sum of relevance and coherence.
+    """Re-ranks the pairs of dirichletlm-pairs by a weighted sum of relevance and coherence.
 
     The score of a pair is (1 - weight) relevance + weight coherence, minus the penalty for opposite stances.
     Relevance is the pair's DirichletLM score, divided by the highest score of the topic.
 
-    coherence: common stems, sentence embeddings (all-MiniLM-L6-v2), or BERT's next-sentence prediction.
+    coherence: how coherence is measured: lexical by common stems, embedding by sentence embeddings
+        (all-MiniLM-L6-v2), nsp by BERT's next-sentence prediction.
     model: folder of the BERT model, for nsp only.
     weight: weight of coherence, from 0 to 1.
-    penalty: penalty for a pair whose sentences contradict each other.
+    penalty: penalty for a pair with opposite stances.
     mu: weight of the collection's language model in DirichletLM, in tokens.
     depth: number of re-ranked pairs per topic.
     """

@@ -7,7 +7,7 @@ from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
 @baseline
 def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, depth: int = 1000) -> Rankings:
-    """Ranks passages by BM25, and labels each with the object that it prefers.
+    """Ranks passages by BM25, and detects for each passage which of the topic's two objects it prefers.
 
     window: largest distance, in words, between a word of praise or blame and the object.
     depth: number of passages per topic.

@@ -25,8 +25,9 @@ def tfidf(
     classic: Lucene's ClassicSimilarity, sum over the terms of
         qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl), with lengths in one byte, as in Lucene.
 
-    variant: formula.
-    k1, b: saturation and influence of the length in Terrier's formula; no effect on classic.
+    variant: which of the two formulas is used.
+    k1: saturation of the term frequency in Terrier's formula; no effect on classic.
+    b: influence of the document's length in Terrier's formula, from 0 to 1; no effect on classic.
     depth: number of documents per topic.
     """
     check_range("k1", k1, 0, 1e9)

@@ -36,11 +36,11 @@ from touche.io.markup import MARKUP
     RUNS,
     *SCORING_BY_SEVERAL,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option("--reference RUN", "Compare each RUN with this file or tag, instead of all pairs."),
-    option("--per-topic", "Print the difference on each topic instead."),
+    option("--reference RUN", "Compare each other run with RUN, a file or tag, instead of all pairs."),
+    option("--per-topic", "Print the difference on each topic instead of the means."),
     option("--randomisation", "Add the paired randomisation test."),
-    option("--bounds", "Add the bounds of A - B over unjudged documents, and whether the winner can change."),
-    option("--published", "Compare each RUN with every published run, by the published values of topics."),
+    option("--bounds", "Add the bounds of A - B for any judgments of unjudged documents."),
+    option("--published", "Compare each RUN with every published run that has values of each topic."),
     FORMAT,
 )
 def compare(
@@ -54,11 +54,11 @@ def compare(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Compare RUNs by their differences, with intervals and a paired test.
+    """Compare RUNs by the differences of their scores, with confidence intervals and a paired test.
 
-    p is the two-sided p-value of the paired t-test. Holm's method corrects it for all comparisons of the
-    table; --reference needs fewer comparisons. A star marks corrected p-values below 0.05. d is Cohen's d of
-    the paired scores.
+    The column p is the two-sided p-value of the paired t-test. Holm's method corrects the p-values for the
+    number of comparisons in the table, which is smaller with --reference. A star marks corrected p-values
+    below 0.05. The column d is Cohen's d of the paired scores.
     """
     scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}

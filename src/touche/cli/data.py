@@ -60,8 +60,8 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FETCH: list[click.Parameter] = [
     DATASETS,
-    option("--from mirror DIRECTORY", "Folder to copy the data from.", type=_EXISTING),
-    option("--to output DIR", "Folder to write the data to, for TOUCHE_DATA.", type=_FOLDER),
+    option("--from mirror DIRECTORY", "Copy the data from this folder, a mirror.", type=_EXISTING),
+    option("--to output DIR", "Folder for the data; set TOUCHE_DATA to this folder to use it.", type=_FOLDER),
     option("--no-corpora", "Fetch only topics and relevance judgments."),
     option("--all every", "Fetch all published data, including corpora."),
 ]
@@ -73,9 +73,9 @@ def fetch_(
 ) -> None:
     """Fetch official data and check it against the publishers' md5.
 
-    Without --to, the data goes to topics/, qrels/ and corpora/ of the clone, or outside a clone to the user's
-    cache folder. An interrupted download resumes. A mirror has the same folders, or contains the archives as
-    published.
+    Without --to, the data goes to the folders topics/, qrels/ and corpora/ of the clone. If touche was
+    installed without a clone, the data goes to the user's cache folder. An interrupted download resumes. A
+    mirror has the same three folders, or contains the archives as published.
     """
     statuses = quietly(
         official.fetch,
@@ -124,8 +124,8 @@ _CONVERT: list[click.Parameter] = [
 def convert_(dataset: str, output: Path) -> None:
     """Write a DATASET in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv.
 
-    test.tsv contains the judgments of the first dimension; each other dimension has its own file. The
-    key metadata contains everything else, so that touche reads the same documents.
+    test.tsv contains the judgments of the first dimension. Each other dimension has its own file. The other
+    fields of a document are in its key metadata, so that touche reads the same documents.
     """
     for path in write_beir(dataset, output):
         click.echo(path)

@@ -27,7 +27,7 @@ from touche.evaluation.scores import Score, TopicScore
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
-_TO_JUDGE = "Write unjudged documents to FILE, those first that can change differences between runs most."
+_TO_JUDGE = "Write unjudged documents to FILE, first those that can change the runs' differences most."
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
 
 
@@ -37,9 +37,9 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     *SCORING_BY_SEVERAL,
     option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
     option("--per-topic", "Print the scores of each topic instead of the means."),
-    option("--bounds", "Add the least and the greatest value that unjudged documents could give."),
-    option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
-    option("--reference RUN", "Mark significant differences from this file or tag."),
+    option("--bounds", "Add the lowest and the highest score that grades of unjudged documents could give."),
+    option("--pairs", "any-order: also score pairs of sentences in any order.", ["exact", "any-order"]),
+    option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
     option("--to-judge FILE", _TO_JUDGE),
     FORMAT,
 )
@@ -55,10 +55,10 @@ def evaluate(
     measures: Sequence[str | None],
     **scoring: Any,
 ) -> None:
-    """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with intervals.
+    """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with confidence intervals.
 
     Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
-    the share of judged results, such as Judged@5. Lines below it explain differences between the
+    the share of judged results, such as Judged@5. Lines below the table explain differences between the
     evaluators, and name each run's rank among the published results. Without --task, the task is read from
     ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
     """

@@ -52,10 +52,10 @@ _HITS = [
     option("--method", choices=METHODS),
     option("--weights LIST", "Weight of each RUN's scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
-    option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
+    option("--tune", "For each topic, use the weights that are best on other topics.", [_NO_TUNING, *FOLDS]),
     *SCORING,
-    option("--dimension NAME", "Dimension to tune for; by default the task's first."),
-    option("--format style", "Format of the printed weights with --tune, else of the printed run.", FORMATS),
+    option("--dimension NAME", "Dimension to tune for; by default the first one of the task."),
+    option("--format style", "Format of what is printed: the weights with --tune, else the run.", FORMATS),
 )
 def fuse(
     runs: Sequence[Path], method: str, weights: Sequence[float] | None, tune: str, style: str, **settings: Any
@@ -65,11 +65,11 @@ def fuse(
     \b
     rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs with the
          document. Ranks follow trec_eval's order by score.
-    combsum: the sum of the scores (Fox and Shaw 1994). Each topic's scores are scaled first: 0 for a run's
-         last document and 1 for its first (min-max, Lee 1997).
+    combsum: the sum of the scores (Fox and Shaw 1994). The scores of each run and topic are scaled first, so
+         that the last document has 0 and the first document has 1 (min-max, Lee 1997).
     combmnz: combsum times the number of runs with the document (Fox and Shaw 1994).
-    z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). A document that a
-         run lacks counts as if it had the run's mean score.
+    z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). If a run lacks a
+         document, the document gets the run's mean score.
     rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
     A run adds nothing to a document that it lacks. A topic that some runs lack is fused from the other runs.

@@ -37,7 +37,7 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
 
 
 _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
-_MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
+_MEAN_LENGTH = "Mean number of tokens of a field; repeat the option for each field."
 
 
 @command(
@@ -50,10 +50,10 @@ _MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
-    Each hypothesis is fitted to the RUN's scores of at most 150 documents per topic. TASK has the texts of
-    these documents; a part is enough. The best hypothesis is the answer if it stands out. RUN can also be a
-    *.tsv file with topic, document and score. If TASK is the whole collection of the RUN, the command takes
-    seconds, otherwise minutes. It needs the extra lucene.
+    Each hypothesis is fitted to the RUN's scores of at most 150 documents per topic. TASK is a dataset with
+    the texts of at least some of these documents. The best hypothesis is the answer if it fits clearly better
+    than the others. RUN can also be a *.tsv file with topic, document and score. The command takes seconds if
+    TASK is the whole collection of the RUN, and otherwise minutes. It needs the extra lucene.
     """
     answer = library.identify(run, dataset, mean_lengths=mean_lengths)
     if style == "json":

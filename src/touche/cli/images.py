@@ -47,7 +47,7 @@ _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 
 @images.command(example="touche images digest bm25", params=[*_PARAMS, FORMAT])
 def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str) -> None:
-    """Print a digest of each BASELINE's image: of its files and settings, but not of times."""
+    """Print a digest of the files and settings of each BASELINE's image; it ignores timestamps."""
     digests = library.digest_images(names, runner=runner)
     render(digests, style, [Sheet(_DIGESTS, digests)])
 
@@ -65,7 +65,7 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str
 def verify(
     name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str
 ) -> None:
-    """Rebuild BASELINE's image from the current source, and compare both."""
+    """Rebuild BASELINE's image from the current source, and compare the rebuild with the image."""
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")

@@ -57,8 +57,8 @@ def lint(
     limited number of runs, each with its own tag.
 
     Without --task, ir-metadata.yml next to the RUNs names the task. Exit with 1 if a rule is broken.
-    Document ids are checked if the corpus is available. TASK can be the id of a dataset, such as
-    touche-2020-task-1/sample, to check against another corpus.
+    Document ids are checked if the corpus is available. To check them against another corpus, pass the id of
+    a dataset as TASK, such as touche-2020-task-1/sample.
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")

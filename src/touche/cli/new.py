@@ -27,7 +27,7 @@ _NEXT = """\
     option("--team TEAM", "Your team at TIRA, which the metadata of runs names.", default=""),
 )
 def new(folder: Path, team: str) -> None:
-    """Write a baseline folder that runs at once, as a start for your own ranking.
+    """Write the folder of a working baseline, as a start for your own ranking.
 
     NAME is the folder's name or path. Its last part becomes the name of the baseline and its image.
     """

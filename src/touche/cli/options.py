@@ -61,10 +61,10 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
     """Creates the options --tag and --team."""
     check_tag = checking(is_word, NO_TAG)
     check_team = checking(str.strip, "is empty; name the team, or omit the option")
-    tag_help = f"Tag of the run, instead of {default}."
+    tag_help = f"Tag of the run; by default {default}."
     return [
         option("--tag WORD", tag_help, section=section, callback=check_tag),
-        option("--team NAME", "Your team, for ir-metadata.yml.", section=section, callback=check_team),
+        option("--team NAME", "Name of your team in ir-metadata.yml.", section=section, callback=check_team),
     ]
 
 
@@ -75,9 +75,9 @@ DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
 _TASK = task()
-_QRELS = option("--qrels FILE", "Judgments instead of the task's; the file's name becomes the dimension.")
-_MEASURE = "Measure instead of the task's, named as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR."
-_MEASURES = "Other measures than the task's, as in ir_measures, such as nDCG@10,AP; can be repeated."
+_QRELS = option("--qrels FILE", "Judgments to use instead of the task's; their dimension is FILE's name.")
+_MEASURE = "Measure to use instead of the task's, as in ir_measures: nDCG@10, AP, P(rel=2)@10, RR and so on."
+_MEASURES = "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP; can be repeated."
 SCORING: list[click.Parameter] = [
     _TASK,
     option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),

@@ -14,7 +14,11 @@ from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
     "touche overlap out/bm25/run.txt out/dph/run.txt",
     RUNS,
     task("Also compare topic scores, in every dimension of this task."),
-    option("--baseline ORIGINAL RERUN", "Two more runs, for the columns ER and Delta RI.", type=(PATH, PATH)),
+    option(
+        "--baseline ORIGINAL RERUN",
+        "Add the columns ER and Delta RI, by two runs of a baseline.",
+        type=(PATH, PATH),
+    ),
     FORMAT,
 )
 def overlap(
@@ -22,16 +26,15 @@ def overlap(
 ) -> None:
     """Compare each pair of RUNs; pass an original before its rerun.
 
-    The table has three measures without judgments: the share of common results among the first 5 and 100,
-    Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
-    Kendall's correlation is computed over the documents that both runs rank, and over the union of both
-    rankings. Each value is a mean over all
-    topics that at least one of the two runs has. --task adds the root mean square error of
-    topic scores, and p of the paired t-test.
+    The table has three measures that need no judgments: the share of common results among the first 5 and
+    100, Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
+    Kendall's correlation is computed twice: over the documents that both runs rank, and over the union of
+    both rankings. Each value is a mean over all topics that at least one of the two runs has. --task adds the
+    root mean square error of the topic scores, and the p-value of the paired t-test.
 
-    --baseline adds two runs: the original baseline, which the first RUN improves on, and its rerun. ER
-    (effect ratio) is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is
-    how much of the relative improvement over the baseline is lost (0: nothing).
+    --baseline needs two more runs: the original baseline, which the first RUN improves on, and the rerun of
+    this baseline. ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means
+    all of it. Delta RI is how much of the relative improvement over the baseline is lost; 0 means nothing.
     """
     table = quietly(library.overlap, runs, task_id, baseline=baseline)
     render(table, style, overlap_sheets(table))

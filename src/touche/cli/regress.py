@@ -40,7 +40,7 @@ _COLOURS = {
     **dict.fromkeys(verdicts.UNCHECKED, DOUBTFUL),
     **dict.fromkeys(verdicts.BROKEN, BAD),
 }
-_ONLY = "Only this dataset; can be repeated."
+_ONLY = "Rerun only on this dataset; can be repeated."
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
@@ -53,7 +53,7 @@ def _cell(index: int, outcome: Outcome) -> str:
     *runners(),
     argument("names", "[BASELINE...]", type=BASELINE),
     option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
-    option("--update", "Rewrite pinned values that changed; published values stay."),
+    option("--update", "Write new values over pinned values that changed; published values stay."),
     option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     FORMAT,
@@ -68,8 +68,8 @@ def regress(
 ) -> int:
     """Rerun baselines on all available datasets, and check that their scores are unchanged.
 
-    Each baseline's expected.toml lists the scores and rankings that it must reach. Exit with 1 if a score is
-    too low or too high, if a ranking has changed, or if a run failed. A failure does not stop the other runs.
+    The expected scores and rankings of a baseline are in its expected.toml. Exit with 1 if a score is too low
+    or too high, if a ranking has changed, or if a run failed. A failure does not stop the other runs.
     In GitHub Actions, the table is also added to the job's summary.
     """
     check_runner(options["runner"])

@@ -18,22 +18,22 @@ from touche.errors import one_line
     "touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
     ANY_RUNS,
     *SCORING,
-    option("--reference RUN", "Compare the other RUNs with this file or tag."),
-    option("--all-published", "Show the published results of all tasks, and the official runs in runs/TASK."),
+    option("--reference RUN", "Compare the other runs with RUN, a file or tag."),
+    option("--all-published", "Write a page for each task with published results; omit RUNs."),
     output("Folder for the page."),
 )
 def report(
     runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
 ) -> None:
-    """Write a page on RUNs: ranks among published results, run comparisons, and topic scores.
+    """Write a page on RUNs: their ranks among published results, comparisons, and topic scores.
 
     DIR/index.html is self-contained and needs no network. DIR also contains plots as SVG and PNG, and the
     texts of the first results for TIRA's viewers. With --all-published, DIR/index.html links to a page for
-    each task with published results, including the runs in the data's folder runs/TASK. Any web server can
-    serve these pages.
+    each task with published results. These pages also show the official runs that are in the folder runs/TASK
+    of the data. Any web server can serve the pages.
 
-    The default reference is the organizers' baseline, as submitted or rerun by touche. Without such a
-    baseline among the RUNs, the reference is the RUN with the highest mean.
+    By default, runs are compared with the organizers' baseline, if it or its rerun by touche is among the
+    RUNs. Otherwise they are compared with the RUN with the highest mean.
     """
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")

@@ -13,7 +13,7 @@ from touche.errors import ToucheError
 _NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
 _SECTION = OUTSIDE[0]
-_RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
+_RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run"
 
 
 def runners(name: str = "", help: str = "") -> list[click.Parameter]:
@@ -29,7 +29,7 @@ def runners(name: str = "", help: str = "") -> list[click.Parameter]:
     memory_help = "Memory of the sandbox, such as 512m or 8g."
     processors = click.FloatRange(min=0.1)
     seconds = click.FloatRange(min=1)
-    time_help = "Time after which the sandbox is stopped."
+    time_help = "Time in seconds after which the sandbox is stopped."
     return [
         option("--runner", help_text, names, section=_SECTION),
         option(

@@ -27,7 +27,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _IN("-o --output DIR", "Directory for runs, tables and heat maps.", required=True),
     *SCORING_BY_SEVERAL,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option("--cross-validation", "Score each topic with the best setting on other topics.", ["none", *FOLDS]),
+    option("--cross-validation", "Score each topic with the best setting of other topics.", ["none", *FOLDS]),
     FORMAT,
 ]
 
@@ -62,12 +62,12 @@ class Sweeps(Baselines):
 def sweep() -> None:
     """Run a baseline with every combination of option values, and score the runs.
 
-    VALUES are separated by commas, or the option is repeated. A range of numbers is FIRST:LAST:STEP and
-    includes both ends. If the baseline ranks by a scan, settings with the same analysis share one pass over
-    the collection. A second sweep into DIR skips complete runs whose input, options and code are unchanged.
+    Separate VALUES by commas, or repeat the option. A range of numbers is FIRST:LAST:STEP, with both ends
+    included. If the baseline ranks by touche.scan, settings with the same analysis share one pass over the
+    collection. A second sweep into DIR skips complete runs whose input, options and code are unchanged.
 
-    The best mean is optimistic, because the topics that score the setting also chose it. Cross-validation
-    chooses by some topics, and scores only the others.
+    The highest mean is optimistic, because the setting was chosen on the same topics that score it. With
+    --cross-validation, a setting is chosen on some topics and scored on the other topics.
     """
 
 

@@ -57,7 +57,7 @@ def check(cards: Sequence[Path], style: str) -> int:
 @command(
     "touche tasks tira spot-check/arguments -o out/tira",
     argument("task_id", "TASK", type=TASK_ID),
-    output("New folder; its name becomes the dataset's name."),
+    output("New folder, whose name becomes the name of the dataset."),
     option("--dimension NAME", "Dimension to score; by default the card's first."),
     option("--baseline", "Baseline that TIRA's client runs on the dataset.", type=BASELINE, default="bm25"),
 )
@@ -103,10 +103,10 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     "touche tasks touche-2020-task-1",
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
     option("--all every", "Show every published run, not only the best of each team."),
-    option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
-    option("--team NAME", "With --per-topic, show only the values of this team."),
-    option("--reported", "Show values of TASK that TIREx reports; nobody submitted these runs."),
-    option("--reproductions reruns", "Show published values of baselines, scores on samples, and reruns."),
+    option("--per-topic", "Show the published values of the baselines for each topic of TASK."),
+    option("--team NAME", "With --per-topic, show the values of this team instead of the baselines."),
+    option("--reported", "Show values that TIREx reports for TASK, of runs that nobody submitted."),
+    option("--reproductions reruns", "Show each baseline's published values, scores on samples, and reruns."),
     FORMAT,
     cls=_Tasks,
 )
@@ -121,9 +121,9 @@ def tasks(
 ) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
-    JSON and CSV of a TASK have its published results, each with its measure and the command that reruns it.
-    To show the results of all tasks, add --all without a TASK. To check a new task's card, run: touche tasks
-    check FILE. To write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
+    With a TASK, JSON and CSV contain its published results, each with its measure and the command that reruns
+    it. To show the results of all tasks, use --all without a TASK. To check a new task's card, run: touche
+    tasks check FILE. To write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     if team is not None and not per_topic:
         raise ToucheError("--team selects values of topics; add --per-topic")

@@ -17,7 +17,7 @@ def my_team(
 ) -> Rankings:
     """Ranks documents by BM25 for the topic's title, with the defaults of rank_bm25.
 
-    k1: saturation of the word frequency: the larger, the slower.
+    k1: saturation of the word frequency; with a larger k1, repeated words add more.
     b: influence of the document's length, from 0 to 1.
     depth: number of documents per topic.
     """
