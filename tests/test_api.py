@@ -188,7 +188,7 @@ def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
         assert list(copied) == list(tables[1])
         wide = package.wide([a, b], qrels=qrels, reference=b, measure="P@1")
         assert "different from run (2) by" in wide.note
-    with pytest.raises(ToucheError, match="none of the runs has the lines of the reference"):
+    with pytest.raises(ToucheError, match="none of the runs has the same lines as the reference"):
         package.compare([good, bad], qrels=qrels, reference={"11": {"d3": 1.0}})
     with pytest.raises(ToucheError, match="2 of the runs have the lines of the reference"):
         package.compare([good, good.as_dict()], qrels=qrels, reference=good.frame())

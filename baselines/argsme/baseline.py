@@ -58,7 +58,7 @@ def argsme(
     """
     if api:
         if match != "all" or documents.statistics:
-            raise ParameterError("--api lets args.me rank; omit --match and files of statistics")
+            raise ParameterError("with --api, args.me itself ranks; omit --match and files of statistics")
         client = ArgsMe(is_cached=cache, keep_days=cache_days)
         for topic in topics:
             yield topic, client.search(topic.title, depth, topic.candidates)

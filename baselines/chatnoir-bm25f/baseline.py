@@ -63,7 +63,7 @@ def chatnoir_bm25f(
         has_defaults = year == "2020" and model == "fields" and match == "all" and not any(explain)
         if documents.statistics or not has_defaults:
             problem = "omit --year, --model, --match, --explain and files of statistics"
-            raise ParameterError(f"--api lets ChatNoir rank; {problem}")
+            raise ParameterError(f"with --api, ChatNoir itself ranks; {problem}")
         chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
         for topic in topics:
             results = chatnoir.search(topic.title, depth, topic.candidates)
@@ -176,7 +176,7 @@ def warn_of_statistics(documents: Documents, collection: Collection, remedy: str
     pages = collection.totals.tallies[PAGES]
     if not documents.statistics and pages < NUMBERS["fewest_pages"]:
         _log.warning(
-            "the statistics of only %d pages change the order; for official topics pass --statistics %s",
+            "statistics of only %d pages change the order; for official topics pass --statistics %s",
             pages,
             remedy,
         )

@@ -243,9 +243,9 @@ def teams_of_runs(
     if isinstance(teams, Mapping):
         return _teams_by_pattern(paths, teams)
     if isinstance(teams, str):
-        raise ToucheError(f"teams = {teams!r}; name the team of each run")
+        raise ToucheError(f"teams = {teams!r} is one text; pass a list with the team of each run")
     if len(teams) != len(paths):
-        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
+        raise ToucheError(f"{len(teams)} teams are passed for {len(paths)} runs; name the team of each run")
     return dict(zip(paths, teams, strict=True))
 
 
@@ -399,9 +399,8 @@ def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
         if not run.is_ordered_by_score:
-            effect = (
-                "the organizers' script counts a missing stance as 0, and leaves out a topic without both"
-            )
+            left_out = "leaves out a topic without both stances"
+            effect = f"the organizers' script counts a missing stance as 0, and {left_out}"
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 

@@ -330,7 +330,7 @@ def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: 
         ),
         ("--statistics clueweb12-2021", "no statistics of the term 'tea' in the field 'title'"),
         ("--statistics clueweb12-2020 --keep-statistics s.json", "omit one of both"),
-        ("--statistics clueweb12-2020 --api", "--api lets ChatNoir rank; omit"),
+        ("--statistics clueweb12-2020 --api", "with --api, ChatNoir itself ranks; omit"),
         (
             "--statistics one-page.json",
             "of another collection: these documents have more in the field 'title'",

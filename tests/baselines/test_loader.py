@@ -469,7 +469,7 @@ def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     write("bm25/Dockerfile", "FROM touche/base\nCOPY *.py /opt/baselines/bm25/\n")
     monkeypatch.chdir(tmp_path)
     command = ("-i", "spot-check/passages", "-o", "out")
-    assert "warning: ./bm25 is not the shipped baseline" in touche("run", "./bm25", *command)[2]
+    assert "warning: ./bm25 has the name of a shipped baseline" in touche("run", "./bm25", *command)[2]
     assert "warning" not in touche("run", "bm25", *command)[2]
     with pytest.raises(ToucheError, match="would replace touche/bm25"):
         check_name(tmp_path / "bm25")

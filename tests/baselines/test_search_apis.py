@@ -411,8 +411,8 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
     assert (
         answers["answers"] == 4 and answers["first"] <= answers["last"] < started
     )  # cached by the first run
-    assert "--api lets ChatNoir rank" in touche(*command, "--year", "today")[2]
-    assert "--api lets ChatNoir rank" in touche(*command, "--keep-statistics", "x.json")[2]
+    assert "with --api, ChatNoir itself ranks" in touche(*command, "--year", "today")[2]
+    assert "with --api, ChatNoir itself ranks" in touche(*command, "--keep-statistics", "x.json")[2]
     monkeypatch.delenv("CHATNOIR_API_KEY")
     code, _, err = touche(*command)
     assert code == 2 and "CHATNOIR_API_KEY is not set; request a key at https://www.chatnoir.eu" in err

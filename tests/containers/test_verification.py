@@ -108,7 +108,7 @@ def test_differences_are_named_with_their_layers_those_of_contents_first(engine:
 @pytest.mark.parametrize(
     ("image", "source", "reason"),
     [
-        (OTHER, COMMIT, f"is of commit {OTHER}, the source of {COMMIT}; run: git checkout {OTHER}"),
+        (OTHER, COMMIT, f"from commit {OTHER}, but the source is at {COMMIT}; run: git checkout {OTHER}"),
         (COMMIT, f"{COMMIT}-dirty", "the current source has uncommitted changes"),
         (f"{COMMIT}-dirty", COMMIT, "was made from uncommitted changes"),
         (COMMIT, "unknown", "the commit of the current source is unknown"),

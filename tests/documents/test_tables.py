@@ -148,7 +148,7 @@ BROKEN = {
     'docno,text\na,"one\n': r":2: broken CSV \(unexpected end of data\)",
     'docno,text\na,"one" two\n': r":2: broken CSV",
     "a,one\nb,two\n": r":1: the header names no id or no text; name a column docno",
-    "docno,text,docno\na,one,b\n": r":1: two columns have one name",
+    "docno,text,docno\na,one,b\n": r":1: two columns have the same name",
     "docno,text\na,caf\udce9\n": r":2: not UTF-8 \(byte 0xe9\); save the file in UTF-8",
     '[{"docno": "a", "text": ""},\n{"docno": "a", "text": ""}]': r":2: document 'a' occurs a second time",
     '[{"docno": "a", "text": ""},\n{"text": ""}]': r":2: no id \(docno, doc_id, id, _id\)",

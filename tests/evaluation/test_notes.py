@@ -42,7 +42,11 @@ UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
         ),
         (
             run_text() + "99 Q0 a 1 1 u\n",
-            ["the file has 2 tags, the first is 't'; check that it is one run", UNKNOWN, "there are no"],
+            [
+                "the file has 2 tags, the first is 't'; check that the file is one run",
+                UNKNOWN,
+                "there are no",
+            ],
         ),
     ],
 )
@@ -89,7 +93,7 @@ def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
         assert run.scores["trec_eval"].comparable == comparable
         text = next(doubts(run))
         assert ("judged, as for the published scores: " in text) == comparable
-        less = "judged, and less than 0.4 as for the published scores, so the score is not comparable with"
+        less = "judged, but at least 0.4 for the published runs, so the score is not comparable with"
         assert (less in text) != comparable
     (run,) = evaluate(
         [write("run.txt", run_of("1 a b v w x"))], replace(task, measure=tasks.measure_of("P@4"))

@@ -58,7 +58,8 @@ def overlap(
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
-        raise ToucheError("baseline needs exactly two runs and their scores; pass two of each, and a task")
+        problem = "baseline compares the scores of exactly two runs"
+        raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
     read = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
     if task is None:
         pairs = agreement.overlaps(read)

@@ -188,7 +188,7 @@ def compare(
     """
     check_choice("evaluator", evaluator, EVALUATORS)
     if published and (per_topic or randomisation or bounds or reference is not None):
-        raise ToucheError("published runs have only the t-test; omit the other options")
+        raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
     by_measure = score(named_runs, task, measure, qrels, "both" if published else evaluator)
     compared = list[Any]()

@@ -158,7 +158,7 @@ def verify_image(
         >>> import touche
         >>> touche.verify_image()
         Traceback (most recent call last):
-        touche.errors.ToucheError: neither a baseline nor a run is named; name one
+        touche.errors.ToucheError: neither a baseline nor a run is named; pass one of them
     """
     check_choice("runner", runner, PROGRAMS)
     if run is not None and against:
@@ -166,7 +166,7 @@ def verify_image(
     if run is not None:
         return verification.verify_run(runner, Path(expanded(run)), log, baseline=baseline)
     if not baseline:
-        raise ToucheError("neither a baseline nor a run is named; name one")
+        raise ToucheError("neither a baseline nor a run is named; pass one of them")
     return verification.verify(runner, name_or_path("baseline", baseline), log, against=against)
 
 

@@ -69,7 +69,7 @@ def to_judge(
         _check_overwriting(path)
     by_measure = score(read_runs(runs), task, measure, qrels, evaluator)
     if len(by_measure) > 1:
-        raise ToucheError("documents to judge are those of one measure; pass only one")
+        raise ToucheError("documents to judge are chosen by one measure; pass only one measure")
     rankings = [run for run in by_measure[0] if run.is_ranking]
     merged = dict[tuple[str, str], ToJudge]()  # by topic and document
     notes = list[str]()

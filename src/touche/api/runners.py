@@ -318,7 +318,7 @@ def _write(
         without_hits = runs.write(settings.output, options, tag)
     warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
     if ranker.folder and ranker.name in names() and not ranker.is_shipped and not tag:
-        problem = f"{ranker.typed} is not the shipped baseline, but its runs get the same tag"
+        problem = f"{ranker.typed} has the name of a shipped baseline, so its runs get the same tag"
         warnings.insert(0, f"{problem}; rename the folder")
     for warning in warnings:
         warn(f"{ranker.name}: {warning}")
@@ -350,9 +350,9 @@ def _about_statistics(source: Input) -> str:
     if files and files.is_whole:
         return ""
     if files and files.known:
-        return f"ranks by the statistics in {files.known.name}, not by the documents' own"
+        return f"ranks by the statistics in {files.known.name}, not by those of the documents"
     if source.statistics and not (files or source.is_whole):
-        return f"has no statistics named {source.statistics}, and ranks by the documents' own"
+        return f"has no statistics named {source.statistics}, so it ranks by those of the documents"
     return ""
 
 

@@ -94,7 +94,7 @@ def reference_name(
     equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run).called("") == untagged]
     if len(equal) != 1:
         problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
-        raise ToucheError(f"{problem} the lines of the reference; pass one of the runs itself, or its tag")
+        raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")
     return equal[0]
 
 

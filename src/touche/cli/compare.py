@@ -65,13 +65,13 @@ def compare(
     if style in MARKUP:
         if per_topic or randomisation or bounds or published:
             formats = "latex, markdown and html"
-            raise ToucheError(f"{formats} have the means and the t-test; omit the other options")
+            raise ToucheError(f"{formats} print only the means and the t-test; omit the other options")
         wide = quietly(library.wide, runs, every_two=reference is None, **scoring)
         render_wide(wide, style)
         warn(*wide.warnings)
         return
     if per_topic and bounds:
-        raise ToucheError("--bounds are those of means; omit --per-topic")
+        raise ToucheError("--bounds prints bounds of means; omit --per-topic")
     scoring |= {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
     table: Any = quietly(library.compare, runs, published=published, **scoring)
     if per_topic:

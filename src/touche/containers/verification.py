@@ -161,7 +161,8 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
     if revision.endswith("-dirty"):
         return f"{subject} was made from uncommitted changes; build it again after a commit"
     if revision != commit:
-        return f"{subject} is of commit {revision}, the source of {commit}; run: git checkout {revision}"
+        problem = f"{subject} was made from commit {revision}, but the source is at {commit}"
+        return f"{problem}; run: git checkout {revision}"
     return ""
 
 
@@ -169,7 +170,7 @@ def _revision_of_image(program: str, image: str, name: str) -> str:
     """Returns the commit in the labels of a baseline's image."""
     labels = read_labels(program, image)
     if labels.get(TITLE_LABEL) != image_name(name):
-        raise ToucheError(f"{image} is not an image of {name}; pass one of {name} to --against")
+        raise ToucheError(f"{image} is not an image of {name}; pass an image of {name} with --against")
     revision = labels.get(REVISION_LABEL, "")
     if revision in ("", "unknown"):
         raise ToucheError(f"{image} names no commit; build it with touche images build, not by hand")

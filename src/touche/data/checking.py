@@ -150,4 +150,4 @@ def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: s
             problem = f"{noun} {first} is not in {source}"
         else:
             problem = f"{noun} {first} and {len(unknown) - 1:,} more are not in {source}"
-        raise InputError(path, problem, "correct the ids in one of the two")
+        raise InputError(path, problem, "correct the ids in one of the two files")

@@ -26,7 +26,7 @@ class StatisticsFiles:
     def __post_init__(self) -> None:
         """Raises ParameterError if there are both files."""
         if self.known and self.output:
-            raise ParameterError("--statistics and --keep-statistics exclude each other; omit one of both")
+            raise ParameterError("--statistics and --keep-statistics exclude each other; omit one of them")
 
     def __bool__(self) -> bool:
         """Whether there is a file."""

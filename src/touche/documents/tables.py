@@ -11,7 +11,7 @@ from touche.errors import InputError, warn
 from touche.io.csv_rows import read_rows
 from touche.io.opening import LONGEST_LINE, open_binary
 
-_REMEDY = "write a cell with quotes or line breaks in quotes, and each of its quotes twice"
+_REMEDY = "put a cell with quotes or line breaks in quotes, and write each quote in it twice"
 
 
 def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument | RawPage]:
@@ -75,7 +75,7 @@ def _check_header(path: Path, header: list[str]) -> None:
             raise InputError(path, "cells are separated by semicolons", "separate them by commas", line=1)
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):
-        raise InputError(path, "two columns have one name", "rename one of them", line=1)
+        raise InputError(path, "two columns have the same name", "rename one of them", line=1)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

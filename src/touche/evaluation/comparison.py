@@ -187,7 +187,8 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
             if len(scores) < _FEWEST:
                 continue
             if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
-                faults[f"{run.name} is not compared with {name}, whose value it has in every topic"] = None
+                equal = "both have the same value in every topic"
+                faults[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
                 compared.append(
                     _comparison(replace(_pair(run, run, _PUBLISHED_BY), run_b=name), scores, False)

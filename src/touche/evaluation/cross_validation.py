@@ -117,7 +117,8 @@ def cross_validated(
         ToucheError: if there are fewer than two topics, or all values are 0.
     """
     if len(topics) < 2:
-        raise ToucheError(f"{method} cross-validation needs two topics, but there are {len(topics)}; omit it")
+        problem = f"{method} cross-validation needs two topics, but there are {len(topics)}"
+        raise ToucheError(f"{problem}; omit cross-validation")
     if not any(value for values in candidates.values() for value in values.values()):
         raise ToucheError(f"all scores are 0, so {method} cross-validation cannot choose; check the task")
     folds = []

@@ -293,9 +293,9 @@ def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     alone = set[str]().union(*topics) - topics[0].intersection(*topics)
     if alone:
         noun = "topic" if len(alone) == 1 else "topics"
-        yield f"{len(alone)} {noun} in only some of the runs; check that all are of one task"
+        yield f"{len(alone)} {noun} in only some of the runs; check that all runs are of one task"
     if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):
-        yield "no two runs share a document of a topic; check that all are of one task"
+        yield "no two runs share a document of a topic; check that all runs are of one task"
 
 
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:

@@ -77,7 +77,7 @@ def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence
 def _known(runs: Sequence[Evaluated]) -> Judge:
     known = runs[0].judge
     if known is None or (known.is_of_one and len(runs) > 1):
-        problem = f"{runs[0].measure} has no bounds, which decide what to judge"
+        problem = f"{runs[0].measure} has no bounds, by which the documents to judge are chosen"
         raise ToucheError(f"{problem}; use nDCG@k, P@k or RR")
     return known
 

@@ -57,7 +57,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
     tags = run.lines.tags.present
     if len(tags) > 1:
-        yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that it is one run"
+        yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that the file is one run"
     evaluation = run.evaluations.get("touche")
     if isinstance(evaluation, StanceEvaluation):
         yield from _wrong_labels(evaluation)
@@ -188,7 +188,7 @@ def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
     if run.task.judged_limit is None:
         return effect
     if unjudged > unjudged_limit(run.task):
-        return f", and less than {run.task.judged_limit:g} as for the published scores{effect}"
+        return f", but at least {run.task.judged_limit:g} for the published runs{effect}"
     return ", as for the published scores"
 
 

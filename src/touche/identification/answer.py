@@ -226,7 +226,7 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     """
     share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     if winner.hypothesis.formula and winner.share() < 1:
-        return False, f"{share} with the statistics of the documents; a relative of it has made the others"
+        return False, f"{share} with the statistics of the documents; a similar model made the others"
     left = len(winner.errors) - winner.free_numbers
     if left < _FEWEST:
         remaining = f"all scores except {left}, too few to decide"

@@ -37,8 +37,8 @@ from touche.tasks.records import rounded
 
 _DEPTHS = (1, 3, 5, 10, 20)
 _PARTIAL = (
-    "published results are on the whole corpus, and this dataset is only a part of it; "
-    "so a run on this part is not comparable with them"
+    "published results are on the whole corpus; "
+    "a run on this dataset, a part of it, is not comparable with them"
 )
 
 

@@ -370,7 +370,6 @@ def _checked_numbers(result: Any, texts: Array) -> Array:
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)][0]
-        raise ToucheError(
-            f"the formula returned {wrong} for a document; return finite numbers, by statistics without gaps"
-        )
+        problem = f"the formula returned {wrong} for a document"
+        raise ToucheError(f"{problem}; return finite numbers, and use statistics without gaps")
     return numbers

@@ -72,7 +72,7 @@ def _check(field: FieldStatistics | KnownStatistics) -> None:
         ttf = field.tokens if known_ttf is None else known_ttf
         df = min(ttf, 1) if known_df is None else known_df
         if df > min(ttf, documents) or ttf > field.tokens or (df == 0 and ttf > 0):
-            raise ValueError("a term has more documents than occurrences, or more than the collection has")
+            raise ValueError("a term has more documents than occurrences, or more than the collection")
     if documents > field.tokens:
         raise ValueError("fewer tokens than documents")
 

@@ -97,7 +97,7 @@ def task(task_id: str) -> Task:
         return dataset(name)[0]
     remedy = choice(name, _cards())
     if is_file(name) or not isinstance(task_id, str):
-        remedy = "pass the id of a task, several runs as a list, and qrels by name"
+        remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
 

@@ -111,7 +111,7 @@ class _Card(Strict, frozen=True):
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
         if any(bool(judgments.question) != self.rules.by_stance for judgments in self.qrels.values()):
             raise ValueError(
-                'qrels have questions only if rules.rankings is "topic and stance"; correct one of both'
+                'qrels have questions only if rules.rankings is "topic and stance"; correct one of them'
             )
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")

@@ -104,7 +104,9 @@ class Rules(Strict, frozen=True):
         try:
             re.compile(self.ids)
         except re.error as error:
-            raise ValueError(f"ids is not a valid regular expression ({error}); correct it") from error
+            raise ValueError(
+                f"the pattern ids is not a valid regular expression ({error}); correct it"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ class Task:
             ToucheError: if each stance of a topic has its own ranking.
         """
         if self.rules.by_stance:
-            problem = f"{self.id} ranks each stance of a topic, which {format} lacks"
+            problem = f"{self.id} has a ranking for each stance of a topic, which {format} lacks"
             raise ToucheError(f"{problem}; name another task")
 
     def measure_for(self, dimension: str) -> Measure:

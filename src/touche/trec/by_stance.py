@@ -103,7 +103,7 @@ def _breaches(
         remedy = f"write {' or '.join(stances)} in the second column"
         yield "unknown-stance", f"stance {quoted(stance)} is not one of the task", remedy
     if not re.fullmatch(ids, document):
-        yield "id", f"{quoted(document)} has not the form {ids}", "use the ids of the task's collection"
+        yield "id", f"{quoted(document)} does not have the form {ids}", "use the ids of the task's collection"
     if not _RANK.fullmatch(rank) or int(rank) > depth:
         yield "rank", f"rank {rank} is not from 1 to {depth}", "return fewer results"
     if not _SCORE.fullmatch(score):

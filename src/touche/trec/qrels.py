@@ -187,7 +187,7 @@ def read_answers(
         if aspect not in aspects:
             raise _unknown(path, f"question {quoted(aspect)}", aspects, line)
         if ids and not re.fullmatch(ids, image):
-            raise InputError(path, f"{quoted(image)} has not the form {ids}", _OTHER_FILE, line=line)
+            raise InputError(path, f"{quoted(image)} does not have the form {ids}", _OTHER_FILE, line=line)
         return f"{topic} {aspect}"
 
     grades = _read(path, excluded_topics, _grade_parser(path, labels), topic_and_aspect)

@@ -64,7 +64,7 @@ def check_size(number: int) -> None:
     if number > MOST_SETTINGS:
         size = f"{number:,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
         raise ParameterError(
-            f"the grid has {size} settings; at most {MOST_SETTINGS:,} are allowed; use larger steps"
+            f"the grid has {size} settings, but at most {MOST_SETTINGS:,} are allowed; use larger steps"
         )
 
 
@@ -80,7 +80,7 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
     """
     kind = type(option.default)
     if kind is tuple:
-        raise ParameterError(f"{option.name} has several values at once, which cannot be swept; omit it")
+        raise ParameterError(f"each value of {option.name} is a tuple, which cannot be swept; omit it")
     parts = [part.strip() for part in text.split(",")]
     if kind in (int, float):
         return [kind(number) for part in parts for number in _numbers(option, part)]

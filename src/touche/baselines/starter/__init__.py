@@ -42,7 +42,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     target = folder.resolve()
     function = re.sub(r"\W", "_", target.name)
     if not function.isidentifier() or function in _TAKEN:
-        problem = f"{function} cannot be the name of its Python function"
+        problem = f"{function} is not a valid name of its Python function"
         raise InputError(folder, problem, "choose another name that begins with a letter")
     if not target.parent.is_dir():
         raise InputError(folder, f"the folder {folder.parent} does not exist", "make it first")
