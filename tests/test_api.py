@@ -70,7 +70,7 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.evaluate(run, 5), "no task 5"),
         (lambda run: package.evaluate(run, __file__), "several runs as a list"),
         (lambda run: package.overlap(run), "at least two runs"),
-        (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
+        (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two runs, two baselines"),
         (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
         (lambda run: package.fuse([run, run.frame()], qrels=run.frame()), "are for tuning; also pass tune"),
         (lambda run: run.frame("ir_measure"), "'ir_measure'; did you mean ir_measures"),
@@ -190,7 +190,7 @@ def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
         assert "different from run (2) by" in wide.note
     with pytest.raises(ToucheError, match="none of the runs has the same lines as the reference"):
         package.compare([good, bad], qrels=qrels, reference={"11": {"d3": 1.0}})
-    with pytest.raises(ToucheError, match="2 of the runs have the lines of the reference"):
+    with pytest.raises(ToucheError, match="2 of the runs have the same lines as the reference"):
         package.compare([good, good.as_dict()], qrels=qrels, reference=good.frame())
     with pytest.raises(ToucheError, match="no run is called ''"):
         package.compare([good, bad], qrels=qrels, reference="")

@@ -64,7 +64,7 @@ def test_without_pages_the_rest_is_ranked_and_that_is_said(caplog: pytest.LogCap
 def test_what_are_no_arguments_and_options_without_effect_are_refused() -> None:
     with pytest.raises(ToucheError, match=r"no document has a conclusion; args\.me ranks arguments"):
         ranked([Document("d", "chess is a sport")])
-    with pytest.raises(ParameterError, match=r"--api lets args\.me rank"):
+    with pytest.raises(ParameterError, match=r"with --api, args\.me itself ranks"):
         ranked([], api=True, match="any")
 
 

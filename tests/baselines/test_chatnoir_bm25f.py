@@ -329,7 +329,7 @@ def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: 
             "field 'title' with the analysis 'plural'; use statistics",
         ),
         ("--statistics clueweb12-2021", "no statistics of the term 'tea' in the field 'title'"),
-        ("--statistics clueweb12-2020 --keep-statistics s.json", "omit one of both"),
+        ("--statistics clueweb12-2020 --keep-statistics s.json", "omit one of them"),
         ("--statistics clueweb12-2020 --api", "with --api, ChatNoir itself ranks; omit"),
         (
             "--statistics one-page.json",

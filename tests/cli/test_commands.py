@@ -92,7 +92,7 @@ MISTYPED = {
     "run bm25 -i in -o out --team ' '": "--team ' ' is empty",
     "run bm25 -i in -o out --statistics no.json": "no such file; pass a file written by --keep-statistics",
     "run bm25 -i in -o out --statistics out/run.txt": "no statistics",
-    "run chatnoir-bm25f -i in -o out --statistics clueweb12-2020 --keep-statistics s": "omit one of both",
+    "run chatnoir-bm25f -i in -o out --statistics clueweb12-2020 --keep-statistics s": "omit one of them",
     "run bm25 -i in -o out --statistics clueweb12-2020": "clueweb12-2020: no such file",
     "run chatnoir-bm25f -i in -o out --statistics clueweb12-2019": "one of: clueweb12-2020, clueweb12-2021",
     "run rank-bm25 -i in -o out --keep-statistics s": "rank with touche.scan use statistics",

@@ -22,7 +22,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
 ) -> None:
     out = tmp_path / "out"
     code, _, said = touche("fuse", *runs, "-o", out)
-    doubt = "warning: 2 topics in only some of the runs; check that all are of one task\n"
+    doubt = "warning: 2 topics in only some of the runs; check that all runs are of one task\n"
     assert (code, said) == (0, f"{doubt}fuse: {out}/run.txt of 2 runs, 3 topics\n")
     # y is first in B because of its later id; neither of x and w is in the other run of its topic.
     assert (out / "run.txt").read_text() == (
@@ -45,7 +45,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
 
 def test_runs_that_share_no_document_are_doubted(touche: Touche, tmp_path: Path, write: Write) -> None:
     one, other = (write(f"{name}.txt", f"7 Q0 {name} 1 1 t\n7 Q0 z{name} 2 0 t\n") for name in "ab")
-    doubt = "no two runs share a document of a topic; check that all are of one task"
+    doubt = "no two runs share a document of a topic; check that all runs are of one task"
     assert doubt in touche("fuse", one, other, "-o", tmp_path / "out")[2]
     third = write("c.txt", "7 Q0 za 1 1 t\n")
     assert "warning" not in touche("fuse", one, other, third, "-o", tmp_path / "out")[2]

@@ -141,7 +141,7 @@ def test_fields_have_the_names_of_any_format(
 
 
 BROKEN = {
-    'docno,text\na,"one\ntwo"\nb,1,2\n': r":4: 3 fields, but the header has 2; write a cell with quotes",
+    'docno,text\na,"one\ntwo"\nb,1,2\n': r":4: 3 fields, but the header has 2; put a cell with quotes",
     "docno,text\na\n": r":2: 1 fields, but the header has 2",
     'docno,text\na,"one\ntwo"\n\na,3\n': r":5: document 'a' occurs a second time",
     "docno,text\n,one\n": r":2: document '' is empty",

@@ -155,6 +155,6 @@ def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
         list(overlaps([a, run(write, "b", t2="ab")]))
     for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
         code, _, err = touche("overlap", *runs, "--baseline", a, a)
-        assert (code, err.count("\n")) == (2, 1) and "pass two of each, and a task" in err
+        assert (code, err.count("\n")) == (2, 1) and "pass two runs, two baselines and a task" in err
     code, _, err = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
     assert code == 2 and "at least two runs" in err

@@ -162,5 +162,5 @@ def test_estimates_may_be_lower_than_counts_and_an_unknown_field_has_its_own(wri
 
 
 def test_statistics_are_not_both_used_and_written() -> None:
-    with pytest.raises(ParameterError, match="exclude each other; omit one of both"):
+    with pytest.raises(ParameterError, match="exclude each other; omit one of them"):
         StatisticsFiles(Path("a.json"), Path("b.json"))

@@ -168,8 +168,8 @@ def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
         ({1.0: {"a": 1.0}}, "run:1: qid 1.0 is not an id"),
         ({True: {"a": 1.0}}, "run:1: qid True is not an id"),
         ({"1": {"a": 1.0, 7: 2.0, "7": 3.0}}, "run:3: document '7' occurs a second time for topic 1"),
-        ([SimpleNamespace(query_id="1", doc_id="a")], "run:1: .* has not query_id, doc_id, score"),
-        ([("1", "a", 1.0)], "run:1: .* has not query_id"),
+        ([SimpleNamespace(query_id="1", doc_id="a")], "run:1: .* does not have query_id, doc_id, score"),
+        ([("1", "a", 1.0)], "run:1: .* does not have query_id"),
         (pandas.DataFrame({"qid": ["1"], "docno": ["a"]}), "run has no column 'score'"),
         (
             pandas.DataFrame({"qid": ["1"], "docno": ["a"], "doc_id": ["a"], "score": [1.0]}),

@@ -80,7 +80,7 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
     """
     kind = type(option.default)
     if kind is tuple:
-        raise ParameterError(f"each value of {option.name} is a tuple, which cannot be swept; omit it")
+        raise ParameterError(f"{option.name} takes a tuple, which cannot be swept; omit it")
     parts = [part.strip() for part in text.split(",")]
     if kind in (int, float):
         return [kind(number) for part in parts for number in _numbers(option, part)]
