@@ -17,8 +17,8 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     Args:
         run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
         task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need
-            both premises and conclusion, in BEIR's format text and title.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. For
+            arguments, pass both premises and conclusion, or text and title in BEIR's format.
 
     Returns:
         The answer; its ``frame()`` has the best hypotheses.

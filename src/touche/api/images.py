@@ -105,7 +105,7 @@ def build_images(
 def digest_images(
     baselines: str | Sequence[str] = (), *, runner: Literal["docker", "podman"] = "docker"
 ) -> Table[ImageDigest]:
-    """Returns the digest of the content of each baseline's image: its files and settings, without times.
+    """Returns the digest of the content of each baseline's image: files and settings, no timestamps.
 
     Docker, BuildKit and Podman make images with the same digest from the same source.
 
@@ -138,7 +138,7 @@ def verify_image(
     runner: Literal["docker", "podman"] = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> VerifiedImage:
-    """Rebuilds the image of a baseline from the current source, and compares both.
+    """Rebuilds the image of a baseline from the current source, and compares the rebuild with the image.
 
     Args:
         baseline: the name or path of the baseline; with a run it may be left out.

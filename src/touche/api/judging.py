@@ -36,9 +36,9 @@ def to_judge(
     qrels: AnyQrels = None,
     output: str | PathLike[str] | None = None,
 ) -> Table[ToJudge]:
-    """Returns the unjudged documents among the first k of runs, first those that decide most.
+    """Returns the unjudged documents among the first k of runs, first those that can change differences most.
 
-    Judge the first ones, add the grades to the qrels, and call it again.
+    Judge the first documents, add their grades to the qrels, and call this function again.
 
     Args:
         runs, task, qrels: as for ``evaluate``.

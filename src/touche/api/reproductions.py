@@ -41,7 +41,7 @@ class Reproduction:
         sample: our score on the sample of the corpus; None without a sample. It is not comparable with the
             published value, because a sample has only some of the documents. ``judged`` in ``on_sample`` is
             the share of its first results with a judgment.
-        on_corpus: the last green rerun on the whole corpus; None without one.
+        on_corpus: the last green rerun (within the tolerance) on the whole corpus; None without one.
         on_topics: the last rerun of published values of topics, green or not; None without one.
         on_sample: the last green rerun on the sample; None without one.
         missing: why there is no green rerun of the published value; empty if there is one.
@@ -82,7 +82,7 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
     """Returns the published values of all shipped baselines, each with our score on a sample and its reruns.
 
     Values are those of each expected.toml. Reruns are those in ``baselines/reproductions.csv``, a log to
-    which ``regress`` appends. A rerun counts only if it passes the present value.
+    which ``regress`` appends. A rerun counts only if it is within the tolerance of the current value.
 
     Args:
         task: the id of the task; None for all tasks.

@@ -67,7 +67,7 @@ def with_reference(
 def reference_name(
     reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
 ) -> str | Path | None:
-    """Returns the path of a run, which is renamed if another one has its name, and any other text unchanged.
+    """Returns the path of the reference: of a renamed run its new path; any other text is unchanged.
 
     Args:
         reference: the reference; None if there is none.
@@ -75,7 +75,7 @@ def reference_name(
         runs: the same runs with different names.
 
     Raises:
-        ToucheError: if a reference that is not a text is not one of the runs.
+        ToucheError: if the reference is neither a text nor one of the runs.
     """
     if reference is None:
         return None
@@ -104,7 +104,7 @@ def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str,
 
 
 def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
-    """Returns the notes on the scores of all measures, each once, and then that on the task's results."""
+    """Returns the notes on the scores of all measures, each once, then the note on the task's results."""
     notes = [text for group in by_measure for text in score_notes(group)]
     task = by_measure[0][0].task
     if task.results_note:

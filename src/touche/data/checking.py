@@ -46,7 +46,7 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         task: the task in the card.
 
     Raises:
-        InputError: if a file is broken, or names a topic or a document that another one lacks.
+        InputError: if a file is broken, or names a topic or a document that another file lacks.
     """
     checked = CheckedFiles()
     topics = _check_topics(card, task, checked)

@@ -45,8 +45,8 @@ class PostponedError(Exception):
 class Readings:
     """Parts of one collection that several rankings share, so that a pass over it serves all of them.
 
-    The first ranking of a pass makes its readings. Each other one that begins with another reading is
-    postponed, so that memory holds the parts of one pass only.
+    The first ranking of a pass makes its readings. Each other ranking that
+    begins with another reading is postponed, so that memory holds the parts of one pass only.
     """
 
     def __init__(self) -> None:

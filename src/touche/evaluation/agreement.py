@@ -34,7 +34,7 @@ _Run = tuple[Path, Rankings]
 
 @dataclass(frozen=True)
 class Overlap:
-    """Agreement of two runs without judgments; each figure is a mean over the topics of either run.
+    """Agreement of two runs without judgments, as means over the topics that at least one run has.
 
     Attributes:
         run_a, run_b: paths of the run files, the original first.
@@ -43,8 +43,7 @@ class Overlap:
         overlap_100: the same share of the first hundred results.
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
             than two common documents do not count. None if no topic counts.
-        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. Topics do not count where
-            a run has fewer than two documents, or the runs share none. None if no topic counts.
+        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic does not count if a run has fewer than two documents, or the runs share none. None if no topic counts.
         rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
     """
 

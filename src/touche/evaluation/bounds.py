@@ -1,12 +1,13 @@
 """Bounds: the least and the greatest score that any grades of the unjudged documents could give.
 
-A list counts as if all of it were judged, so the ideal ranking has its documents too. The bounds of nDCG@k,
-P@k, RR and AP@k are exact, without trying all grades:
+All documents of a list count as judged, so the ideal ranking also has the unjudged ones. The bounds of nDCG@k,
+P@k, RR and AP@k are exact, but not all grades are tried:
 
-* Given how many documents get at least each grade, the extreme sums are sorted ones.
-* The greatest nDCG@k is the greatest ratio of two sums over the grades. Dinkelbach, «On Nonlinear Fractional
-  Programming» (1967), finds it by linear problems, in which each grade is chosen by itself. If that ratio is
-  negative, as for least values, every document has grade 0 or the highest grade.
+* If it is fixed how many documents get at least each grade, a sum is extreme if its terms are sorted.
+* The greatest nDCG@k is the greatest ratio of two sums over the grades. The method of Dinkelbach, «On
+  Nonlinear Fractional Programming» (1967), finds it by a series of linear problems, in which each grade is
+  chosen independently of the others. If this ratio is negative, as for least values, every document has grade
+  0 or the highest grade.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -65,8 +65,7 @@ class Comparison(PairOfRuns):
         p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
         p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
         significant: whether the corrected p-value is below 0.05.
-        detectable: the smallest difference that a t-test at 0.05 over topics as these finds in four of five
-            cases; None for stances.
+        detectable: the smallest difference that a t-test at 0.05 over such topics finds in four of five cases; None for stances.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
             requested.
         won, lost, tied: numbers of topics on which A scores higher, lower and equal.
@@ -164,7 +163,7 @@ def comparisons(
 
 
 def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], list[str]]:
-    """Compares runs with each published run, by the values of topics that the organizers' script gave.
+    """Compares runs with each published run, by the published values of topics (of the organizers' script).
 
     Args:
         runs: runs that are evaluated by both evaluators; their values are rounded as published ones are.
@@ -307,7 +306,7 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 
 
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
-    """Returns the bounds of run A's mean minus run B's, over topics that count once both runs are judged.
+    """Returns the bounds of run A's mean minus run B's; topics count as if both runs were fully judged.
 
     Returns:
         None for measures without bounds, and for AP@k, whose sums are not sorted ones for two lists.

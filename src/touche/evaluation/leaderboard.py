@@ -18,7 +18,7 @@ class Level:
 
     Attributes:
         low, high: 95% interval of the rank among the runs with a value for each topic; None without one.
-        group: number of the run's group, from 1; the runs of a group cannot be separated from its first.
+        group: number of the run's group, from 1; the runs of a group cannot be separated from its first run.
         reason: why a run has no interval and no group; empty if it has some.
     """
 

@@ -180,7 +180,7 @@ class Evaluated(InDimension):
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds by evaluator and topic that counts once the run is judged; some measures have none."""
+        """Bounds by evaluator and topic; topics count as if the run were judged; some measures have none."""
         if self.judge is None:
             return {name: {} for name in self.evaluations}
         return {

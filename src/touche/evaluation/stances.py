@@ -53,7 +53,7 @@ class StanceEvaluation(Evaluation):
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """95% confidence interval of the macro F1, by bootstrap over topics; None twice for one topic."""
+        """95% confidence interval of the macro F1, by bootstrap over topics; two None for a single topic."""
         return interval_of(_macro_f1(_resampled(self.counts))) if self.topics > 1 else (None, None)
 
     @property

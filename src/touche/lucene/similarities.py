@@ -36,7 +36,7 @@ def bm25(k1: float, b: float) -> Any:
     ranking.
 
     Args:
-        k1: the saturation of the term frequency: the larger, the slower.
+        k1: the saturation of the term frequency; with a larger k1, repeated terms add more.
         b: the influence of the document's length, from 0 to 1.
 
     Raises:

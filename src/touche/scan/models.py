@@ -67,7 +67,7 @@ def bm25(k1: float, b: float) -> Formula:
     idf is ln(1 + (N - df + 0.5) / (df + 0.5)).
 
     Args:
-        k1: the saturation of the term frequency: the larger, the slower.
+        k1: the saturation of the term frequency; with a larger k1, repeated terms add more.
         b: the influence of the document's length, from 0 to 1.
     """
     return Weighted(_BM25(np.float32(k1), np.float32(b)))
@@ -132,7 +132,7 @@ def pl2(c: float = 1.0) -> Formula:
     (tfn log2(tfn / lambda) + (lambda - tfn) log2(e) + log2(2 pi tfn) / 2) / (tfn + 1).
 
     Args:
-        c: the influence of long documents: the larger, the more of a term's frequency counts.
+        c: the influence of the document's length; with a larger c, long documents score higher.
 
     Raises:
         ParameterError: if c is not above 0.
