@@ -100,7 +100,8 @@ class PublishedResult(Published):
         rank_low, rank_high: the 95% interval of the rank, by bootstrap over topics, among the runs with a
             value for each topic; None without such values.
         group: the number of the run's group, from 1. The paired t-test, with Holm's correction for all pairs
-            of the table, does not separate the runs of a group from its first run. None without values of topics.
+            of the table, does not separate the runs of a group from its first run. None without values of
+            topics.
         rank_note: why the run has no interval and no group; empty if it has some.
     """
 

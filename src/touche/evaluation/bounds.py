@@ -1,7 +1,7 @@
 """Bounds: the least and the greatest score that any grades of the unjudged documents could give.
 
-All documents of a list count as judged, so the ideal ranking also has the unjudged ones. The bounds of nDCG@k,
-P@k, RR and AP@k are exact, but not all grades are tried:
+All documents of a list count as judged, so the ideal ranking also has the unjudged ones. The bounds of
+nDCG@k, P@k, RR and AP@k are exact, but not all grades are tried:
 
 * If it is fixed how many documents get at least each grade, a sum is extreme if its terms are sorted.
 * The greatest nDCG@k is the greatest ratio of two sums over the grades. The method of Dinkelbach, «On

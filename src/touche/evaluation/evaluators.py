@@ -53,7 +53,7 @@ class Evaluation:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """95% confidence interval of the mean, by bootstrap over topics; two None for less than two topics."""
+        """95% confidence interval of the mean, by bootstrap over topics; two None below two topics."""
         return bootstrap_interval(list(self.per_topic.values())) if len(self.per_topic) > 1 else (None, None)
 
     @property
