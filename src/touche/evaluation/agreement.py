@@ -43,8 +43,8 @@ class Overlap:
         overlap_100: the same share of the first hundred results.
         tau: Kendall's rank correlation of the documents that both runs rank, from -1 to 1. Topics with fewer
             than two common documents do not count. None if no topic counts.
-        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic does not count if a
-            run has fewer than two documents, or the runs share none. None if no topic counts.
+        tau_union: Kendall's tau over the union of both rankings, see ``tau_union``. A topic does not count if
+            a run has fewer than two documents, or the runs share none. None if no topic counts.
         rbo: rank-biased overlap, see ``rbo``; 0 for a topic that one run lacks.
     """
 

@@ -65,8 +65,8 @@ class Comparison(PairOfRuns):
         p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
         p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
         significant: whether the corrected p-value is below 0.05.
-        detectable: the smallest difference that a t-test at 0.05 over such topics finds in four of five cases;
-            None for stances.
+        detectable: the smallest difference that a t-test at 0.05 over such topics finds in four of five
+            cases; None for stances.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
             requested.
         won, lost, tied: numbers of topics on which A scores higher, lower and equal.
