@@ -155,8 +155,8 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--by", "Ada"], "by = 'Ada' without record"),
-        (["--record", "log.csv"], "record without by; pass the name"),
+        (["--by", "Ada"], "by = 'Ada' has no effect without record"),
+        (["--record", "log.csv"], "record needs by; pass the name"),
         (["--record", "log.csv", "--by", " "], "not a line of text"),
         (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
         (["--record", "baselines", "--by", "Ada"], "cannot be written"),

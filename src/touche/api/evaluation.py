@@ -96,7 +96,7 @@ def evaluate(
     by_measure = score(read_runs(runs), task, measure, qrels, evaluator, any_order=pairs == "any-order")
     evaluated = [run for group in by_measure for run in group]
     if per_topic and not any(run.is_ranking for run in evaluated):
-        raise ToucheError("stances have no topic scores; omit per-topic scores")
+        raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
     kind: type[Any] = TopicScore if per_topic else Score
     records = list[Any]()
     for run in evaluated:

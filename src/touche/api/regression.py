@@ -114,9 +114,9 @@ def regress(
 def _check_log(log: Path | None, by: str) -> None:
     """Checks that a log of reruns can be read, and the name of who reran the baselines."""
     if by and not log:
-        raise ToucheError(f"by = {quoted(by)} without record; pass a log of reruns, or omit by")
+        raise ToucheError(f"by = {quoted(by)} has no effect without record; pass a log of reruns, or omit by")
     if log and not by:
-        raise ToucheError("record without by; pass the name of who reruns the baselines as by")
+        raise ToucheError("record needs by; pass the name of who reruns the baselines as by")
     if by and not (by.strip() and by.isprintable()):
         raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
     if log:

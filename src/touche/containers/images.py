@@ -333,10 +333,11 @@ def _checked_folder(name: str) -> Path:
     folder = baseline_folder(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
-        raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its name there")
+        remedy = "copy the Dockerfile of bm25, and change the name in it"
+        raise InputError(folder, "no Dockerfile in this folder", remedy)
     target = f"/opt/baselines/{folder.name}/"
     if target not in (folder / "Dockerfile").read_text(encoding="utf-8"):
-        raise InputError(folder / "Dockerfile", f"no COPY into {target}", "add one")
+        raise InputError(folder / "Dockerfile", f"no COPY into {target}", "add this line")
     return folder
 
 

@@ -125,7 +125,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
         raise InputError(metadata, "this file is missing", f"keep it next to {run.name}")
     name, revision, expected = origin_of_run(metadata)
     if not expected:
-        remedy = "only runs by --runner docker, podman or tira name it"
+        remedy = "pass a run that was made by --runner docker, podman or tira"
         raise InputError(metadata, "it names no image", remedy)
     if not baseline and name not in names():
         raise InputError(

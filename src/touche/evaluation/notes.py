@@ -197,7 +197,7 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
     judgments = run.task.qrels[run.dimension]
     has_grade_0 = any(min(labels.values()) <= 0 for labels in run.judgments.values())
     if 0 in judgments.labels and not has_grade_0:
-        effect = f"so {run.measure.judged} is too low, and a score of only judged documents too high"
+        effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
         yield f"{judgments.file} lacks the judgments with grade 0, {effect}; {full_file(judgments.file)}"
 
 

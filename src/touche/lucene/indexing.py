@@ -166,6 +166,7 @@ def _user_error(error: Any) -> ToucheError | None:
             return ToucheError(f"{problem}; set TMPDIR to a directory with more space")
         if isinstance(error, java("java.lang.OutOfMemoryError")):
             # By default, Java takes a quarter of the machine's memory.
-            return ToucheError("Java has used its quarter of the memory; allow the process more memory")
+            problem = "Java needs more than the quarter of the memory that it may use"
+            return ToucheError(f"{problem}; give the process more memory")
         error = error.getCause()
     return None
