@@ -32,7 +32,7 @@ class ToucheWarning(UserWarning):
 class InputError(ToucheError):
     """A file or folder that cannot be used; the message reads ``FILE:LINE: problem; remedy``.
 
-    ``:LINE`` is missing where the problem concerns the whole file.
+    ``:LINE`` is missing if the problem concerns the whole file.
 
     Attributes:
         problem: the problem, without the file.

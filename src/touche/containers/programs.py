@@ -108,7 +108,8 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: folders of this machine by their names in the program's container; its output then names these.
+        paths: folders of this machine by their names in the program's container; the log gets the names on
+            this machine.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.

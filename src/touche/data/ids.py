@@ -25,7 +25,7 @@ class SmallCollection:
 
     Attributes:
         folder: its folder.
-        state: its files with their times of change in nanoseconds; a changed collection differs.
+        state: its files with their times of change in nanoseconds; so a changed collection is not equal.
     """
 
     folder: Path

@@ -68,9 +68,10 @@ class TextCheck:
 
 @dataclass(frozen=True, repr=False)
 class VerifiedData(Table[Status]):
-    """Verified data: a ``Table`` with a record for each official file, and these attributes:
+    """Verified data: a ``Table`` with a record for each official file, and further attributes.
 
-    The result of a file is ``verified``, ``differs``, ``missing`` or ``not verified``. The notes count them.
+    The result of a file is ``verified``, ``differs``, ``missing`` or ``not verified``. The notes count these
+    results.
 
     Attributes:
         texts: a record for each available file of args.me.

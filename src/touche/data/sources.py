@@ -64,7 +64,7 @@ class Source:
 
 
 def is_complete(source: Source, folder: Path) -> bool:
-    """Returns whether a folder has files, and that of a dataset of some topics also the topics."""
+    """Returns whether a folder has files; the folder of a dataset of some topics also needs the topics."""
     names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
     if source.dataset:
         return "topics.xml" in names or "queries.jsonl" in names

@@ -160,7 +160,7 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
 def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
     """Converts a record of ir_datasets: a raw web page, an image, an argument with all fields, or a text.
 
-    The classes of ir_datasets share no base, so that a record's attributes show which one it is.
+    The classes of ir_datasets share no base, so the attributes of a record determine its kind.
     """
     if hasattr(record, "http_headers"):
         headers = record.http_headers  # a string in the collections of .gov

@@ -14,7 +14,7 @@ class StatisticsFiles:
     Attributes:
         known: the file with the statistics of the whole collection, or None.
         output: the file to which this collection's statistics are written, or None.
-        report: called by an engine that uses the statistics or writes them; ``bool()`` does nothing.
+        report: called by an engine that uses the statistics or writes them; by default nothing is called.
         is_whole: whether the documents are the whole collection, whose counts are compared with the file.
     """
 

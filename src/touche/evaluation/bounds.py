@@ -96,7 +96,7 @@ class Judge:
 
 
 def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge | None:
-    """Returns what bounds of a measure need; None if the measure or the qrels have no bounds.
+    """Returns the data for bounds of a measure; None if the measure or the qrels have no bounds.
 
     Args:
         qrels: the judgments; grades below 0 count as 0.
@@ -137,7 +137,7 @@ def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -
 
 
 def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
-    """Returns the bounds of the mean over topics, which is at least one."""
+    """Returns the bounds of the mean over at least one topic."""
     return Bounds(
         least=fmean(topic.least for topic in bounds.values()),
         greatest=fmean(topic.greatest for topic in bounds.values()),

@@ -310,7 +310,7 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
     """Returns the bounds of run A's mean minus run B's; topics count as if both runs were fully judged.
 
     Returns:
-        None for measures without bounds, and for AP@k, whose sums are not sorted ones for two lists.
+        None for measures without bounds, and for AP@k, which has bounds only for one list.
     """
     known = a.judge
     if known is None or known.is_of_one or None in (a.mean_bounds(evaluator), b.mean_bounds(evaluator)):

@@ -25,7 +25,8 @@ class Method:
     """A method of fusion.
 
     Attributes:
-        shares: computes the shares of a topic's documents from their scores in a run, in trec_eval's order.
+        shares: computes what a run adds to a topic's documents (their shares) from their scores in it, in
+            trec_eval's order.
         combine: computes scores from shares, a row for each run and a column for each document. A share is 0
             where the second argument, of the same shape, is false: the run lacks the document.
     """

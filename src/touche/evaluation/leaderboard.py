@@ -144,7 +144,7 @@ def standing(
         value: mean of the measure; rounded as the tables are before it is compared.
         published: results to compare with, at least one, best first.
         decimals: the decimals of the tables, as in ``Task``.
-        rank: the rank in words, as of ``own_rank``.
+        rank: the rank in words, as ``own_rank`` returns it.
     """
     printed = rounded(value, decimals)
     best = shortlist(published)

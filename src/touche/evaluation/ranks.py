@@ -15,7 +15,7 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
     """Returns the 95% interval of each run's rank, by bootstrap over topics.
 
     Args:
-        values: values of each run and topic, as of ``resampled_sums``.
+        values: values of each run and topic, as for ``resampled_sums``.
 
     Returns:
         The percentiles of ``bootstrap_interval``, of ranks from 1; equal means share a rank.

@@ -175,7 +175,7 @@ class Evaluated(InDimension):
 
     @cached_property
     def judge(self) -> Judge | None:
-        """What bounds need; None for measures without bounds."""
+        """The data from which bounds are computed; None for measures without bounds."""
         return judge(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
 
     @cached_property

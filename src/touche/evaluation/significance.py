@@ -33,7 +33,7 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def draws(topics: int) -> NDArray[np.int64]:
-    """Returns the topics of each resample: 10,000 rows of that many numbers of topics, the same each time."""
+    """Returns 10,000 resamples of topics: rows with an index for each topic, the same in each call."""
     return np.concatenate([*_draws(topics)])
 
 

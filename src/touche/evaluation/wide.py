@@ -28,7 +28,7 @@ class Cell:
 
     Attributes:
         value: the mean of the measure; None if the run has no score in this column.
-        best: whether no other run has a higher value, as printed; never if the runs' N differ.
+        best: whether no other run has a higher value, as printed; False if the runs differ in N.
         marks: results of the tests: ``†``, or the letters of runs with a significantly lower score.
     """
 

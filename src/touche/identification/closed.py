@@ -128,7 +128,7 @@ def closed_space(
 
 
 def fit_closed(problem: Problem) -> Fit:
-    """Fits the parameters of a hypothesis in closed form, and rounds them if this misses no more scores.
+    """Fits the parameters of a hypothesis in closed form; rounds them if no reproduced score is lost.
 
     The parameters are fitted to all scores, then to the better half, so that a few wrong scores do not move
     them.

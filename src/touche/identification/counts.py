@@ -58,12 +58,12 @@ class CandidateAnalysis:
 
     @property
     def stopping(self) -> str:
-        """The removed stop words, in words."""
+        """A phrase that names the removed stop words."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"
 
     @property
     def stemming(self) -> str:
-        """The stemming, in words, and a tokenizer other than Lucene's."""
+        """A phrase that names the stemming, and the tokenizer if it is not Lucene's."""
         if self.tokenizer != _TOKENIZER:
             return f"{self.stemmer}, words by {self.tokenizer}"
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer

@@ -194,7 +194,7 @@ class Fit:
 
     @property
     def median(self) -> float:
-        """The median error to two digits, because further ones depend on the processor."""
+        """The median error to two digits, because further digits depend on the processor."""
         return float(f"{np.median(self.errors):.1e}")
 
     def share(self, within: float = TOLERANCE) -> float:

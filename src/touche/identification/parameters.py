@@ -107,7 +107,7 @@ def _fitted(fit: Fit) -> dict[str, float]:
 
 
 def near(value: float) -> float | None:
-    """Returns the nearest round value with as few digits as possible; None if three are not enough."""
+    """Returns the nearest round value with as few digits as possible, at most three; else None."""
     values = (float(f"{value:.{digits}g}") for digits in (1, 2, 3))
     return next((number for number in values if abs(number - value) <= _NEAR * value), None)
 

@@ -111,7 +111,7 @@ def sample_of(
 
 
 def searched_fields(document: AnyDocument) -> dict[str, str]:
-    """Returns the texts that may have been searched: the parts of an argument and both, or the only text."""
+    """Returns the texts that may be searched: the parts of an argument and both together, or the text."""
     if isinstance(document, Argument):
         return {
             "premises": " ".join(document.premises),

@@ -142,7 +142,7 @@ class _Unpacked(io.RawIOBase):
 class FileInMemory(PosixPath):
     """A file that cannot be opened by a path: its name and content.
 
-    When sent to another process, it is only its name.
+    Only the name is sent to other processes.
     """
 
     content: bytes

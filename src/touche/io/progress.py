@@ -117,7 +117,8 @@ def bar(
     Args:
         what: the text in front of the bar.
         unit: the plural noun of what is counted; ``B`` for bytes.
-        total: the expected number, a function that counts it, or None; the function is called for a bar only.
+        total: the expected number, a function that counts it, or None; the function is called only if a bar
+            is shown.
         over: the items to iterate over.
         done: the number at which the bar starts.
 

@@ -186,7 +186,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
 
 @contextmanager
 def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
-    """Delays the replacement of files by ``whole`` to the end of the block; an error leaves earlier files.
+    """Delays the replacement of files by ``whole`` to the end of the block; an error keeps earlier files.
 
     No new file is ever next to an earlier one of the block, because all earlier files except the first are
     hidden before the first is replaced. If the process is killed at that moment, the other files are missing:
@@ -232,7 +232,7 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
 
     Args:
         path: the file, whose folder must exist.
-        on_waiting: called if another process has the lock; ``bool()`` does nothing.
+        on_waiting: called if another process has the lock; by default nothing is called.
 
     Raises:
         InputError: if the folder cannot be written.

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 def known_or_counted(
     files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
 ) -> Sequence[Statistics]:
-    """Returns the statistics for ranking: those of the whole collection if a file has them, else its own.
+    """Returns the statistics for ranking: those of the whole collection if a file has them, else ``counted``.
 
     If the file has null for a field, the field has the statistics of the documents.
 

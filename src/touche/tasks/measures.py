@@ -217,7 +217,7 @@ def _problems(measure: Any) -> Iterator[str]:
 
 
 def uncut(measure: Any) -> Any:
-    """Returns RR for RR@k, to be computed on k results as by ``trec_eval -M k``; others unchanged."""
+    """Returns RR for RR@k, to be computed on k results as by ``trec_eval -M k``, or an unchanged measure."""
     if measure.NAME != "RR" or measure.params.get("judged_only"):
         return measure
     other_parameters = {name: value for name, value in measure.params.items() if name != "cutoff"}

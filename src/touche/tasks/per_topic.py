@@ -63,7 +63,7 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
 
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
-    """Returns the published value of each topic of a run; a run without one has the reason instead."""
+    """Returns the published value of each topic of a run, or the reason why the run has no such values."""
     table = _values_by_tag(row.task, row.dimension)
     runs = table.get(row.tag, [])
     topics = {topic for runs_with_tag in table.values() for values in runs_with_tag for topic in values}

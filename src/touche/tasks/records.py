@@ -129,7 +129,7 @@ class Published:
         interval_note: a note about the interval, or empty.
         printed: the team's name in the table, if it differs.
         results: the number of detected stances in the value; None for rankings.
-        team_value, team_results: the same for all runs of the team together.
+        team_value, team_results: the score and the number of stances for all runs of the team together.
         topics: the number of topics, if the value is over some topics, and so not comparable; else None.
     """
 
@@ -183,8 +183,8 @@ class Task:
         published: all published results, best first in each dimension.
         results_note: the reason for missing results.
         decimals: the decimals of published values; several numbers if these were rounded several times.
-        least_judged: for tasks whose published values count many unjudged documents, by the names of shares
-            such as ``Judged@10``: the share of the published run with the fewest judged results.
+        least_judged: the share of judged results of the published run with the fewest, by the name of the
+            share, such as ``Judged@10``. Only for tasks whose published runs have many unjudged results.
     """
 
     id: str

@@ -40,7 +40,7 @@ def write_run(
             topic may have several rankings, each with a stance of its own.
         tag: the last column, one word.
         metadata: is called after the last ranking, and returns the text of ir-metadata.yml.
-        inputs: files that the output must not overwrite; those that the command has read are always safe.
+        inputs: further files that the output must not overwrite, besides the files that the command has read.
 
     Returns:
         The topics without results.

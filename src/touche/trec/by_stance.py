@@ -29,7 +29,7 @@ def topic_in(ranking: str) -> str:
 
 
 def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
-    """Returns runs; if stances have rankings, these have names of rankings instead of topics.
+    """Returns runs; if stances have rankings, their topics are replaced by the names of rankings.
 
     Args:
         runs: the runs.

@@ -219,8 +219,8 @@ class Run(Sequence[RunLine], Framed):
 
         Args:
             names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score. If the
-                run has stances, both also have the column stance. If each stance has its own ranking, both
-                have ranks.
+                run has stances, there is also a column stance. If each stance has its own ranking, there is a
+                column rank with both forms of names.
 
         Returns:
             A row for each line; the tag is ``frame.attrs["tag"]``.

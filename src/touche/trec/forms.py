@@ -53,7 +53,7 @@ _REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 
 def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
-    """Returns one run or several as a list, in any forms; of runs by name, the runs."""
+    """Returns one run or several as a list, in any forms; of a dictionary of runs, the values."""
     if _are_named(runs):
         return [*runs.values()]
     if _is_one(runs):

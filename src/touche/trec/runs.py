@@ -65,7 +65,7 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
 
     Args:
         path: the file.
-        columns: the lines, also those above an error.
+        columns: receives the lines, also those before an error.
         note: called with the error of each line that is broken or blank. Without it, the first broken line is
             an error, and blank lines are skipped.
 

@@ -46,7 +46,7 @@ def main_content(rendered: str) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Shortens a text, at a word unless less than 60% of the length would stay."""
+    """Shortens a text between words, or within a word if less than 60% of the length would remain."""
     if len(text) <= length:
         return text.strip()
     end_of_word = text.rfind(" ", 0, length + 1)  # the last character may be the blank after a word
