@@ -64,7 +64,7 @@ def argument(name: str, usage: str, **settings: Any) -> click.Argument:
 
 
 def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> None:
-    """Sets how much is printed, if --quiet or --verbose is passed; both are refused."""
+    """Sets how much is printed, if --quiet or --verbose is passed; both together are an error."""
     chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
     if is_on:
         chosen.add(str(level.name))

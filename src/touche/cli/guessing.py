@@ -11,7 +11,7 @@ from touche.errors import ToucheError
 def task_of(
     runs: Sequence[Path], task_id: str | None, qrels: Path | None = None, *, takes_qrels: bool = True
 ) -> str | None:
-    """Returns the passed task; without task and qrels, the task in the runs' metadata, which is printed.
+    """Returns the passed task; without task and qrels, prints and returns the task in the runs' metadata.
 
     Args:
         runs: the runs.

@@ -26,7 +26,7 @@ def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
-    """Returns the measure, or None for that of the task; a second one is refused, not ignored."""
+    """Returns the measure, or None for the task's measure; a second measure is an error."""
     if len(measures) > 1:
         raise click.BadParameter(f"{' and '.join(measures)}: pass one measure per command.", ctx, param)
     return measures[0] if measures else None

@@ -80,7 +80,7 @@ class Sheet:
 
 
 def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
-    """Prints a result in one of ``FORMATS``: CSV and JSON have its records, the others its sheets.
+    """Prints a result in one of ``FORMATS``: CSV and JSON have its records, the other formats its sheets.
 
     Args:
         result: what the function of the command returned.
@@ -141,7 +141,7 @@ def render_wide(table: "WideTable", style: str) -> None:
 
 
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:
-    """Formats the confidence interval of a record; None if it has none."""
+    """Formats the confidence interval of a record; None if the record has no interval."""
     return None if record.low is None else f"{number(record.low)} to {number(record.high)}"
 
 
@@ -264,7 +264,7 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
 
 def explain(result: Any, style: str) -> None:
-    """Prints the warnings and notes of a result; notes are below a table, or else on standard error.
+    """Prints the warnings and notes of a result; below a table, notes are on standard output, otherwise on standard error.
 
     Args:
         result: a result with warnings and notes.

@@ -182,7 +182,7 @@ def _example_of_input(name: str) -> str:
 
 
 def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
-    """Returns the help texts of a baseline's command; the short one names a missing extra."""
+    """Returns the help texts of a baseline's command; the short text names a missing extra."""
     paragraphs = baseline.description.split("\n\n")
     extra = baselines.missing_extra(name)
     first_sentence = " ".join(paragraphs[0].split())

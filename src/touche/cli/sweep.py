@@ -93,7 +93,7 @@ def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Seq
 
 
 def _example(baseline: Baseline) -> str:
-    """Returns an option with its default: the first with a number, else the first; empty without options."""
+    """Returns an option with its default: the first one with a number, else the first one, if there are any."""
     options = list(baseline.options.values())
     numbers = [option for option in options if isinstance(option.default, float)]
     if not options:
@@ -129,7 +129,7 @@ def _sweep(
 
 
 def _sheets(result: "Sweep") -> Iterator[Sheet]:
-    """Yields a table of the settings for each measure, and one of choices for each cross-validation."""
+    """Yields a table of the settings for each measure, and a table of choices for each cross-validation."""
     measures = [*dict.fromkeys(score.measure for score in result.scores)]
     best = [result.best(dimension) for dimension in result.by_dimension]
     optimism = "on other topics it is probably lower, because these topics chose it"
