@@ -264,7 +264,7 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
 
 def explain(result: Any, style: str) -> None:
-    """Prints the warnings and notes of a result; below a table, notes are on standard output, otherwise on standard error.
+    """Prints the warnings and notes of a result; without a table, notes are on standard error.
 
     Args:
         result: a result with warnings and notes.

@@ -93,7 +93,7 @@ def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Seq
 
 
 def _example(baseline: Baseline) -> str:
-    """Returns an option with its default: the first one with a number, else the first one, if there are any."""
+    """Returns an option with its default: the first one with a number, else the first one, if any."""
     options = list(baseline.options.values())
     numbers = [option for option in options if isinstance(option.default, float)]
     if not options:
