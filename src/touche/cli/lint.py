@@ -94,7 +94,7 @@ def _summary(findings: Findings) -> str:
 
 
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
-    """Yields lines as texts with their colours; the last line of a code counts findings that are not shown."""
+    """Yields lines as texts with their colours; the last line of a code counts hidden findings."""
     totals = Counter((finding.run, finding.code) for finding in findings)
     counts: Counter[tuple[str, str]] = Counter()  # of the findings so far
     for finding in findings:
