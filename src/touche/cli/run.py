@@ -64,7 +64,7 @@ class Baselines(Group):
             if len(indexes) > 1:  # one of them may be the value of the baseline's own option
                 words = " and ".join(args[index] for index in indexes)
                 raise click.UsageError(
-                    f"{words} are both names of baselines; write the one to run first", ctx
+                    f"{words} are names of baselines; write the one to run first", ctx
                 )
             if indexes:
                 index = indexes[0]
