@@ -167,7 +167,7 @@ def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Eng
     with pytest.raises(InputError, match=r"there is no shipped baseline '\.\./\.\./elsewhere'"):
         verify_run("docker", run, print)
     metadata.write_text(text.replace("content digest", "digest"))
-    with pytest.raises(InputError, match="it names no image; only runs by --runner"):
+    with pytest.raises(InputError, match="it names no image; pass a run that was made by --runner"):
         verify_run("docker", run, print)
     metadata.unlink()
     with pytest.raises(InputError, match=r"ir-metadata.yml: this file is missing; .* next to run.txt"):

@@ -63,9 +63,7 @@ class Baselines(Group):
             options_of_run = {name for option in self.get_params(ctx) for name in option.opts}
             if len(indexes) > 1:  # one of them may be the value of the baseline's own option
                 words = " and ".join(args[index] for index in indexes)
-                raise click.UsageError(
-                    f"{words} are names of baselines; write the one to run first", ctx
-                )
+                raise click.UsageError(f"{words} are names of baselines; write the one to run first", ctx)
             if indexes:
                 index = indexes[0]
                 args = [args[index], *args[:index], *args[index + 1 :]]
