@@ -159,7 +159,7 @@ def _png(figure: "Figure") -> bytes:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Writes a figure as SVG and PNG, with the same bytes every time; texts stay texts.
+    """Writes a figure as SVG and PNG, with the same bytes every time; texts in SVG stay searchable.
 
     Args:
         figure: the figure.

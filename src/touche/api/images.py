@@ -151,8 +151,8 @@ def verify_image(
         A ``VerifiedImage``, whose ``answer`` says whether the image and its rebuild are the same.
 
     Raises:
-        ToucheError: if neither a baseline nor a run is passed, or a run and ``against``. Also if there is
-            no such baseline, image or run, or a build fails.
+        ToucheError: if neither a baseline nor a run is passed, or both a run and ``against``. Also if there
+            is no such baseline, image or run, or a build fails.
 
     Examples:
         >>> import touche

@@ -42,7 +42,7 @@ def import_baseline(folder: Path, version: str) -> ModuleType:
 
 
 def without_packages(text: str) -> str:
-    """Returns a text with the bare names of modules."""
+    """Returns a text in which the names of modules have no package."""
     return re.sub(rf"{_PACKAGE.pattern}\.", "", text)
 
 

@@ -225,7 +225,7 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, begin: int = 0
         file: the file.
         cutter: cuts it.
         ends: finds the records of a block.
-        begin: the number of bytes that were read before; from then on, that of the bytes before a block.
+        begin: the number of bytes of the file that were read before this call.
 
     Raises:
         InputError: if a record has 64 MiB or more.

@@ -62,7 +62,7 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     Args:
         task: the task.
         published: results to compare with, at least one.
-        mean: mean of the measure; rounded as the tables are before it is compared.
+        mean: mean of the measure; it is rounded as in the tables before it is compared.
         per_topic: the run's value of each topic.
     """
     printed = rounded(mean, task.decimals)
@@ -141,7 +141,7 @@ def standing(
     """Describes a score's rank among the teams' best runs, and names the baseline's score.
 
     Args:
-        value: mean of the measure; rounded as the tables are before it is compared.
+        value: mean of the measure; it is rounded as in the tables before it is compared.
         published: results to compare with, at least one, best first.
         decimals: the decimals of the tables, as in ``Task``.
         rank: the rank in words, as ``own_rank`` returns it.

@@ -87,7 +87,7 @@ def randomisation_test(differences: Sequence[float]) -> float:
 
     If the two runs were equal, each difference could as well have the other sign. The p-value is the share of
     sign assignments whose mean is at least as far from 0. Up to 16 topics, all assignments are tried. For
-    more topics, 100,000 assignments are drawn with a fixed seed, and the observed one is added.
+    more topics, 100,000 assignments are drawn with a fixed seed, and the observed assignment is added.
     """
     observed = np.asarray(differences, dtype=float)
     exact = len(observed) <= _EXACT

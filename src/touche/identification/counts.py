@@ -132,7 +132,7 @@ class FieldCounts:
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether both have the same numbers, even if the terms differ."""
+        """Returns whether other counts have the same numbers, even if the terms differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 

@@ -1,4 +1,4 @@
-"""Searches all hypotheses: fits them to some documents, then the best and all their relatives to all."""
+"""Searches all hypotheses: fits them to some documents, then the best and similar ones to all documents."""
 
 import logging
 import os

@@ -28,8 +28,8 @@ def known_or_counted(
 
     If the file has null for a field, the field has the statistics of the documents.
 
-    If the documents are the whole collection, they are ranked by their own statistics. These are compared
-    with the file, and a log line says how many numbers are equal, or warns which ones differ.
+    If the documents are the whole collection, they are ranked by their own statistics. These statistics are
+    compared with the file, and a log line says how many numbers are equal, or warns which ones differ.
 
     Args:
         files: the files of statistics, or None; ``Documents.statistics``.

@@ -266,7 +266,8 @@ def format_run(
 def digits(scores: NDArray[np.float32]) -> list[str]:
     """Returns scores with the fewest digits that restore the same float32, as ``str`` does.
 
-    orjson writes them faster; ``str`` writes those that have an exponent, which have other forms in JSON.
+    orjson writes most scores, because it is faster. Scores with an exponent have other forms in JSON, so
+    ``str`` writes them.
     """
     if not len(scores):
         return []

@@ -125,7 +125,7 @@ class Sweep(Shown):
 
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
-        """Scores of all settings in each dimension; of several measures in each, such as ``relevance AP``."""
+        """Scores of all settings by dimension; with several measures, the key is as in ``relevance AP``."""
         subjects = {(score.dimension, score.measure) for score in self.scores}
         several = len(subjects) > len({dimension for dimension, _ in subjects})
         groups: dict[str, list[SettingScore]] = {}
@@ -145,7 +145,8 @@ class Sweep(Shown):
         Its mean is too high for other topics, because these topics chose it.
 
         Args:
-            dimension: judged dimension; with several measures followed by one, as in ``by_dimension``.
+            dimension: judged dimension; with several measures, it is followed by a measure, as in
+                ``by_dimension``.
 
         Raises:
             ToucheError: if the sweep has no such dimension.
@@ -168,10 +169,11 @@ class Sweep(Shown):
         return Table(SettingFold, tuple(folds))
 
     def heat_map(self, dimension: str) -> "Figure":
-        """Draws means by the two options with most values; each is the best over values of other options.
+        """Draws the means by the two options with most values, each the best one over all other options.
 
         Args:
-            dimension: judged dimension; with several measures followed by one, as in ``by_dimension``.
+            dimension: judged dimension; with several measures, it is followed by a measure, as in
+                ``by_dimension``.
 
         Raises:
             ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
