@@ -42,10 +42,14 @@ class ArgsMe:
 
 
 def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
-    """Parses an answer; without the total number of results, it may be incomplete.
+    """Parses an answer.
 
     Returns:
         The ids and scores of the results, and the number of missing results.
+
+    Raises:
+        KeyError: if the total number of results is missing, because the answer may be incomplete.
+        ValueError: if a result has no id, or the total is negative.
     """
     answer = orjson.loads(content)
     total = int(answer["totalSize"])

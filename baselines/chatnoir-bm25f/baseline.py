@@ -59,6 +59,7 @@ def chatnoir_bm25f(
     explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.
     """
+    explained_topic, explained_page = explain
     if api:
         has_defaults = year == "2020" and model == "fields" and match == "all" and not any(explain)
         if documents.statistics or not has_defaults:
@@ -71,16 +72,17 @@ def chatnoir_bm25f(
                 results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
             yield topic, results
         return
-    if explain[0] and explain[0] not in [topic.number for topic in topics]:
-        raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explain[0]}")
+    if explained_topic and explained_topic not in [topic.number for topic in topics]:
+        raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explained_topic}")
     method = Method(NUMBERS[year], model, parse_share(match))
     pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
-    collection = Collection.read(pages, method.collecting(topics, explain[1]))
+    collection = Collection.read(pages, method.collecting(topics, explained_page))
     warn_of_statistics(documents, collection, method.numbers["statistics"])
-    best = collection.best(find_spam(documents, collection), method.numbers["window"])
+    spam = find_spam(documents, collection)
+    best = collection.best(spam, method.numbers["window"])  # the pages that the second query scores
     for topic, hits in zip(topics, best, strict=True):
-        if explain[0] == topic.number:
-            print(explanation(documents, collection, method, topic, hits, explain[1]))
+        if explained_topic == topic.number:
+            print(explanation(documents, collection, method, topic, hits, explained_page))
         ranked = scored(hits, method.numbers)[:depth]
         yield topic, grouped(ranked) if group_by_host else [(hit.id, score) for hit, score in ranked]
 
@@ -231,6 +233,7 @@ def explanation(
         state = "does not match"
     spam_rank = side_score(documents, SPAM_RANKS, id)
     page_rank = side_score(documents, PAGE_RANKS, id)
+    # The parts add nothing to a page that the second query does not match.
     weight = method.numbers["rescore_weight"] if score(method.second(topic)) else 0.0
     lines = [
         f"{id}: {state} (spam rank {spam_rank}, page rank {page_rank})",

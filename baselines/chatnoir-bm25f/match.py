@@ -65,6 +65,7 @@ class Matching:
                 mask = np.zeros(len(self.pages.rows), dtype=bool)
                 mask[texts] = True
                 return mask
+        # The query is a Bool.
         required = (*query.must, *query.filters)
         if required:  # then the queries of should only increase the score
             mask = self._match_at_least(required, len(required))
@@ -152,7 +153,7 @@ class _Word:
 
 
 class _SloppyPhraseMatcher:
-    """Lucene's SloppyPhraseMatcher: the last word advances until all words are close together.
+    """Lucene's SloppyPhraseMatcher: the word furthest behind advances until all words are close together.
 
     Equal words never have the same position: if they meet, the lesser word advances. Words also advance while
     they wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
@@ -191,7 +192,7 @@ class _SloppyPhraseMatcher:
             distance = self._end - word.start
             second_start = self._queue[0].start
             self._can_match = self._advance_past_equals(word)
-            # Until another word is the last one, because each step makes the distance smaller.
+            # While this word is furthest behind, each of its steps makes the distance smaller.
             while self._can_match and word.start <= second_start:
                 distance = min(distance, self._end - word.start)
                 self._can_match = self._advance_past_equals(word)
@@ -209,7 +210,7 @@ class _SloppyPhraseMatcher:
             word = min(word, met)
             if not self._advance(word):
                 return False
-            if met is not first:
+            if met is not first:  # the first word is not in the queue
                 moved.add(met.number)
         self._queue_again(moved)
         return True

@@ -139,24 +139,24 @@ class _Best:
             before: the best pages of earlier parts, best first.
         """
         rows = scoring.matching.pages.rows
-        texts, first = scoring.scored(search.first)
+        indexes, first_scores = scoring.scored(search.first)  # of the matching pages
         if search.among is not None:
             passes = passes & np.array([row.id in search.among for row in rows], dtype=bool)
-        passing = passes[texts]
-        texts = texts[passing]
-        first = first[passing]
-        chosen = first >= self._lowest_useful_score(first, before)
-        second_texts, second_scores = scoring.scored(search.second)
-        second = np.zeros(len(rows))  # of each page of the part, 0 if it does not match
-        second[second_texts] = second_scores
-        hits = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
+        passing = passes[indexes]
+        indexes = indexes[passing]
+        first_scores = first_scores[passing]
+        chosen = first_scores >= self._lowest_useful_score(first_scores, before)
+        second_indexes, second_scores = scoring.scored(search.second)
+        second = np.zeros(len(rows))  # the score of each page of the part, 0 if it does not match
+        second[second_indexes] = second_scores
+        hits = zip(first_scores[chosen].tolist(), indexes[chosen].tolist(), strict=True)
         return [
             Hit(first=score, id=rows[index].id, second=float(second[index]), host=rows[index].host)
             for score, index in hits
         ]
 
     def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
-        """Returns the lowest score that can be among the best."""
+        """Returns the lowest first score that can be among the best; ``before`` is as in ``_hits``."""
         lowest = before[-1].first if len(before) == self.window else -np.inf
         if self.window < len(scores):
             lowest = max(lowest, float(np.partition(scores, -self.window)[-self.window]))

@@ -68,7 +68,7 @@ class Embeddings:
                     if progress is None:  # the first block that is not stored
                         if self.folder:
                             check_writable(self.folder)  # a complete folder may be read-only
-                        # Here, because counting takes as long as a run with stored blocks.
+                        # Only now, because counting the documents takes as long as reading all stored blocks.
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )

@@ -57,9 +57,9 @@ def rm3(
         if model == "bm25":
             weights = [score for _, score in hits]
         else:
-            logs = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
+            log_likelihoods = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
             # Divided by the greatest likelihood, because likelihoods themselves are too small for floats.
-            weights = [exp(value - max(logs)) for value in logs]
+            weights = [exp(value - max(log_likelihoods)) for value in log_likelihoods]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
         queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)

@@ -172,7 +172,7 @@ def _annotation(node: ast.expr | None, names: _Names) -> Any:
             return _annotation(names[name], names)
         case ast.Name(id=name) if name in _TYPES:
             return _TYPES[name]
-        case ast.Constant(value=value) if value is ...:
+        case ast.Constant(value=value) if value is ...:  # in tuple[int, ...]
             return value
         case ast.Subscript(value=ast.Name(id="tuple"), slice=parts):
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]

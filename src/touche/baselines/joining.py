@@ -88,7 +88,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     check_distinct(paths)
     sums = add_statistics([(part, read_statistics(part)) for part in paths])
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
-    documents = max(field.documents for field in sums.values())
+    documents = max(field.documents for field in sums.values())  # a field may be empty in some documents
     return JoinedStatistics(path=path, parts=len(paths), documents=documents)
 
 

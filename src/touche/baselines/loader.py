@@ -176,7 +176,8 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
     elif isinstance(error, ImportError):
         neighbour = real_folder / f"{error.name}.py"
-        if neighbour.is_file() and Path(error.path or neighbour) != neighbour:
+        is_in_other_module = bool(error.path) and Path(error.path or "") != neighbour
+        if neighbour.is_file() and is_in_other_module:
             remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line=line) from error
 

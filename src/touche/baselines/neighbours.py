@@ -57,7 +57,7 @@ class _Finder:
             return None
         is_folder = package[0] == name
         if is_folder:
-            folder = os.fsdecode(bytes.fromhex(package[1]))
+            folder = os.fsdecode(bytes.fromhex(package[1]))  # names of packages cannot have slashes
             spec = ModuleSpec(name, None, is_package=True)
             spec.submodule_search_locations = [copies.get(folder, folder)]
             return spec
@@ -108,7 +108,7 @@ def _is_neighbour(package: str, name: str) -> bool:
         return False
     installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]
     library = PathFinder.find_spec(name, installed)
-    return library is None or not library.has_location
+    return library is None or not library.has_location  # a folder without code has no location
 
 
 @cache

@@ -76,7 +76,7 @@ class Runs:
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
-        """Waits for the metadata of the input; a thread computes the md5 of all files."""
+        """A function that waits for the metadata of the input; a thread computes the md5 of all files."""
         files = self.source.documents.statistics
         known = files.known if files and not files.is_whole else None
         return _in_thread(lambda: data_of_files(self.source.files, known, self.source.dataset))
@@ -109,7 +109,7 @@ class Runs:
         data = self.data
         software = replace(self._software, command=_command(self.ranker, options))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        if statistics:
+        if statistics:  # there is a file of statistics, which the baseline has to use
             outputs = [output / RUN_FILE, output / METADATA_FILE]
             outputs += [statistics.output] if statistics.output else []
             rankings = _using_statistics(rankings, uses, outputs)

@@ -170,7 +170,7 @@ def _polite_adapter() -> Any:
             last_try = self.history[-1]
             cause = f"HTTP {last_try.status}" if last_try.status else type(last_try.error).__name__
             if pause > _LONGEST_PAUSE:
-                minutes = ceil(pause / 60)  # urllib3 reads at most six hours
+                minutes = ceil(pause / 60)  # "at least", because urllib3 shortens pauses to six hours
                 problem = f"the search engine requests a pause of at least {minutes} minutes ({cause})"
                 raise ToucheError(f"{problem}; try again later (answers are cached)")
             _log.warning(

@@ -53,7 +53,15 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    """Returns a collection for workers, and creates its folder for fields."""
+    """Returns a collection for workers, and creates its folder for fields.
+
+    Args:
+        context: a SparkContext.
+        ship: the result of ``folder_sent``.
+        files: the files on this machine, or their names on the cluster.
+        entries: name, size and time of change of each file.
+        sources: returns an RDD with the files, in a number of partitions.
+    """
     fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
     if fields:
         fields.begin()

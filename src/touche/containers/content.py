@@ -268,7 +268,10 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
 
 
 def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
-    """Removes the files that a layer removes, or replaces by another kind."""
+    """Removes the files that a layer removes, or replaces by another kind.
+
+    A layer removes a file by an entry with a special name, whose value here is None.
+    """
     removed_paths: set[str] = set()
     emptied_folders: list[str] = []  # with a slash at the end
     for path, file in layer.items():

@@ -160,12 +160,12 @@ class _Builder:
     def build_base(self, name: str, root: Path) -> None:
         """Builds a base image in a clone."""
         check_lock(root, name)
-        python = os.environ.get(PYTHON_VARIABLE)
+        python_image = os.environ.get(PYTHON_VARIABLE)  # replaces the one in the Dockerfile
         build_arguments = []
         if name != _FIRST_BASE:
             build_arguments.append(f"--build-arg=BASE={self.prefix}{_FIRST_BASE}")
-        elif python:
-            build_arguments.append(f"--build-arg={PYTHON_VARIABLE}={python}")
+        elif python_image:
+            build_arguments.append(f"--build-arg={PYTHON_VARIABLE}={python_image}")
         with _build_context(root, _files_of_bases(root)) as context:
             file = f"--file={context / 'docker' / name}.Dockerfile"
             self._build(name, context, commit_time(root), [file, *build_arguments])

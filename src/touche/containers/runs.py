@@ -34,7 +34,7 @@ from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)
-# A stopped tira-run leaves its container running.
+# A stopped tira-run leaves its container running. $1 is the output folder, which the container mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
 # The container of a run: the id and start time of this library's process, then digits that make it unique.
 _CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
@@ -99,6 +99,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     extra = missing_extra(job.baseline)
     if extra:
         raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
+    # -P, because a module in the working directory must not replace one of Python's.
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()

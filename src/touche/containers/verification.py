@@ -263,7 +263,7 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
             source = image if first else rebuilt
             layer = _short_command(source.commands[source.layers[path]])
             differences.append(Difference(layer=layer, path=path, kind=_kind_of_difference(first, second)))
-    differences.sort(key=lambda difference: difference.kind != "content")
+    differences.sort(key=lambda difference: difference.kind != "content")  # contents first, each by path
     for name in sorted({*image.settings, *rebuilt.settings}):
         if image.settings.get(name) != rebuilt.settings.get(name):
             differences.append(Difference(layer="settings", path=f"[{name}]", kind="setting"))

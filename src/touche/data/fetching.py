@@ -141,8 +141,9 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
-        is_available_here = folder is None and is_available("corpora", name)
-        if name in published or is_available_here:
+        # Without a folder, the corpus may be in any of the data folders that are searched.
+        is_available_anywhere = folder is None and is_available("corpora", name)
+        if name in published or is_available_anywhere:
             continue
         paths = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in paths if path.is_file())
@@ -215,7 +216,8 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
         target: the place.
     """
     if file.is_dir():
-        copy_dataset(source.dataset, file, target.parents[1], target)
+        data_folder = target.parents[1]  # the target is in its corpora/
+        copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     is_published_in_archive = bool(source.member)
     is_unpacked = is_published_in_archive and file.name == target.name

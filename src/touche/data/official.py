@@ -169,8 +169,8 @@ def fetch(
     missing = [source for source in sources if is_to_download(source, folder)]
     size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
     size = in_bytes(sum(size_by_url.values()))
-    may_download_all = ids or mirror_folder or no_corpora or every
-    if missing and not may_download_all:
+    is_all_data = not (ids or no_corpora)
+    if missing and is_all_data and not (mirror_folder or every):
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     if missing:
         log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
@@ -255,12 +255,12 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:
         published = dict.fromkeys(name.removesuffix("/sample") for name in ids)  # samples are not published
-        advice = remedy(files[-1].path)
+        advice = remedy(files[-1].path)  # for any of the files, if none of them can be downloaded
         if any(source.url for source in sources):
             advice = f"get them with: touche data fetch {' '.join(published) or '--all'}"
         warnings.append(f"nothing was verified, because all files are missing; {advice}")
         warn(warnings[0])
-    is_incomplete = bool(ids) and counts[MISSING] > 0
+    is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
     return VerifiedData(

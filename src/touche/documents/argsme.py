@@ -129,17 +129,17 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
                 began_in_list = bounds.in_list
                 stop, end, first_comma, last_comma = bounds.look(block, begin)
                 if not began_in_list:
-                    surroundings.store(block[begin:end])
+                    surroundings.store(block[begin:end])  # up to the list, or the end of the block
                     cutter.line += block.count(b"\n", begin, end)
                 else:
-                    if last_comma >= 0:
+                    if last_comma >= 0:  # the arguments before it are complete
                         arguments = memoryview(block)[begin:last_comma]
                         yield cutter.cut(arguments, first_comma - begin, block_begin + last_comma)
                         begin = last_comma + 1
                         is_first_argument = False
                     cutter.store(block[begin:end])
                 begin = end
-                if stop == BEGIN:
+                if stop == BEGIN:  # of the list, as is END
                     list_line = cutter.line
                     is_first_argument = True
                 elif stop == END:
@@ -190,6 +190,7 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
         are_new = len(ids) == len(records) and seen.isdisjoint(ids)
+        # Without a record, the piece is only the blanks after a comma, which is an error.
         if records and are_new and all(is_word(id) for id in ids):
             return ((piece.line, record) for record in records)
     return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece))

@@ -196,6 +196,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 def find_documents(directory: Path) -> Files | Images:
     """Finds the documents in a directory, as ``find`` does.
 
+    The files in the directory decide first, then its folder of images, then files in its subfolders.
+
     Raises:
         InputError: if the directory has no documents.
     """

@@ -36,12 +36,13 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
             has_wanted_name = not is_top and names.fullmatch(entry.name)
             is_link = entry.is_symlink()
             target = _target(entry.path) if is_link else None
-            is_link_to_file = target is not None and target.is_file() and _is_within(target, roots)
+            is_link_to_inner_file = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or (is_top and _add_new_folder(target, roots)):
                 if entry.name not in without:
                     folders.append(entry.path)
-            elif is_link and not is_link_to_file:  # such a link is not followed
-                may_be_folder = target.is_dir() if target else is_top  # a broken one may have led to a folder
+            elif is_link and not is_link_to_inner_file:  # such a link is not followed
+                # A broken link in the directory itself may have led to a folder with files.
+                may_be_folder = is_top if target is None else target.is_dir()
                 if has_wanted_name or may_be_folder:
                     skipped.append(entry.path)
             elif has_wanted_name and entry.is_file():  # not a pipe or a device

@@ -80,6 +80,7 @@ class Readings:
             return self._parts[reading]
         if not self._is_first_ranking and not had_begun:
             raise PostponedError
+        # A later ranking that has begun has to end in this pass; only it uses its further readings.
         parts = read()
         if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts

@@ -111,7 +111,10 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
 
 
 def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawPage | Skipped | None:
-    """Returns the page in a record; None if the record is not a server's response."""
+    """Returns the page in a record; None if the record is not a server's response.
+
+    A page whose id is missing, invalid or repeated is ``Skipped``, as is one that cannot be read.
+    """
     headers = record.headers
     if headers.get("WARC-Type") != "response":
         return None

@@ -110,7 +110,7 @@ def _without_filters(folder: Path) -> list[str] | None:
     own_keys = [key for scope, key in zip(scopes, keys, strict=False) if scope in ("local", "worktree")]
     filters = {key.rpartition(".")[0] for key in own_keys if key.startswith("filter.")}
     has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =
-    if not own_keys or has_impossible_name:
+    if not own_keys or has_impossible_name:  # every repository has keys, which an old git does not list
         return None
     options = list[str]()
     for name in sorted(filters):

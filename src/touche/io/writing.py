@@ -179,7 +179,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
             file.flush()
             os.fsync(file.fileno())
             if block:
-                block.add(target, part, os.dup(file.fileno()))
+                block.add(target, part, os.dup(file.fileno()))  # keeps the lock until the end of the block
             else:
                 _replace({target: part})
 
@@ -353,7 +353,8 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
         finally:
             is_first_replaced = not parts[first].exists()
             if is_first_replaced:
-                # The stack continues after an error, and begins with the last callback.
+                # The stack continues after an error, and begins with the last callback. So the other files
+                # are replaced before their earlier versions are removed.
                 with ExitStack() as stack:
                     for hidden in hidden_by_target.values():
                         stack.callback(hidden.unlink, missing_ok=True)
@@ -362,7 +363,7 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
             else:
                 parts[first].unlink()
                 for target, hidden in hidden_by_target.items():
-                    if hidden.exists():
+                    if hidden.exists():  # this target was renamed before the error
                         hidden.rename(target)
         for target in parts:
             _remove_abandoned(target, "(part|earlier)" if others else "part")

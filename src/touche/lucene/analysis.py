@@ -43,7 +43,7 @@ class Chain:
         for token_filter in self.filters:
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
             if name == STOP and self.stop_words is not None:
-                parameters = ["words", STOP]
+                parameters = ["words", STOP]  # the name under which ``_resource_loader`` has the words
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
 
@@ -143,6 +143,7 @@ def analyzer_named(name: str | Chain) -> Any:
         known = ", ".join((*_ANALYZERS, *_CHAINS))
         raise ParameterError(f"there is no analyzer {name!r}; choose among {known}")
     java_class = java(_ANALYZERS[name])
+    # Anserini's class has no public constructor.
     return java_class.newDefaultInstance() if name == "english" else java_class()
 
 

@@ -61,9 +61,11 @@ def index(
         vocabulary = frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     memory_mb = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
+    # At most a quarter of Java's memory, because flushing the buffer also needs memory.
     config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(memory_mb / 4)))
-    config.setSimilarity(similarity).setUseCompoundFile(False)
-    # Merging costs more than it saves, because the index is searched only once.
+    config.setSimilarity(similarity)
+    # Combining and merging files costs more than it saves, because the index is searched only once.
+    config.setUseCompoundFile(False)
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
     with temporary_folder("touche-index-") as folder:

@@ -118,8 +118,9 @@ class Index:
         if best_field:
             matching = _maximum([_disjunction(field_queries) for field_queries in queries.values()])
         elif required in queries:
-            needed = _disjunction(queries.pop(required))
-            matching = _conjunction([needed], extra=chain.from_iterable(queries.values()))
+            in_required_field = _disjunction(queries.pop(required))
+            in_other_fields = chain.from_iterable(queries.values())
+            matching = _conjunction([in_required_field], extra=in_other_fields)
         else:
             matching = _disjunction(chain.from_iterable(queries.values()))
         if among is None:

@@ -179,18 +179,19 @@ class Bert:
         """
         began = time.monotonic()
         encoded = self._tokenize(texts)
+        # By the number of tokens; equal numbers by text, so that the order of the texts changes no batch.
         order = sorted(range(len(encoded)), key=lambda index: (encoded[index].shape[1], texts[index]))
         batches = [order[start : start + _BATCH_INPUTS] for start in range(0, len(order), _BATCH_INPUTS)]
         with ThreadPoolExecutor(processors()) as pool:
             computed = pool.map(lambda batch: self._run([encoded[index] for index in batch]), batches)
             for batch, states in zip(batches, computed, strict=True):
                 for index, state in zip(batch, states, strict=True):
-                    length = encoded[index].shape[1]
-                    yield index, state[:length]  # without padding
+                    token_count = encoded[index].shape[1]
+                    yield index, state[:token_count]  # without padding
         _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
     def _tokenize(self, texts: Texts) -> list[_Input]:
-        """Returns the input of each text or pair, without padding."""
+        """Returns the input of each text or pair, without padding: (ids, attention mask, types) x tokens."""
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as progress:
             for start in range(0, len(texts), _CHUNK_TEXTS):

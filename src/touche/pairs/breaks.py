@@ -65,6 +65,10 @@ def _end_of_sentence(signs: str, begin: int) -> int:
 
     Whether another sentence has begun may depend on a later letter. ``end_before_letter`` is the end if a
     letter follows, and ``sure_end`` is the end if something else follows.
+
+    Args:
+        signs: the sign of each character of the text.
+        begin: the index of the first character.
     """
     sure_end = begin + 1
     end_before_letter = begin + 1

@@ -223,12 +223,13 @@ class Arguments:
             for sentence in unscored_sentences(argument):
                 terms = Counter(self.collection.terms(sentence.text))
                 length_norm = log(self.mu / (terms.total() + self.mu))
-                likelihood = sum(
+                # As in Lucene, no term makes the score lower.
+                log_likelihood = sum(
                     count * max(0.0, log(1 + terms[term] / smoothing[term]) + length_norm)
                     for term, count in query.items()
                     if term in terms
                 )
-                yield replace(sentence, score=score + likelihood)
+                yield replace(sentence, score=score + log_likelihood)
 
 
 def unscored_sentences(argument: Argument) -> list[ScoredSentence]:

@@ -69,7 +69,7 @@ class Vocabulary:
         analysis = analysis_named(self.analysis)
         beginnings = {beginning for term in self.indexes for beginning in analysis.beginnings(term)}
         beginnings.update(analysis.dropped)
-        prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
+        prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)  # NUL is the end of a word
         removed = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:

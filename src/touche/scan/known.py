@@ -91,10 +91,12 @@ def _whole_statistics(
     documents = UNKNOWN if known.documents is None else known.documents
     exceeded_terms: list[str] = []
     if not known.estimated:
-        is_exceeded = (df != UNKNOWN) & (df < counted.df) | (ttf != UNKNOWN) & (ttf < counted.ttf)
+        exceeds_df = (df != UNKNOWN) & (counted.df > df)
+        exceeds_ttf = (ttf != UNKNOWN) & (counted.ttf > ttf)
+        is_exceeded = exceeds_df | exceeds_ttf
         exceeded_terms = [term for term, index in vocabulary.indexes.items() if is_exceeded[index]]
-    has_fewer_documents = documents != UNKNOWN and documents < counted.documents
-    if exceeded_terms or has_fewer_documents or known.tokens < counted.tokens:
+    exceeds_documents = documents != UNKNOWN and counted.documents > documents
+    if exceeded_terms or exceeds_documents or counted.tokens > known.tokens:
         of_term = f"of the term {exceeded_terms[0]!r} " if exceeded_terms else ""
         subject = f"{of_term}in the field {name!r}"
         problem = f"statistics of another collection: these documents have more {subject}"

@@ -281,14 +281,15 @@ class _ScoredPart:
         matches = np.zeros(len(self.part.ids), dtype=bool)
         scores: list[Array] = []  # for each group the score of each document
         for group in groups:
-            texts = np.concatenate([texts for texts, _ in group])
+            indexes = np.concatenate([indexes for indexes, _ in group])  # of documents; some occur repeatedly
             contributions = np.concatenate([contributions for _, contributions in group])
             has_term = np.zeros_like(matches)
-            has_term[texts] = True
+            has_term[indexes] = True
             matches |= has_term
             # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
-            sums = np.bincount(texts, weights=contributions, minlength=len(matches))
-            scores.append(np.where(has_term, sums, -np.inf))  # 0 would be better than negative scores
+            sums = np.bincount(indexes, weights=contributions, minlength=len(matches))
+            # Not 0, which would be the maximum where the score in another field is negative.
+            scores.append(np.where(has_term, sums, -np.inf))
         for field_index, required_terms in self.scoring.required.items():
             minimum = len(search.terms) if required_terms == "all" else 1
             matches &= self._count_terms(field_index, search.terms) >= minimum

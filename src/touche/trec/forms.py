@@ -193,6 +193,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     size = len(table["qid"])
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
+    # Without ranks, all are equal here, and follow from the scores at the end.
     ranks = _numbers(table, "rank", name) if "rank" in table else [0] * size
     if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, those of files at 1
         ranks = [int(rank) + 1 for rank in ranks]
@@ -309,7 +310,10 @@ def _run_name(source: Any, default: str) -> str:
 def _table(
     source: Any, name: str, wanted: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
-    """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier."""
+    """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier.
+
+    Only frames can have the optional columns.
+    """
     if _is_of_ranx(source):
         source = source.to_dict()
     if isinstance(source, Mapping):
@@ -409,7 +413,8 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_score(value: Any) -> bool:
-    if type(value) is float and abs(value) < 3e38:  # nearly always, and faster
+    """Returns whether a value is a number that is finite as float32; the first test is fast."""
+    if type(value) is float and abs(value) < 3e38:  # less than the largest float32
         return True
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 

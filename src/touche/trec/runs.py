@@ -110,7 +110,7 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     ids = [*topic_ids, *document_ids]
     if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():  # perhaps not ids
         return False
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # too large scores become infinite, without numpy's warning
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
     if is_finite:
         columns.add(
