@@ -230,7 +230,7 @@ class _SloppyPhraseMatcher:
         return next((other for other in others if other.start + other.offset == position), None)
 
     def _queue_again(self, moved: set[int]) -> None:
-        """Queues words that have moved, by number; other words with such a number count as moved."""
+        """Queues words that have moved, by number; as in Lucene, a word with this number counts as moved."""
         popped = []
         while moved:
             word = self._pop()

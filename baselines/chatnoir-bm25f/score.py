@@ -45,7 +45,7 @@ class Scoring:
         texts = np.flatnonzero(self.matching.matches(query))
         if isinstance(query, Bool):
             return texts, self._sum(query.must, boost)[texts] + self._sum(query.should, boost)[texts]
-        return texts, np.full(len(texts), boost, dtype=np.float32)
+        return texts, np.full(len(texts), boost, dtype=np.float32)  # of a label
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
         """Returns the sum of each page's scores over the queries."""
@@ -136,7 +136,7 @@ def _idf(terms: Iterable[scan.Term]) -> np.float32:
 def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
     """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one = np.float32(1)
-    mean = np.float32(term.mean_length if len(tf) else 1)
+    mean = np.float32(term.mean_length if len(tf) else 1)  # of an empty field, it would be 0
     inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
     scores: scan.Array = weight - weight / (one + tf * inverse_k)
     return scores

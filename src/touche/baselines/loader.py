@@ -152,7 +152,7 @@ def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary
 
 
 def as_tuple(default: Any) -> tuple[Any, ...]:
-    """Returns the values of an option: one value, or those of a tuple."""
+    """Returns the values of an option: one value, or those of a tuple; an empty tuple is one value."""
     return default if isinstance(default, tuple) and default else (default,)
 
 

@@ -243,7 +243,7 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
         f"--user={os.getuid()}:{os.getgid()}",
         f"--cpus={limits.cpus:g}",
         f"--memory={limits.memory}",
-        f"--memory-swap={limits.memory}",
+        f"--memory-swap={limits.memory}",  # memory and swap together, so that there is no swap
     ]
 
 

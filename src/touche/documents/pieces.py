@@ -235,7 +235,7 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, begin: int = 0
         if after_last:
             yield cutter.cut(memoryview(block)[:after_last], first_end, begin + after_last)
         cutter.store(block[after_last:])
-        begin += len(block)
+        begin += len(block)  # that of the next block
     rest = cutter.cut(b"", 0, begin)
     if rest.raw:
         yield rest

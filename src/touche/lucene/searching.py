@@ -15,7 +15,10 @@ from touche.trec.runs import with_unmatched
 
 
 class Index:
-    """An index that can be searched; ``touche.lucene.index`` makes it, and its ``with`` block closes it."""
+    """An index that can be searched; ``touche.lucene.index`` makes it, and its ``with`` block closes it.
+
+    ``vocabulary`` has the only terms that the index distinguishes; None means all terms.
+    """
 
     def __init__(
         self,

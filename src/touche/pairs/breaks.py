@@ -56,7 +56,7 @@ def split_with_blanks(text: str) -> Iterator[str]:
     begin = 0
     while begin < len(signs):
         end = _end_of_sentence(signs, begin)
-        yield raw[4 * begin : 4 * end].decode("utf-32-le")
+        yield raw[4 * begin : 4 * end].decode("utf-32-le")  # a character has four bytes
         begin = end
 
 

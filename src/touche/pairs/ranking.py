@@ -318,8 +318,8 @@ def _distinct_arguments(
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
     """Yields indexes i < j in a ranking whose pair can be among the best ``depth``.
 
-    A pair is at least as good if its smaller index is up to i, and its larger index is up to j. There are
-    (i + 1) j - i (i + 1) / 2 such pairs, including (i, j) itself.
+    A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j.
+    There are (i + 1) j - i (i + 1) / 2 such pairs, including (i, j) itself.
     """
     for i in range(size):
         largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # with up to depth such pairs

@@ -6,8 +6,8 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_EXACT_BELOW = 24
-_LEADING_BITS = 4  # of what is above
+_EXACT_BELOW = 24  # each smaller length has its own byte
+_LEADING_BITS = 4  # that are stored of the rest, which is exact below 16
 
 
 def one_byte(lengths: Array) -> Array:

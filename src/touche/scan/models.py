@@ -111,8 +111,8 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
 def dlh(tf: Array, length: Array, term: Term) -> Array:
     """Terrier's DLH (Amati 2006), with f = tf / length, for exact lengths.
 
-    (tf log2(tf mean length / length N / ttf) + (length - tf) log2(1 - f) + log2(2 pi tf (1 - f)) / 2)
-    / (tf + 0.5).
+    (tf log2(f (mean length) N / ttf) + (length - tf) log2(1 - f) + log2(2 pi tf (1 - f)) / 2) / (tf + 0.5),
+    with N documents.
 
     Args:
         tf: the term's frequency in each document with the term.
@@ -147,6 +147,7 @@ class _PL2:
     c: float
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
+        """The formula in the docstring of ``pl2``; ``mean`` is its lambda."""
         mean = term.ttf / term.documents
         tfn = tf * np.log2(1 + self.c * term.mean_length / length)
         poisson = tfn * np.log2(tfn / mean) + (mean - tfn) * _LOG2_E
@@ -155,10 +156,12 @@ class _PL2:
 
 
 def _relative_frequency(tf: Array, length: Array) -> Array:
+    """Returns f = tf / length, but less than 1, because formulas contain log2(1 - f)."""
     relative: Array = np.where(tf < length, tf / length, _NEARLY_ONE)
     return relative
 
 
 def _log2_odds(tf: Array, length: Array, term: Term) -> Array:
+    """Returns log2(f (mean length) N / ttf), with f = tf / length and N documents."""
     log_odds: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
     return log_odds

@@ -346,7 +346,7 @@ class _ScoredPart:
             return lengths  # an empty array
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), texts)
-        if not isinstance(model, Weighted):
+        if not isinstance(model, Weighted):  # which applies the weight itself
             contributions = term.weight * contributions
         return contributions.astype(np.float32)
 

@@ -192,9 +192,9 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
     """
     waiting: list[_T] = []
     waiting_documents = 0
-    for documents, part in parts:
+    for document_count, part in parts:
         waiting.append(part)
-        waiting_documents += documents
+        waiting_documents += document_count
         if waiting_documents >= _MERGED_DOCUMENTS:
             yield merge(waiting)
             waiting = []

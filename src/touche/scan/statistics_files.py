@@ -129,6 +129,7 @@ class _Known(msgspec.Struct):
 
 
 def _read(path: Path, kind: type[_File]) -> _File:
+    """Returns the content of a file of statistics as a record of this class."""
     with open_binary(path) as file:
         raw = file.read(_MAX_BYTES)
     try:

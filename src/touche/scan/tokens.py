@@ -109,6 +109,7 @@ def _english(word: str) -> str:
 
 
 def _stopped(word: str) -> str:
+    """Lower case without stop words; no stemmer."""
     word = _lower(word)
     return "" if word in _STOP_WORDS else word
 
@@ -119,6 +120,7 @@ def _plural(word: str) -> str:
 
 
 def _unstemmed(word: str) -> str:
+    """Lower case without accents; no stop words."""
     return _lower(word).translate(_accents_table())
 
 

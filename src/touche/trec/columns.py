@@ -174,10 +174,11 @@ class Run(Sequence[RunLine], Framed):
     @overload
     def __getitem__(self, index: slice) -> "Run": ...
     def __getitem__(self, index: Any) -> Any:
+        """Returns a line or a slice of lines, in the order of the file; by a name, a column of ``frame``."""
         if isinstance(index, slice):
             return self.take(index)
         if not isinstance(index, int | np.integer):
-            return self.frame()[index]
+            return self.frame()[index]  # in the order of the ranks
         number = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
         return next(iter(self.take([number])))
 
