@@ -26,7 +26,7 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
 
     Args:
         arguments: arguments with at least two different sentences; each text is embedded once.
-        damping: d, the share of jumps.
+        damping: d, the probability of a jump.
 
     Returns:
         Two indexes by the id of the argument.
@@ -49,8 +49,8 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
 
     Args:
         texts: the sentences.
-        vectors: their embeddings, sentences x dimensions, of length 1.
-        damping: d, the share of jumps.
+        vectors: their embeddings with norm 1, a row for each sentence.
+        damping: d, the probability of a jump.
 
     Returns:
         A probability for each sentence, rounded to six digits.

@@ -38,6 +38,7 @@ sys.exit(code)
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
     """Returns a command that also writes the file for ``read_usage``."""
+    # -I and -S ignore the user's environment and packages, so that Python starts fast.
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
 

@@ -229,7 +229,7 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
     try:
         build(program, [baseline], log, prefix=prefix, options=options)
         content = read_content(program, f"{prefix}{name}")
-        layers_of_base = _layers_of_base(program, prefix, content)
+        layers_of_base = _layers_of_base(program, prefix)
         return content, content.commands[layers_of_base:]
     finally:
         tags = output_of(
@@ -242,15 +242,15 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
             succeeds(program, "image", "rm", "--force", *unnamed.split())
 
 
-def _layers_of_base(program: str, prefix: str, content: Content) -> int:
-    """Returns the number of layers that the largest rebuilt base has."""
+def _layers_of_base(program: str, prefix: str) -> int:
+    """Returns the number of layers that the largest rebuilt base has; 0 if no base was rebuilt."""
     counts = [0]
     for base in ("base", "lucene", "models"):
         layers = output_of(
             program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
         )
         counts.append(len(json.loads(layers or "[]")))
-    return min(max(counts), len(content.commands))
+    return max(counts)
 
 
 def _differences(image: Content, rebuilt: Content) -> list[Difference]:

@@ -253,7 +253,7 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Selects the side files from the files of a folder, plain or gzipped."""
+    """Selects the side files, which rate web pages, from the files of a folder, plain or gzipped."""
     return first_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 

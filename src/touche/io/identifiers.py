@@ -34,7 +34,7 @@ def is_word(value: object) -> bool:
 
 
 def expanded(path: str | PathLike[str]) -> str:
-    """Returns a path as text; ``~`` at its begin becomes the user's home folder."""
+    """Returns a path as text; ``~`` at its beginning becomes the user's home folder."""
     return os.path.expanduser(fspath(path))  # noqa: PTH111 (Path.expanduser raises without a home)
 
 

@@ -190,7 +190,7 @@ class _LineNotingBuilder(TreeBuilder):
 
 
 def _folded(text: str) -> str:
-    """Returns a text with a blank in place of each white space."""
+    """Returns a text with single blanks as white space, and none around it."""
     return " ".join(text.split())
 
 

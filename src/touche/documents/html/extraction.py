@@ -182,5 +182,5 @@ def _meta(tree: HTMLTree, attributes: str) -> str:
 
 
 def _normalised(text: str) -> str:
-    """Returns a text with a blank in place of each white space."""
+    """Returns a text with single blanks as white space, and none around it."""
     return " ".join(text.split())
