@@ -89,7 +89,7 @@ def chatnoir_bm25f(
 
 @dataclass(frozen=True)
 class Method:
-    """The conversion of titles to queries.
+    """The conversion of titles to two queries: the first one selects pages, and the second one scores them.
 
     Attributes:
         numbers: the numbers of a year.
@@ -103,7 +103,9 @@ class Method:
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
         """Returns what to read the pages for."""
-        searches = [Search(self.first(topic), self.second(topic), topic.candidates) for topic in topics]
+        searches = [
+            Search(self.first_query(topic), self.second_query(topic), topic.candidates) for topic in topics
+        ]
         return Collecting(
             analyses=self.analyses,
             searches=searches,
@@ -122,12 +124,12 @@ class Method:
             for field in self.numbers["boosts"]
         }
 
-    def first(self, topic: Topic) -> Query:
+    def first_query(self, topic: Topic) -> Query:
         """Returns the query that requires a share of the tokens, each in any field, with equal weights."""
         bonuses = self._bonuses("match_bonuses")
         return all_of([self._in_any_field(topic, self.share)], extra=bonuses.values())
 
-    def second(self, topic: Topic) -> Query:
+    def second_query(self, topic: Topic) -> Query:
         """Returns the query that sums up the parts of the score, and requires its own share of the tokens."""
         share = self.numbers["rescore_share"]
         filters = [self._in_any_field(topic, share)] if share else []
@@ -213,17 +215,26 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
 def explanation(
     documents: Documents, collection: Collection, method: Method, topic: Topic, hits: Iterable[Hit], id: str
 ) -> str:
-    """Returns the parts of a page's score, and below each part those of its terms or its phrase."""
+    """Returns the parts of a page's score, and below each part those of its terms or its phrase.
+
+    Args:
+        documents: the collection, whose side files have the page's spam rank and page rank.
+        collection: the pages that match a topic, and the explained page.
+        method: makes the queries.
+        topic: the topic.
+        hits: the best pages of the topic.
+        id: the id of the page.
+    """
     page = collection.page(id)
     if page is None:
         raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
 
     def score(query: Query) -> float:
         """Returns the score of the page, 0 if it does not match."""
-        _, scores = page.scored(query)  # of the only page
+        _, scores = page.scored(query)  # one score, or none if the page does not match
         return float(sum(scores))
 
-    first_scores = {hit.id: hit.first for hit in hits}
+    first_scores = {hit.id: hit.first_score for hit in hits}
     removed_by = page.matching.pages.rows[0].removed_by
     if id in first_scores:
         state = "matches"
@@ -234,7 +245,7 @@ def explanation(
     spam_rank = side_score(documents, SPAM_RANKS, id)
     page_rank = side_score(documents, PAGE_RANKS, id)
     # The parts add nothing to a page that the second query does not match.
-    weight = method.numbers["rescore_weight"] if score(method.second(topic)) else 0.0
+    weight = method.numbers["rescore_weight"] if score(method.second_query(topic)) else 0.0
     lines = [
         f"{id}: {state} (spam rank {spam_rank}, page rank {page_rank})",
         f"{'first query':20} {first_scores.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",

@@ -13,9 +13,10 @@ NUMBERS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
 )
 FILTERS = NUMBERS["filters"]
+# Why a filter removes a page.
 FOREIGN = "in another language"
 SHORT = "with too little main content"
-ANY = "any"
+ANY = "any"  # the label of all pages
 
 
 def field_text(field: str, page: Page) -> str:
@@ -56,6 +57,7 @@ LABELS: Mapping[str, Callable[[Page], bool]] = {
     "wikipedia": is_wikipedia,
     "shallow": is_shallow,
 }
+"""The properties of pages that queries can test, each with a function that finds it in a page."""
 
 
 class Row(NamedTuple):
@@ -78,8 +80,8 @@ class Row(NamedTuple):
     @classmethod
     def from_page(cls, page: Page) -> "Row":
         """Returns the row of a page, before it is matched."""
-        labels = tuple(name for name, has in LABELS.items() if has(page))
-        return cls(page.id, page.host or "", labels, filter_reason(page))
+        labels = tuple(name for name, has_label in LABELS.items() if has_label(page))
+        return cls(id=page.id, host=page.host or "", labels=labels, removed_by=filter_reason(page))
 
 
 @dataclass(frozen=True)

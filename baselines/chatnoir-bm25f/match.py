@@ -12,10 +12,12 @@ from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
 from touche import AnyDocument, as_page, scan
 
+# Keys of ``Totals.tallies``, besides the reasons of filters.
 PAGES = "pages"
 NO_LANGUAGE = "no language"
 
-Texts = np.ndarray[Any, np.dtype[np.int64]]  # indexes of pages
+Indexes = np.ndarray[Any, np.dtype[np.int64]]
+"""Indexes of pages in a part of the collection."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,9 @@ class Matching:
 
     pages: Pages
     vocabularies: Mapping[str, scan.Vocabulary]
+    # The cached results of ``matches`` and ``postings``.
     _masks: dict[Query, scan.Array] = field(default_factory=dict)
-    _postings: dict[Term | Phrase, tuple[Texts, scan.Array]] = field(default_factory=dict)
+    _postings: dict[Term | Phrase, tuple[Indexes, scan.Array]] = field(default_factory=dict)
 
     def matches(self, query: Query) -> scan.Array:
         """Returns for each page whether it matches, as bool."""
@@ -38,7 +41,7 @@ class Matching:
             self._masks[query] = self._mask(query)
         return self._masks[query]
 
-    def postings(self, leaf: Term | Phrase) -> tuple[Texts, scan.Array]:
+    def postings(self, leaf: Term | Phrase) -> tuple[Indexes, scan.Array]:
         """Returns the pages with a term or a phrase, ascending, and its frequency in each."""
         if leaf not in self._postings:
             if isinstance(leaf, Phrase):
@@ -61,9 +64,9 @@ class Matching:
             case Combined():
                 return self._match_at_least(query.terms, 1)
             case Term() | Phrase():
-                texts, _ = self.postings(query)
+                indexes, _ = self.postings(query)
                 mask = np.zeros(len(self.pages.rows), dtype=bool)
-                mask[texts] = True
+                mask[indexes] = True
                 return mask
         # The query is a Bool.
         required = (*query.must, *query.filters)
@@ -81,28 +84,28 @@ class Matching:
         mask: scan.Array = counts >= minimum
         return mask
 
-    def _phrase_postings(self, phrase: Phrase) -> tuple[Texts, scan.Array]:
+    def _phrase_postings(self, phrase: Phrase) -> tuple[Indexes, scan.Array]:
         """Returns the pages with a phrase, ascending, and its frequency in each."""
         terms = [Term(phrase.field, term) for term in phrase.terms]
         distinct = list(dict.fromkeys(terms))
-        texts = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
-        positions = {term: self._positions(term, texts) for term in distinct}
+        indexes = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
+        positions = {term: self._positions(term, indexes) for term in distinct}
         term_numbers = [self.index(term) for term in terms]
         frequencies = []
-        for row in range(len(texts)):
-            positions_in_text = [positions[term][row] for term in terms]
-            frequencies.append(frequency(positions_in_text, term_numbers, phrase.slop))
+        for row in range(len(indexes)):
+            positions_in_page = [positions[term][row] for term in terms]
+            frequencies.append(frequency(positions_in_page, term_numbers, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
         has_phrase = tf > 0
-        return texts[has_phrase], tf[has_phrase]
+        return indexes[has_phrase], tf[has_phrase]
 
-    def _positions(self, term: Term, texts: Texts) -> list[list[int]]:
+    def _positions(self, term: Term, indexes: Indexes) -> list[list[int]]:
         """Returns the positions of a term in each of some pages, all of which have the term."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
         assert counts.positions is not None
-        texts_of_term, _ = counts.postings(index)
-        postings = int(counts.offsets[index]) + np.searchsorted(texts_of_term, texts)
+        indexes_of_term, _ = counts.postings(index)
+        postings = int(counts.offsets[index]) + np.searchsorted(indexes_of_term, indexes)
         sizes = counts.tf[postings].tolist()
         # The positions of all postings are in one array, one posting after the other.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
@@ -258,7 +261,7 @@ class _SloppyPhraseMatcher:
         at = 0
         while children := [child for child in (2 * at + 1, 2 * at + 2) if child < len(heap)]:
             smallest = min(children, key=lambda child: heap[child])
-            if not heap[smallest] < heap[at]:
+            if not heap[smallest] < heap[at]:  # the only comparison of words
                 break
             heap[at], heap[smallest] = heap[smallest], heap[at]
             at = smallest
@@ -300,13 +303,13 @@ class Search:
     """The queries of a topic.
 
     Attributes:
-        first: the query that has to match.
-        second: the query that scores the best matches.
+        first_query: the query that has to match.
+        second_query: the query that scores the best matches.
         among: ids of the only pages to rank, or None.
     """
 
-    first: Query
-    second: Query
+    first_query: Query
+    second_query: Query
     among: frozenset[str] | None
 
 
@@ -336,7 +339,7 @@ class Collecting:
         """The terms of each field; fields with the same analysis share them."""
         terms = defaultdict[str, list[str]](list)  # by analysis
         for search in self.searches:
-            for term in (*terms_in(search.first), *terms_in(search.second)):
+            for term in (*terms_in(search.first_query), *terms_in(search.second_query)):
                 terms[self.analyses[term.field]].append(term.term)
         by_analysis = {name: scan.Vocabulary.from_terms(terms[name], name) for name in self.analyses.values()}
         return {field: by_analysis[analysis] for field, analysis in self.analyses.items()}
@@ -383,7 +386,7 @@ class _Collector:
         matching = Matching(pages, self._vocabularies)
         mask = np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
-            mask |= matching.matches(search.first)
+            mask |= matching.matches(search.first_query)
         mask &= np.array([not row.removed_by for row in pages.rows], dtype=bool)
         rows = [row._replace(matches=value) for row, value in zip(pages.rows, mask.tolist(), strict=True)]
         explained = [row.id == self._collecting.explained for row in rows]

@@ -56,7 +56,7 @@ class Combined:
 
 @dataclass(frozen=True)
 class Label:
-    """A property of a page; scores 1."""
+    """A property of a page, by its name in ``LABELS``; scores 1."""
 
     name: str
 
@@ -96,9 +96,10 @@ class Boosted:
 Leaf = Term | Phrase | Combined | Label
 Query = Leaf | Bool | Boosted
 Operator = Callable[[Iterable[Query]], Query]
+"""Combines queries: ``all_of`` or ``any_of``."""
 
-NOTHING: Query = Bool()
-EVERYTHING = Label(ANY)
+NOTHING: Query = Bool()  # matches no page
+EVERYTHING = Label(ANY)  # matches every page
 
 
 def boosted(query: Query, boost: float) -> Query:
@@ -175,10 +176,11 @@ def leaves(query: Query) -> Iterator[Leaf]:
         yield query
 
 
-_OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}
+_OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}  # ChatNoir's operators, and Elasticsearch's
 _QUOTED = re.compile('("[^"]*")')
-_PART = re.compile(r'"[^"]*"|[^\s"]+')
-_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')
+_PART = re.compile(r'"[^"]*"|[^\s"]+')  # a phrase in quotes, or a word
+_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')  # a phrase or a word after a minus sign
+# What simple_query_string distinguishes; the final dot skips any other character.
 _TOKEN = re.compile(
     r'"(?P<phrase>[^"]*)"|(?P<operator>[+|])|(?P<minus>-)|(?P<word>[^"|+ \t\n\r-][^"|+ \t\n\r]*)|.', re.DOTALL
 )

@@ -18,15 +18,15 @@ class Hit(NamedTuple):
     """A matching page; the better of two pages is the greater one.
 
     Attributes:
-        first: the score of the first query.
+        first_score: the score of the first query.
         id: the id.
-        second: the score of the second query.
+        second_score: the score of the second query; 0 if the page does not match it.
         host: the host.
     """
 
-    first: float
+    first_score: float
     id: str
-    second: float
+    second_score: float
     host: str
 
 
@@ -103,7 +103,15 @@ class Collection:
 
 @dataclass(frozen=True)
 class _Best:
-    """Finds the best pages of a part; it is sent to the workers that have the parts."""
+    """Finds the best pages of a part; it is sent to the workers that have the parts.
+
+    Attributes:
+        collecting: the purpose of reading the pages, with the queries of each topic.
+        spam: the ids of the pages to leave out.
+        window: the largest number of pages for each topic.
+        statistics: the statistics of each field.
+        vocabularies: the terms of each field.
+    """
 
     collecting: Collecting
     spam: frozenset[str]
@@ -139,25 +147,27 @@ class _Best:
             before: the best pages of earlier parts, best first.
         """
         rows = scoring.matching.pages.rows
-        indexes, first_scores = scoring.scored(search.first)  # of the matching pages
+        indexes, first_scores = scoring.scored(search.first_query)  # of the matching pages
         if search.among is not None:
             passes = passes & np.array([row.id in search.among for row in rows], dtype=bool)
         passing = passes[indexes]
         indexes = indexes[passing]
         first_scores = first_scores[passing]
         chosen = first_scores >= self._lowest_useful_score(first_scores, before)
-        second_indexes, second_scores = scoring.scored(search.second)
+        second_indexes, second_scores = scoring.scored(search.second_query)
         second = np.zeros(len(rows))  # the score of each page of the part, 0 if it does not match
         second[second_indexes] = second_scores
         hits = zip(first_scores[chosen].tolist(), indexes[chosen].tolist(), strict=True)
         return [
-            Hit(first=score, id=rows[index].id, second=float(second[index]), host=rows[index].host)
+            Hit(
+                first_score=score, id=rows[index].id, second_score=float(second[index]), host=rows[index].host
+            )
             for score, index in hits
         ]
 
     def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
         """Returns the lowest first score that can be among the best; ``before`` is as in ``_hits``."""
-        lowest = before[-1].first if len(before) == self.window else -np.inf
+        lowest = before[-1].first_score if len(before) == self.window else -np.inf
         if self.window < len(scores):
             lowest = max(lowest, float(np.partition(scores, -self.window)[-self.window]))
         return lowest
@@ -167,7 +177,7 @@ def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, f
     """Returns pages with the weighted sums of their two scores, best first."""
     first_weight = numbers["match_weight"]
     second_weight = numbers["rescore_weight"]
-    scores = [(hit, first_weight * hit.first + second_weight * hit.second) for hit in hits]
+    scores = [(hit, first_weight * hit.first_score + second_weight * hit.second_score) for hit in hits]
     return sorted(scores, key=lambda pair: (pair[1], pair[0].id), reverse=True)
 
 

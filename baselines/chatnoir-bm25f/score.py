@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 from fields import NUMBERS
-from match import Matching, Texts, terms_in
+from match import Indexes, Matching, terms_in
 from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche import scan
@@ -33,7 +33,7 @@ class Scoring:
     statistics: Mapping[str, scan.Statistics]
     lengths: str
 
-    def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, scan.Array]:
+    def scored(self, query: Query, boost: float = 1.0) -> tuple[Indexes, scan.Array]:
         """Returns the matching pages, ascending, and their scores times the boost, float32."""
         match query:
             case Boosted():
@@ -42,25 +42,25 @@ class Scoring:
                 return self._bm25(query, boost)
             case Combined():
                 return self._bm25f(query, boost)
-        texts = np.flatnonzero(self.matching.matches(query))
+        indexes = np.flatnonzero(self.matching.matches(query))
         if isinstance(query, Bool):
-            return texts, self._sum(query.must, boost)[texts] + self._sum(query.should, boost)[texts]
-        return texts, np.full(len(texts), boost, dtype=np.float32)  # of a label
+            return indexes, self._sum(query.must, boost)[indexes] + self._sum(query.should, boost)[indexes]
+        return indexes, np.full(len(indexes), boost, dtype=np.float32)  # of a label
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
         """Returns the sum of each page's scores over the queries."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
-            texts, scores = self.scored(query, boost)
-            total[texts] += scores
+            indexes, scores = self.scored(query, boost)
+            total[indexes] += scores
         return total.astype(np.float32)
 
-    def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, scan.Array]:
+    def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Indexes, scan.Array]:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
-        texts, tf = self.matching.postings(query)
+        indexes, tf = self.matching.postings(query)
         terms = self._statistics_of_terms(query)
-        lengths = self._lengths(query.field, texts)
-        return texts, _saturate(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
+        lengths = self._lengths(query.field, indexes)
+        return indexes, _saturate(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
         """Yields a line for each term or phrase of the first page, as in Elasticsearch's explanation."""
@@ -86,22 +86,22 @@ class Scoring:
                     f"length {lengths[0]:.2f} (mean {field.mean_length:.2f})"
                 )
 
-    def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, scan.Array]:
+    def _bm25f(self, query: Combined, boost: float) -> tuple[Indexes, scan.Array]:
         """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
-        texts = np.flatnonzero(self.matching.matches(query))
+        indexes = np.flatnonzero(self.matching.matches(query))
         tf = np.zeros(len(self.matching.pages.rows), dtype=np.float32)
         lengths = np.zeros_like(tf)
         for field, weight in query.weights:
-            field_texts, field_tf = self.matching.postings(Term(field, query.term))
-            tf[field_texts] += np.float32(weight) * field_tf.astype(np.float32)
+            field_indexes, field_tf = self.matching.postings(Term(field, query.term))
+            tf[field_indexes] += np.float32(weight) * field_tf.astype(np.float32)
             lengths += np.float32(weight) * self._lengths(field, slice(None))
         term = self._combined_statistics(query)
-        stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))  # rounded, as in Lucene
-        return texts, _saturate(tf[texts], stored, term, np.float32(boost) * _idf([term]))
+        stored = self._stored(np.floor(lengths[indexes] + np.float32(0.5)))  # rounded, as in Lucene
+        return indexes, _saturate(tf[indexes], stored, term, np.float32(boost) * _idf([term]))
 
-    def _lengths(self, field: str, texts: Texts | slice) -> scan.Array:
+    def _lengths(self, field: str, indexes: Indexes | slice) -> scan.Array:
         """Returns the stored lengths of a field in some pages."""
-        return self._stored(self.matching.pages.fields[field].lengths[texts])
+        return self._stored(self.matching.pages.fields[field].lengths[indexes])
 
     def _stored(self, lengths: scan.Array) -> scan.Array:
         """Returns lengths as the index stores them, float32; an empty field has no length."""

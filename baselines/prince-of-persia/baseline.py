@@ -39,8 +39,8 @@ def prince_of_persia(
     """
     model_of_premises, model_of_conclusions, weight = RUNS[run]
     collection = scan.Collection.of(topics, documents, "english", FIELDS)
-    by_premises = collection.rank(topics, scoring_by_field(0, model_of_premises), RESULTS)
-    by_conclusions = collection.rank(topics, scoring_by_field(1, model_of_conclusions), RESULTS)
+    by_premises = collection.rank(topics, scoring_by_field("premises", model_of_premises), RESULTS)
+    by_conclusions = collection.rank(topics, scoring_by_field("conclusion", model_of_conclusions), RESULTS)
     rankings = (
         (topic, weighted_sum(premises, conclusions, weight)[:depth])
         for (topic, premises), (_, conclusions) in zip(by_premises, by_conclusions, strict=True)
@@ -59,11 +59,11 @@ def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
     return sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
 
 
-def scoring_by_field(field: int, model: str) -> scan.Scoring:
-    """Returns the scoring by one field, named by its index, as in a search index of its own."""
-    boosts = [0.0 for _ in FIELDS]
-    boosts[field] = 1.0
-    return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field: "any"})
+def scoring_by_field(field: str, model: str) -> scan.Scoring:
+    """Returns the scoring by one field, as in a search index that has only this field."""
+    boosts = [1.0 if name == field else 0.0 for name in FIELDS]
+    field_index = list(FIELDS).index(field)
+    return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field_index: "any"})
 
 
 def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:

@@ -44,7 +44,7 @@ def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, 
     """Scores by each part of the second query, of all pages that pass the filters."""
     method = baseline.Method(NUMBERS[year], "fields", 1.0)
     topic = Topic("1", title)
-    searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
+    searches = [match.Search(query.EVERYTHING, method.second_query(topic), None)]
     collecting = replace(method.collecting([]), searches=searches)
     read = rescore.Collection.read(Documents.of(pages), collecting)
     (part,) = read.parts.parts

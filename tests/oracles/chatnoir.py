@@ -108,10 +108,10 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
     index = searcher(texts, per_field(collecting.analyses))
     rankings = []
     for search in collecting.searches:
-        again = scores(index, query_of(search.second))
+        again = scores(index, query_of(search.second_query))
         ranking = [
             (score, pages[n].id, again.get(n, 0.0), pages[n].host or "")
-            for n, score in scores(index, query_of(search.first)).items()
+            for n, score in scores(index, query_of(search.first_query)).items()
             if not fields.filter_reason(pages[n]) and (search.among is None or pages[n].id in search.among)
         ]
         rankings.append(sorted(ranking, reverse=True))

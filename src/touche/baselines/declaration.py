@@ -25,8 +25,8 @@ _BASE = re.compile(
 )
 # A RecursionError comes from a name that refers to itself.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
-_DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
-_TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}
+_DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")  # such as touche.baseline(needs_documents=False)
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}  # by their names in annotations
 _Names = Mapping[str, ast.expr]  # values by their names in a module
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: add,
@@ -35,7 +35,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: truediv,
     ast.Pow: pow,
 }
-# A larger power could use all memory.
+# Powers of larger numbers could use all memory.
 _LARGEST_EXPONENT = 100
 _LARGEST_NUMBER = 1e100
 

@@ -21,6 +21,7 @@ Topics = Sequence[Topic]
 """All topics of a run in the order of their file; you can iterate over them repeatedly."""
 
 Ranking = tuple[Topic, Iterable[Hit]]
+"""A topic and its hits."""
 Rankings = Iterable[Ranking]
 """A topic and its hits for each topic; topics and hits may have any order.
 
@@ -30,6 +31,7 @@ may be omitted. A topic of image retrieval comes once for each stance, which all
 """
 
 Method = Callable[..., Rankings]
+"""A function of topics and documents, with options as keyword arguments."""
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def with_published_statistics(ranker: Baseline, source: Input) -> Input:
 
 
 def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Starts work in a thread; returns a function that waits for the result. Interrupts do not wait."""
+    """Starts work in a thread; returns a function that waits for the result. Ctrl-C does not wait for it."""
     future: Future[_T] = Future()
 
     def begin() -> None:

@@ -18,14 +18,14 @@ from touche.io.optional import imported
 from touche.io.writing import cache_folder, make_folder
 from touche.tira.answers import note_answer
 
-EXTRA = "apis"
-KEEP_DAYS = 7
+EXTRA = "apis"  # of touche-baselines; installs requests and requests-cache
+KEEP_DAYS = 7  # the default age from which a stored answer is requested again
 _PAUSE = 1.0  # seconds between an answer and the next request
 _RETRIES = 5  # the pause doubles after each attempt
 _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
 _TIMEOUT = 60  # seconds
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
-_HOMEPAGE = "https://touche.webis.de"
+_HOMEPAGE = "https://touche.webis.de"  # in the User-Agent, so that engines know whom to ask
 _CACHE_FILE = "answers.sqlite"
 _MOST_DAYS = 36_500  # of a cached answer
 _SECRETS = ("apikey",)  # arguments of requests that are not cached
@@ -38,7 +38,9 @@ Result = tuple[str | None, float]
 Answer = tuple[Sequence[Result], int]
 """The results in their order, and how many of the requested results exist but were not sent."""
 Request = Mapping[str, Any]
+"""The arguments of ``requests.request``, without the address."""
 Read = Callable[[bytes], Answer]
+"""Parses the content of a response; may raise one of ``_BROKEN``."""
 
 
 @dataclass

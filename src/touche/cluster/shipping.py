@@ -18,6 +18,7 @@ from touche.io.temporary import temporary_folder
 FOLDER_PREFIX = "touche-baseline-"  # the beginning of the folder's name on the workers
 
 Ship = Callable[[Callable[..., Any]], "Shipped"]
+"""Prepares a function for the workers, so that it can use the baseline's modules there."""
 
 
 @dataclass(frozen=True)

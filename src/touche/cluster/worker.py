@@ -20,6 +20,7 @@ from touche.errors import ToucheError
 _T = TypeVar("_T")
 
 MakeParts = Callable[[Iterable[AnyDocument]], Iterator[_T]]
+"""Yields the parts that are made of documents."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class WorkerReport:
 
 
 Source = Path | Piece | WorkerReport
+"""What a task reads: a file, a piece of a file, or the report on a file that could not be cut."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,15 @@ from touche.errors import ToucheError
 from touche.io.writing import cache_folder, write_whole
 
 _FORMAT = "touche-image-1"  # of the text whose digest identifies a content
+# The settings that are compared; others, such as the time of the build, may differ.
 _SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
-_LABELS_OF_BUILDERS = ("io.buildah.version",)
+_LABELS_OF_BUILDERS = ("io.buildah.version",)  # which are not compared
 _OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # the name in a layer after which a folder begins anew
 _REMOVED_PREFIX = ".wh."  # the beginning of the name of a removed path
 _CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute that builders preserve
 _GZIP = b"\x1f\x8b"  # the first bytes
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"
-_MAX_DESCRIPTION_BYTES = 1 << 24
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # likewise
+_MAX_DESCRIPTION_BYTES = 1 << 24  # of a JSON file, because an archive may be of any size
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
 TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
-_CONTENT_LABEL = "touche.content"
+_CONTENT_LABEL = "touche.content"  # of the digest of the files from which an image was built
 _CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"}
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
 _REASONS_BY_PATTERN = {  # by a pattern in the output of a failed build
@@ -211,7 +211,14 @@ class _Builder:
                 succeeds(self.program, "image", "rm", earlier_id)
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
-        """Builds an image whose files and description have one time, in seconds since 1970."""
+        """Builds an image whose files and description have one time.
+
+        Args:
+            name: the name of the baseline or base.
+            context: the folder with the files.
+            time: the time, in seconds since 1970.
+            arguments: further options of the program's command ``build``.
+        """
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
         lines: list[str] = []

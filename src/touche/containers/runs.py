@@ -33,7 +33,7 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_inp
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
-_SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+_SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that a shell does not change
 # A stopped tira-run leaves its container running. $1 is the output folder, which the container mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
 # The container of a run: the id and start time of this library's process, then digits that make it unique.

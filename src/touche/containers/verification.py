@@ -198,7 +198,17 @@ def _pulled_if_missing(program: str, image: str, log: Log) -> Iterator[None]:
 def _compare(
     program: str, baseline: str, log: Log, *, subject: str, commit: str, image: str, expected: str = ""
 ) -> VerifiedImage:
-    """Compares a rebuild with an image, or with a digest if there is no image."""
+    """Compares a rebuild with an image, or with a digest if there is no image.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        baseline: the name of the baseline, or the path of its folder.
+        log: receives the lines of the build.
+        subject: what is verified, an image or a run.
+        commit: the commit of the current source.
+        image: the local image; empty if only its digest is known.
+        expected: the digest, if there is no image.
+    """
     original = read_content(program, image) if image else None
     rebuilt, own_commands = _rebuild(program, baseline, log)
     digest = original.digest if original else expected

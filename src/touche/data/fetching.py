@@ -23,6 +23,7 @@ from touche.io.opening import md5, opened
 from touche.io.progress import bar
 from touche.io.writing import locked, make_folder, whole
 
+# Words of ``Status``.
 NOT_IN_MIRROR = "not in the mirror"
 MISSING = "missing"
 VERIFIED = "verified"

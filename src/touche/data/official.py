@@ -192,7 +192,15 @@ def fetch(
 def _fetch_each(
     sources: Sequence[Source], ids: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool
 ) -> Iterator[Status]:
-    """Fetches official files, then copies unpublished corpora; yields the status of each file."""
+    """Fetches official files, then copies unpublished corpora; yields the status of each file.
+
+    Args:
+        sources: the official files.
+        ids: the ids of the requested datasets; none for all data. Then missing files are no problem.
+        mirror: the folder to copy from; None to download.
+        folder: the data folder; None for the default.
+        no_corpora: whether to leave out unpublished corpora.
+    """
     for number, source in enumerate(sources, 1):
         later_sources = sources[number:]
         in_same_archive = [other for other in later_sources if other.member and other.url == source.url]

@@ -93,7 +93,10 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
-    """Returns whether a missing file has to be downloaded; a dataset of some topics may be in the corpus."""
+    """Returns whether a file is missing, and has to be downloaded.
+
+    A dataset of some topics is not downloaded if it can be made from the whole corpus.
+    """
     is_made_of_corpus = bool(source.dataset) and whole_corpus(source.dataset) is not None
     return bool(source.url) and not source.place(folder) and not is_made_of_corpus
 

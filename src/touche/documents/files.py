@@ -22,10 +22,11 @@ from touche.io.writing import make_folder, whole
 _T = TypeVar("_T")
 
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
+"""Yields the documents of a file; repeating an id in the set is an error, and new ids are added."""
 
 _FEW_FILES = 5  # more files have a common progress bar, and their names are not printed
 _NOUNS_OF_PAGES = ("documents", "web pages")  # of formats whose files may contain web pages
-_SAVED_PAGES = "pages.parquet"
+_SAVED_PAGES = "pages.parquet"  # the file of parsed web pages in ``pages_folder``
 
 
 @dataclass(frozen=True)

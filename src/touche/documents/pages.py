@@ -64,7 +64,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A page that was skipped, with the reason."""
+    """A page that was skipped; the reason is a phrase such as ``not of text``."""
 
     id: str
     reason: str
@@ -88,6 +88,7 @@ def as_page(document: Any) -> Page:
 
 
 Parser = Callable[[RawPage], Page]
+"""Parses a page; raises ``PageError`` for a page to skip."""
 
 
 def host_and_path(url: str) -> tuple[str | None, str | None]:

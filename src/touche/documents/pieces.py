@@ -102,6 +102,7 @@ def _descriptor(path: Path, device: int, inode: int) -> int:
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
+"""Yields the pieces of a file."""
 Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
 """Yields the documents of a piece; the other arguments are those of ``Piece.documents``."""
 Ends = Callable[[bytes], tuple[int, int]]

@@ -130,9 +130,15 @@ def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawP
 def _page_in_record(
     record: Any, id: str, url: str, has_unix_lines: bool, *, is_bare: bool
 ) -> RawPage | Skipped:
-    """Returns the page in a record.
+    """Returns the page in a record, or the reason why it is skipped.
 
-    A bare page (ClueWeb22) has no HTTP headers, and is in UTF-8, even if it declares another encoding.
+    Args:
+        record: a record of fastwarc.
+        id: the id of the page.
+        url: its address; empty if it is unknown.
+        has_unix_lines: whether lines of the archive end without a carriage return.
+        is_bare: whether the page has no HTTP headers, and is in UTF-8, even if it declares another encoding
+            (ClueWeb22).
     """
     try:
         if not is_bare:

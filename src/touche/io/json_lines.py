@@ -51,6 +51,11 @@ def records_of_lines(
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
     """Returns the string in a record's field; integers, as some ids are, become strings.
 
+    Args:
+        fields: the record.
+        name: the name of the field.
+        path, line: file and line, for errors.
+
     Raises:
         InputError: if the field is missing or is not a string, such as an integer of more than 64 bits.
     """

@@ -161,7 +161,7 @@ class FileInMemory(PosixPath):
         return io.BytesIO(self.content)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Returns only the size, because there is no file; a derived path has its own status."""
+        """Returns only the size, because there is no file; paths derived from this one are those of files."""
         if not hasattr(self, "content"):
             return super().stat(follow_symlinks=follow_symlinks)
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))

@@ -253,6 +253,10 @@ def _open_locked(
     """Opens and locks a file that other processes may remove meanwhile; returns its descriptor.
 
     On file systems without locks, the file is only opened.
+
+    Args:
+        path, flags, mode: those of ``os.open``.
+        on_waiting: as in ``locked``.
     """
     while True:
         descriptor = os.open(path, flags, mode)

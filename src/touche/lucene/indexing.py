@@ -20,7 +20,7 @@ from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 
 _CHUNK_DOCUMENTS = 64  # that a thread takes at a time
-_RAM_BUFFER_MB = 256.0
+_RAM_BUFFER_MB = 256.0  # documents are written to the disk whenever they fill this buffer
 
 _log = logging.getLogger(__name__)
 
@@ -137,7 +137,14 @@ def _write(
 def _add_all(
     writer: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
 ) -> None:
-    """Adds all documents with several threads; their work is in Java, without Python's lock."""
+    """Adds all documents with several threads; their work is in Java, without Python's lock.
+
+    Args:
+        writer: Lucene's IndexWriter.
+        documents: the documents.
+        new_fill: returns a function that fills Lucene's fields; each thread needs its own.
+        threads: the number of threads.
+    """
     taking = threading.Lock()
     ended = threading.Event()
 

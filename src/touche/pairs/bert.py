@@ -24,6 +24,7 @@ from touche.io.progress import bar, processors
 _log = logging.getLogger(__name__)
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
+"""Texts, or pairs of texts."""
 Array = npt.NDArray[np.float32]
 _Input = npt.NDArray[np.int32]  # ids, attention mask and types of a text's tokens, 3 x tokens
 
@@ -32,6 +33,8 @@ _BATCH_INPUTS = 8  # of similar length; fixed, because the last bits of a result
 _CHUNK_TEXTS = 256  # that are tokenized at a time
 _MISSING_LIBRARIES = "the libraries of the language models are missing"
 
+# BERT in ONNX's text format: the function Embeddings, then Layer once for each layer. A layer has weights (w)
+# and biases (b) for query, key and value, for the output (o) of attention, and for its two last parts (i, f).
 _GRAPH = """
 <ir_version: 10, opset_import: ["" : 20, "touche" : 1]>
 bert (int64[batch, length] ids, int64[batch, length] mask, int64[batch, length] types)

@@ -17,6 +17,7 @@ from touche.scan.tokens import analysis_named
 
 PairsOfTopics = Sequence[Sequence[Pair]]  # the pairs of each topic
 Measure = Callable[[PairsOfTopics], list[list[float]]]
+"""Returns the coherence of each pair of each topic."""
 
 REPETITION = 0.9  # a cosine from which one sentence only repeats the other
 _MAX_PAIR_TOKENS = 256  # of both sentences together

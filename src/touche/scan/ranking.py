@@ -257,7 +257,13 @@ class _BestOfParts:
 
 @dataclass(frozen=True)
 class _ScoredPart:
-    """A part of a collection, scored for one topic after the other."""
+    """A part of a collection, scored for one topic after the other.
+
+    Attributes:
+        part: the counts of the documents.
+        statistics: the statistics of each field in the whole collection.
+        scoring: the formula of a score.
+    """
 
     part: Part
     statistics: Sequence[Statistics]
@@ -301,8 +307,9 @@ class _ScoredPart:
 
     def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""
-        texts = np.concatenate([self.part.fields[field_index].postings(term)[0] for term in terms])
-        return np.bincount(texts, minlength=len(self.part.ids))
+        counts = self.part.fields[field_index]
+        indexes = np.concatenate([counts.postings(term)[0] for term in terms])  # of the documents with a term
+        return np.bincount(indexes, minlength=len(self.part.ids))
 
     def _best_of_matching(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
         """Returns the matching documents with the highest scores in any order, with all ties of the last one.
@@ -330,22 +337,29 @@ class _ScoredPart:
         """
         contributions: list[tuple[Array, Array]] = []
         for term, term_weight in terms.items():
-            texts, tf = self.part.fields[field_index].postings(term)
+            indexes, tf = self.part.fields[field_index].postings(term)
             weight = float(np.float32(boost * term_weight))
             key = (field_index, term, weight)
             if key not in self._cached_contributions:
                 statistics = self.statistics[field_index].term(term, weight)
-                self._cached_contributions[key] = self._apply_model(field_index, texts, tf, statistics)
-            contributions.append((texts, self._cached_contributions[key]))
+                self._cached_contributions[key] = self._apply_model(field_index, indexes, tf, statistics)
+            contributions.append((indexes, self._cached_contributions[key]))
         return contributions
 
-    def _apply_model(self, field_index: int, texts: Array, tf: Array, term: Term) -> Array:
-        """Returns the weighted contributions of a term in a field, as float32 values."""
-        lengths = self._lengths[field_index][texts]
-        if not len(texts):  # df may be 0, and formulas divide by it
+    def _apply_model(self, field_index: int, indexes: Array, tf: Array, term: Term) -> Array:
+        """Returns the weighted contributions of a term in a field, as float32 values.
+
+        Args:
+            field_index: the index of the field.
+            indexes: the indexes of the documents with the term.
+            tf: the frequency of the term in each of them.
+            term: the statistics of the term, with its weight.
+        """
+        lengths = self._lengths[field_index][indexes]
+        if not len(indexes):  # df may be 0, and formulas divide by it
             return lengths  # an empty array
         model = self.scoring.model
-        contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), texts)
+        contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), len(indexes))
         if not isinstance(model, Weighted):  # which applies the weight itself
             contributions = term.weight * contributions
         return contributions.astype(np.float32)
@@ -357,7 +371,7 @@ class _ScoredPart:
         return [kept_of_lengths(counts.lengths.astype(np.float64)) for counts in self.part.fields]
 
 
-def _checked_numbers(result: Any, texts: Array) -> Array:
+def _checked_numbers(result: Any, document_count: int) -> Array:
     """Returns the result of a model, which may be the baseline's own.
 
     Statistics with gaps are a frequent reason for a NaN, because a formula gets NaN for an unknown number.
@@ -366,8 +380,9 @@ def _checked_numbers(result: Any, texts: Array) -> Array:
         ToucheError: if it is not a finite number for each document.
     """
     numbers = np.asarray(result)
-    if numbers.shape != texts.shape or numbers.dtype.kind not in "fiu":  # floats, signed, unsigned integers
-        problem = f"the formula returned {quoted(result)} for {len(texts)} documents"
+    is_numeric = numbers.dtype.kind in "fiu"  # floats, signed or unsigned integers
+    if numbers.shape != (document_count,) or not is_numeric:
+        problem = f"the formula returned {quoted(result)} for {document_count} documents"
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)][0]

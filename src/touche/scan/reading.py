@@ -249,7 +249,7 @@ def _parts_of_pieces(
     from touche.io.processes import Pool, in_order  # here, because only large collections need its 10 ms
 
     seen: set[str] = set()
-    # Few processors are used best if the md5 of the files waits for the ranking, which uses only one.
+    # With few processors, the md5 of the files waits until the ranking, which uses only one processor.
     in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)

@@ -158,7 +158,7 @@ def _stem_prefixes(*endings: str) -> Callable[[str], tuple[str]]:
     """Returns a function from a stem to the beginning of its words.
 
     Args:
-        endings: endings of stems whose last letter can be another one in the words.
+        endings: endings of stems whose last letter can be another one in the words, such as i for y.
     """
     return lambda stem: (stem[:-1] if len(stem) > 1 and stem.endswith(endings) else stem,)
 

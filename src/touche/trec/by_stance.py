@@ -89,7 +89,7 @@ def _breaches(
 ) -> Iterator[tuple[str, str, str]]:
     """Yields the errors for which the organizers' script skips a line: kind, problem and remedy.
 
-    ``ids`` is a regular expression.
+    The arguments are those of ``read_counted``, and the text of the line.
     """
     columns = split_columns(text)
     if len(columns) != 6:
@@ -112,6 +112,11 @@ def _breaches(
 
 def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:
     """Compares a line with the last one of its ranking, and replaces that one.
+
+    Args:
+        line: the line.
+        path, number: its file and its number, for errors.
+        last_lines: the last line of each ranking, by its name, such as ``1 PRO``.
 
     Raises:
         LineError: if ranks do not rise, or scores rise.

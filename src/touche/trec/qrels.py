@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 LARGEST = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
 
-_TREC = ["topic", "0", "document", "grade"]
-_BEIR = ["query-id", "corpus-id", "score"]
+_TREC = ["topic", "0", "document", "grade"]  # the columns, for messages
+_BEIR = ["query-id", "corpus-id", "score"]  # the header
 _ON_TOPIC = "ONTOPIC"  # in the second column, instead of a stance
 _OTHER_FILE = "check that this is the right file"
 

@@ -27,7 +27,7 @@ _CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
 _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
-_ZERO = np.float32(0)
+_ZERO = np.float32(0)  # added to a score, because -0 + 0 is 0
 # From the first to below the second, both numpy and orjson write numbers without an exponent.
 _LEAST_WITHOUT_EXPONENT = 1e-4
 _LEAST_WITH_EXPONENT = 1e6
@@ -255,7 +255,14 @@ def with_unmatched(
 def format_run(
     topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
 ) -> str:
-    """Formats the lines of one topic; scores have the fewest digits that restore the same float32."""
+    """Formats the lines of one topic; scores have the fewest digits that restore the same float32.
+
+    Args:
+        topic: the number of the topic.
+        ranked: ids and scores of the documents, best first.
+        tag: the tag of the run.
+        stances: the stances of documents by their ids; others have none (Q0).
+    """
     stance_by_document = stances or {}
     return "".join(
         f"{topic} {stance_by_document.get(document, NO_STANCE)} {document} {rank} {score!s} {tag}\n"
@@ -302,7 +309,7 @@ def as_float32(score: float | Real) -> np.float32:
         return np.float32(inf)
     if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
-    return np.float32(value) + _ZERO  # turns -0 into 0
+    return np.float32(value) + _ZERO
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:

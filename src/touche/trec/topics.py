@@ -109,7 +109,13 @@ def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
 
 
 def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]) -> Topic:
-    """Returns the topic in a line of queries.jsonl or rerank.jsonl."""
+    """Returns the topic in a line of queries.jsonl or rerank.jsonl.
+
+    Args:
+        fields: the line, with TIRA's names of fields.
+        path, line: file and line, for errors.
+        seen: the ids of earlier topics; repeating one is an error.
+    """
     number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}

@@ -47,7 +47,7 @@ def parse(raw: RawPage) -> Page:
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
         meta_description=_meta(tree, '[name="description" i]')[:_LONGEST_DESCRIPTION],
         meta_keywords=_meta(tree, '[name="keywords" i]'),
-        rules=parse.__name__,
+        rules=parse.__name__,  # ``Page.rules`` is the name of the parser
     )
 
 
