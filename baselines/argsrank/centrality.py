@@ -77,7 +77,7 @@ def teleport(texts: Sequence[str]) -> Vector:
 def stationary(moves: Vector) -> Vector:
     """Returns the distribution p with p = p M of a stochastic matrix M, by power iteration."""
     p = np.full(len(moves), 1 / len(moves))
-    for _ in range(10_000):
+    for _ in range(10_000):  # at most; nearly always, p converges much earlier
         before = p
         p = p @ moves
         if np.abs(p - before).sum() < 1e-12:

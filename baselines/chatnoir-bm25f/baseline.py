@@ -142,6 +142,7 @@ class Method:
             return self._bm25f(title)
         parts: dict[str, Query] = {}
         for name, boost in self.numbers["boosts"].items():
+            # One matching token is enough.
             parts[name] = Syntax({name: FACTOR * boost}, self._terms).query(title, share=0)
         for name, boost in self.numbers["phrases"].items():
             phrase = Phrase(name, tuple(self._terms(name, title)), NUMBERS["phrase"]["slop"])

@@ -235,7 +235,7 @@ class Syntax:
     def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:
         """Yields words and phrases, each with the first operator before it, or the default one."""
         operator = None
-        negated = False
+        is_negated = False
         for token in _TOKEN.finditer(text):
             if token["operator"]:
                 if operator is None:
@@ -245,11 +245,11 @@ class Syntax:
             else:
                 query = self._in_any_field(token, default)
                 if query != NOTHING:
-                    if negated:
+                    if is_negated:
                         query = all_of([EVERYTHING], without=[query])
                     yield operator or default, query
                     operator = None
-            negated = bool(token["minus"]) and not negated  # two minus signs cancel out
+            is_negated = bool(token["minus"]) and not is_negated  # two minus signs cancel out
 
     def _in_any_field(self, token: re.Match[str], default: Operator) -> Query:
         """Returns a query for a word or a phrase in any field; NOTHING if it has no term."""

@@ -27,8 +27,8 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
         for result in results:
             if result.topic in best and result.query.endswith((PRO_END, CON_END)):
                 ranks = best[result.topic]
-                found = (result.rank, result.query.endswith(CON_END))
-                ranks[image.id] = min(found, ranks.get(image.id, found))
+                rank_and_side = (result.rank, result.query.endswith(CON_END))
+                ranks[image.id] = min(rank_and_side, ranks.get(image.id, rank_and_side))
     for topic in topics:
         for stance in ("PRO", "CON"):
             hits = []

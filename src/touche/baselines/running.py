@@ -106,7 +106,7 @@ class Runs:
         documents = self.source.documents.with_statistics(
             replace(statistics, report=partial(uses.append, True))
         )
-        data = self.data
+        data = self.data  # its thread starts here, so that it works during the ranking
         software = replace(self._software, command=_command(self.ranker, options))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
         if statistics:  # there is a file of statistics, which the baseline has to use
@@ -131,12 +131,12 @@ class Runs:
         statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
-        named = [Path(text) for text in texts if is_file(text)]
+        files_in_options = [Path(text) for text in texts if is_file(text)]
         folder = self.ranker.folder
         code = [folder / path for path in self.ranker.files] if folder else []
         earlier_run = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
         code_without_run = [path for path in code if path not in earlier_run]
-        return [*self.source.files, *known, *named, *code_without_run]
+        return [*self.source.files, *known, *files_in_options, *code_without_run]
 
 
 def _using_statistics(

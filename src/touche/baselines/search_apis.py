@@ -84,6 +84,7 @@ class SearchEngine:
                 or if the cache cannot be used.
         """
         check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
+        # Only complete answers are stored.
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
         caching = nullcontext() if self.is_cached else self._session.cache_disabled()
         with caching, _usable_cache():

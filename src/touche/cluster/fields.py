@@ -75,7 +75,7 @@ class FieldsFolder:
         """Yields the file system, and the path of the folder in it.
 
         Raises:
-            InputError: if the folder is unreachable, now or later.
+            InputError: if the folder is unreachable, also later in the block.
         """
         library = arrow()
         from pyarrow.fs import FileSystem  # optional

@@ -183,15 +183,15 @@ def find_remote(
     readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(directly_in))
     files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))
     collection_entries = [entries[path] for path in files.paths]
-    path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
+    topics_path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
-        input = Input.combine(read_topics(path), path, files)
+        input = Input.combine(read_topics(topics_path), topics_path, files)
     else:
         _check_sizes(collection_entries)
         sources = partial(folder.contents, [entry.name for entry in collection_entries])
-        topics_file = topics or folder.readable_file(entries[path])
-        input = Input.combine(read_topics(topics_file), path, files)
+        topics_file = topics or folder.readable_file(entries[topics_path])
+        input = Input.combine(read_topics(topics_file), topics_path, files)
         # Only files of this machine can be read again, for their md5.
         local_files = (topics,) if topics else ()
         input = replace(input, files=local_files)

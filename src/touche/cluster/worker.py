@@ -96,7 +96,10 @@ class ReadTask(Generic[_T]):
     def _records(
         self, sources: Iterable[Source], reports: list[WorkerReport]
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the records of files and pieces; adds their numbers and the reports among the sources."""
+        """Yields the records of files and pieces.
+
+        For each source, ``reports`` gets the number of its records. A source that is a report is also added.
+        """
         for source in sources:
             if isinstance(source, WorkerReport):
                 reports.append(source)

@@ -171,7 +171,12 @@ class _Builder:
             self._build(name, context, commit_time(root), [file, *build_arguments])
 
     def build_baseline(self, folder: Path, root: Path | None) -> None:
-        """Builds the image of a baseline."""
+        """Builds the image of a baseline.
+
+        Args:
+            folder: the folder of the baseline.
+            root: the clone, from which its bases were built; None without one, if the bases are images already.
+        """
         source = origin(folder)
         facts = {
             "version": version(PROJECT),
@@ -284,7 +289,7 @@ def read_labels(program: str, image: str) -> dict[str, str]:
     Raises:
         ToucheError: if there is no such image.
     """
-    image_id(program, image)
+    image_id(program, image)  # raises the error
     return (
         json.loads(output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)) or {}
     )
@@ -374,8 +379,9 @@ def check_lock(root: Path, name: str) -> None:
     project = read_toml(root / "pyproject.toml")["project"]
     extras = project["optional-dependencies"]
     required = project["dependencies"] if name == _FIRST_BASE else extras[name]
-    unused = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
-    packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*unused}
+    # The packages that images do not need, although pyproject.toml requires them.
+    omitted = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
+    packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*omitted}
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
     locked = set(re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE))
     missing = sorted(packages - locked)
@@ -400,7 +406,10 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
 
 
 def _files_of_bases(root: Path) -> Iterator[Path]:
-    """Yields the files of a clone that the base images need: those that .dockerignore lets pass."""
+    """Yields the files of a clone that the base images need: those that .dockerignore lets pass.
+
+    Compiled files are left out, because they depend on the machine.
+    """
     rules = root / ".dockerignore"
     yield rules
     for line in rules.read_text(encoding="utf-8").split():

@@ -163,18 +163,19 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     image = digest("docker", image_name(job.name)).digest
-    inside = " ".join([f"{IMAGE_VARIABLE}={image}", "baseline -i $inputDataset -o $outputDir", *arguments])
+    baseline = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
+    command_in_container = " ".join([baseline, *arguments])
     began = time.monotonic()
-    command = [program, "--image", image_name(job.name), "--command", inside]
+    command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
-        remove = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
+        removal = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
             paths = _host_paths(job, "/tira-data/input", "/tira-data/output")
-            check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove, paths=paths))
+            check_exit(job.name, _in_time(command, job, limits, log, if_killed=removal, paths=paths))
             _check_run(job, output)
         finally:
-            succeeds(*remove)
+            succeeds(*removal)
     return Usage(wall=time.monotonic() - began, image=image)
 
 

@@ -117,7 +117,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     """
     bounds = JsonBounds()
     # Collects the JSON around the list. Newlines replace the list, so that errors name the right lines.
-    surroundings = Cutter(path, "text around the arguments", _parse_arguments)
+    surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # whose parser is not used
     list_line = 1  # the number of the line on which the list begins
     is_first_argument = True  # no comma has been found in the list
     block_begin = 0  # the number of bytes in earlier blocks

@@ -11,7 +11,9 @@ from touche.errors import one_line
 _log = logging.getLogger(__name__)
 
 
-def files_below(directory: Path, names: re.Pattern[str], without: Collection[str] = ()) -> Iterator[Path]:
+def files_below(
+    directory: Path, name_pattern: re.Pattern[str], without: Collection[str] = ()
+) -> Iterator[Path]:
     """Yields files in subfolders of a directory, in any order; the directory's own files are not included.
 
     Hidden files and folders are skipped. Links in the directory itself may lead to folders elsewhere, and
@@ -20,7 +22,7 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
 
     Args:
         directory: the directory.
-        names: a pattern for the whole name of a file.
+        name_pattern: a pattern for the whole name of a file.
         without: names of folders to skip.
     """
     top = str(directory)
@@ -33,7 +35,7 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
         for entry in _entries(folder, skipped):
             if entry.name.startswith("."):
                 continue
-            has_wanted_name = not is_top and names.fullmatch(entry.name)
+            has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
             target = _target(entry.path) if is_link else None
             is_link_to_inner_file = target is not None and target.is_file() and _is_within(target, roots)

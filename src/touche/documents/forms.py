@@ -44,28 +44,28 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
     return PlainDocuments(documents)
 
 
-def _convert_records(source: AnyDocuments, name: str) -> Iterator[AnyDocument]:
+def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocument]:
     """Yields the documents in records, whose ids have to differ."""
     seen = set[str]()
-    for row, record in enumerate(records_in(source, name), 1):
+    for row, record in enumerate(records_in(source, source_name), 1):
         if isinstance(record, AnyDocument):
             document: AnyDocument = record
         else:
-            document = _document_in(fields_in(record, name, row), name, row)
-        check_new_id(document.id, "document", seen, name, row)
+            document = _document_in(fields_in(record, source_name, row), source_name, row)
+        check_new_id(document.id, "document", seen, source_name, row)
         yield document
 
 
-def _document_in(values: Mapping[str, Any], name: str, row: int) -> AnyDocument:
+def _document_in(values: Mapping[str, Any], source_name: str, row: int) -> AnyDocument:
     """Returns the argument, page or text in a record; the names of its values show which one it is."""
-    id = id_in(values, IDS, name, row)
+    id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
         texts = (premises,) if isinstance(premises, str) else tuple(premises)
         return Argument(**_only_fields(Argument, values) | {"id": id, "premises": texts})
     if {"body", "headings"} <= values.keys():
         return Page(**_only_fields(Page, values) | {"id": id})
-    return Document(id, text_in(values, _TEXTS, name, row))
+    return Document(id, text_in(values, _TEXTS, source_name, row))
 
 
 def _only_fields(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

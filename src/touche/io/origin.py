@@ -83,7 +83,7 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
 
 def _is_unchanged(record: dict[str, Any], folder: Path) -> bool:
     """Returns whether the files of an sdist are as recorded, and a folder in it has no other file."""
-    root = clone() or folder
+    root = clone() or folder  # the clone, in which the record is
     digests: dict[str, str] = record["files"]
     for name, digest in digests.items():
         if not (root / name).is_file() or _sha256(root / name) != digest:

@@ -345,8 +345,9 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     """
     first, *others = parts
     for part in parts.values():
-        add_output(part)
+        add_output(part)  # the file, which is the same one under its later name
     has_others = others or removed
+    # The lock, because other processes may replace the same files, and must not do so in between.
     with locked(first) if has_others else nullcontext(), _undisturbed():
         existing = [target for target in (*others, *removed) if target.exists()]
         hidden_by_target = {target: _hidden_name(target, "earlier") for target in existing}

@@ -168,7 +168,7 @@ def _add_all(
 
 
 def _user_error(error: Any) -> ToucheError | None:
-    """Returns the user's error for a Java exception or one of its causes; None if it is a bug."""
+    """Returns the error of which the user can remove the cause, for a Java exception; None for a bug."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
             problem = f"the index cannot be written ({error.getMessage()})"

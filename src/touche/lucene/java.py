@@ -71,6 +71,7 @@ def java_path(folder: Path) -> Any:
 
 
 def _start() -> None:
+    """Starts Java with Lucene's jar."""
     limit = getrlimit(RLIMIT_DATA)[0]
     if 0 <= limit < _MIN_MEMORY_BYTES:  # -1 is no limit
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"

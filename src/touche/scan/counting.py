@@ -47,8 +47,8 @@ class Vocabulary:
             texts: the texts, such as the titles of topics.
             analysis: the name of the analysis.
         """
-        split = analysis_named(analysis).terms
-        return cls.from_terms((term for text in texts for term in split(text)), analysis)
+        terms_of = analysis_named(analysis).terms
+        return cls.from_terms((term for text in texts for term in terms_of(text)), analysis)
 
     @classmethod
     def from_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
@@ -70,7 +70,7 @@ class Vocabulary:
         beginnings = {beginning for term in self.indexes for beginning in analysis.beginnings(term)}
         beginnings.update(analysis.dropped)
         prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)  # NUL is the end of a word
-        removed = IGNORED if analysis.closes_gaps else DROPPED
+        removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
             """Returns the index of a word's term, or how the kernel counts another word."""
@@ -79,7 +79,7 @@ class Vocabulary:
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
-            return self.indexes.get(term, COUNTED) if term else removed
+            return self.indexes.get(term, COUNTED) if term else removed_code
 
         return Counter(len(self.indexes), prefix_table(beginnings), meaning, with_positions=with_positions)
 

@@ -138,9 +138,9 @@ class Collection:
             fields: the fields by name, each a function of the document; by default only ``text``.
             queries: queries that replace titles.
         """
-        split = analysis_named(analysis).terms
+        terms_of = analysis_named(analysis).terms
         topics = tuple(topics)
-        titles = {topic.number: Counter(split(topic.title)) for topic in topics}
+        titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
         all_queries = {number: (queries or {}).get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)

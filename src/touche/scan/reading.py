@@ -77,6 +77,7 @@ def read(
 
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
+    """Returns the numbers of documents and terms, for ``--verbose``."""
     summary = f"{sum(part.documents for part in parts)} documents"
     for index, name in enumerate(fields):
         summary += f", {sum(part.statistics[index].tokens for part in parts)} terms in {name}"
@@ -268,6 +269,7 @@ _worker_state: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str
 
 
 def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
+    """Prepares a process for all pieces that it will read; the arguments are attributes of ``Reading``."""
     _worker_state.append((begin(), among))
 
 

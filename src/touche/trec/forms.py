@@ -308,18 +308,22 @@ def _run_name(source: Any, default: str) -> str:
 
 
 def _table(
-    source: Any, name: str, wanted: Sequence[str], optional: Sequence[str] = ()
+    source: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, list[Any]]:
     """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier.
 
-    Only frames can have the optional columns.
+    Args:
+        source: the run or the judgments.
+        source_name: their name in errors.
+        wanted: the columns of topics, documents and values.
+        optional: further columns, which only frames can have.
     """
     if _is_of_ranx(source):
         source = source.to_dict()
     if isinstance(source, Mapping):
-        return _columns_of_mapping(source, name, wanted)
+        return _columns_of_mapping(source, source_name, wanted)
     if hasattr(source, "columns"):
-        return _columns_of_frame(source, name, wanted, optional)
+        return _columns_of_frame(source, source_name, wanted, optional)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
         attributes = [_OTHER_NAMES[column] for column in wanted]
@@ -328,15 +332,17 @@ def _table(
                 problem = f"{quoted(record)} does not have {', '.join(attributes)}"
                 raise InputError(name, problem, "pass records of ir_measures", line=row)
         return {column: [getattr(record, _OTHER_NAMES[column]) for record in records] for column in wanted}
-    raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
+    raise ToucheError(f"{source_name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
 
 
-def _columns_of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+def _columns_of_mapping(
+    source: Mapping[Any, Any], source_name: str, wanted: Sequence[str]
+) -> dict[str, list[Any]]:
     """Returns the columns of ``{topic: {document: value}}``; ``wanted`` has their names in this order."""
     for topic, documents in source.items():
         if not isinstance(documents, Mapping):
             problem = f"topic {quoted(topic)} has {quoted(documents)}"
-            raise ToucheError(f"{name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
+            raise ToucheError(f"{source_name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
     topic_column, document_column, value_column = wanted
     return {
         topic_column: [topic for topic, documents in source.items() for _ in documents],
@@ -346,7 +352,7 @@ def _columns_of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[s
 
 
 def _columns_of_frame(
-    frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]
+    frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Returns those of the columns that a frame has, by their names.
 
@@ -356,16 +362,18 @@ def _columns_of_frame(
     """
     if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
         problem = f"{type(frame).__name__} has no rows yet"
-        raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
+        remedy = "convert it by collect() of polars, or toPandas() of Spark"
+        raise ToucheError(f"{source_name}: {problem}; {remedy}")
     table = {}
-    names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
+    column_names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
     for column in (*wanted, *optional):
-        present = [present_name for present_name in names if present_name in (column, _OTHER_NAMES[column])]
+        names = (column, _OTHER_NAMES[column])
+        present = [name for name in column_names if name in names]
         is_ambiguous = len(present) > 1
         is_missing = not present and column in wanted
         if is_ambiguous or is_missing:
             columns = f"{len(present)} columns" if present else "no column"
-            raise ToucheError(f"{name} has {columns} {column!r}; it needs {', '.join(wanted)}")
+            raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
         if present:
             table[column] = _values(frame[present[0]])
     return table
@@ -378,23 +386,25 @@ def _values(column: Any) -> list[Any]:
     return list(column.to_list() if hasattr(column, "to_list") else column)
 
 
-def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
+def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[str]:
     """Returns ids as texts; integers are also ids. Both may be of numpy's types."""
     ids = [str(value) if isinstance(value, str) or _is_whole(value) else value for value in table[column]]
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
-            raise InputError(name, problem, "use a text without white space, or a whole number", line=row)
+            raise InputError(
+                source_name, problem, "use a text without white space, or a whole number", line=row
+            )
     return ids
 
 
-def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any]:
+def _numbers(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[Any]:
     """Returns the values of a column, which have to be valid ranks, scores or labels."""
     is_valid, description = _CHECKS[column]
     for row, value in enumerate(table[column], 1):
         if not is_valid(value):
             remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
-            raise InputError(name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
+            raise InputError(source_name, f"{column} {quoted(value)} is not {description}", remedy, line=row)
     return table[column]
 
 
@@ -404,6 +414,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_rank(value: Any) -> bool:
+    """Returns whether a value is a whole number from 0 with up to 18 digits."""
     return _is_whole(value) and 0 <= value < _RANK_LIMIT
 
 
@@ -420,6 +431,7 @@ def _is_score(value: Any) -> bool:
 
 
 def _is_label(value: Any) -> bool:
+    """Returns whether a value is a grade: a whole number, which may be a float such as 2.0."""
     is_float = isinstance(value, float) and value.is_integer()
     return (_is_whole(value) or is_float) and abs(value) <= LARGEST
 

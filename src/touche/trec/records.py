@@ -48,27 +48,27 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
     return tuple(topics)
 
 
-def _topic_in(fields: Mapping[str, Any], name: str, row: int) -> Topic:
-    """Returns the topic in a record; ``name`` is that of all records."""
+def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
+    """Returns the topic in a record; the other arguments are those of ``fields_in``."""
     objects = fields.get("objects")
     return Topic(
-        number=id_in(fields, _NUMBERS, name, row),
-        title=text_in(fields, _TITLES, name, row),
+        number=id_in(fields, _NUMBERS, source_name, row),
+        title=text_in(fields, _TITLES, source_name, row),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
         description=optional_text(fields, "description"),
         narrative=optional_text(fields, "narrative"),
     )
 
 
-def records_in(source: Any, name: str) -> Iterator[Any]:
+def records_in(source: Any, source_name: str) -> Iterator[Any]:
     """Yields the rows of a frame, the pairs of a dictionary, or the items of another iterable.
 
     Args:
         source: the records.
-        name: their name in errors.
+        source_name: their name in errors.
 
     Raises:
-        ToucheError: if it is neither.
+        ToucheError: if it is none of these.
     """
     if isinstance(source, Mapping):
         yield from source.items()
@@ -83,17 +83,18 @@ def records_in(source: Any, name: str) -> Iterator[Any]:
         or isinstance(source, str | bytes)
         or hasattr(source, "collect")  # a lazy frame of polars, or a frame of Spark
     ):
-        raise ToucheError(f"{name}: {quoted(source)} has no records; pass a frame, a list or an iterator")
+        problem = f"{quoted(source)} has no records"
+        raise ToucheError(f"{source_name}: {problem}; pass a frame, a list or an iterator")
     else:
         yield from source
 
 
-def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
+def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
     """Returns the fields of a record by their names; a pair has ``_id`` and ``text``.
 
     Args:
         record: a dictionary, a named tuple, a pair, or another object with attributes.
-        name: the name of the records, for errors.
+        source_name: the name of the records, for errors.
         row: the number of the record, from 1.
 
     Raises:
@@ -108,25 +109,30 @@ def fields_in(record: Any, name: str, row: int) -> dict[str, Any]:
     if hasattr(record, "__dict__"):
         return dict(vars(record))
     raise InputError(
-        name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", line=row
+        source_name, f"{quoted(record)} has no fields", "pass dictionaries, or pairs of id and text", line=row
     )
 
 
-def id_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> str:
-    """Returns the id of a record, its first field with one of the names; a whole number is also an id."""
-    value = _first_present(fields, names, name, row)
+def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
+    """Returns the id of a record; a whole number is also an id. The arguments are those of ``text_in``."""
+    value = _first_present(fields, field_names, source_name, row)
     return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
-def text_in(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> str:
+def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
     """Returns the text of a record, its first field with one of the names.
+
+    Args:
+        fields: the record.
+        field_names: the names that the field may have.
+        source_name, row: as in ``fields_in``, for errors.
 
     Raises:
         InputError: if there is no such field, or it is not a text.
     """
-    value = _first_present(fields, names, name, row)
+    value = _first_present(fields, field_names, source_name, row)
     if not isinstance(value, str):
-        raise InputError(name, f"{quoted(value)} is not a text", "pass a text", line=row)
+        raise InputError(source_name, f"{quoted(value)} is not a text", "pass a text", line=row)
     return value
 
 
@@ -136,11 +142,10 @@ def optional_text(fields: Mapping[str, Any], field: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _first_present(fields: Mapping[str, Any], names: Sequence[str], name: str, row: int) -> Any:
-    """Returns the value of the first of these names that a record has; ``name`` is that of all records."""
-    for field in names:
+def _first_present(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> Any:
+    """Returns the value of the first of these fields that a record has; arguments as for ``text_in``."""
+    for field in field_names:
         if field in fields:
             return fields[field]
-    raise InputError(
-        name, f"the record has no {names[0]}", f"name one of its fields {', '.join(names)}", line=row
-    )
+    remedy = f"name one of its fields {', '.join(field_names)}"
+    raise InputError(source_name, f"the record has no {field_names[0]}", remedy, line=row)

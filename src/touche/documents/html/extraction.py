@@ -73,9 +73,10 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
     # All h1, then all h2 and so on, without separators, as that indexer had them.
     headings = "".join(_heading_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
+    title = _normalised(tree.title or "") or _normalised(rendered)  # else the beginning of the text
     return replace(
         page,
-        title=shortened(_normalised(tree.title or "") or _normalised(rendered), _LONGEST_TITLE),
+        title=shortened(title, _LONGEST_TITLE),
         headings=headings[:_LONGEST_HEADINGS],
         body=main_content(rendered),
         # That indexer distinguished upper and lower case in names.
