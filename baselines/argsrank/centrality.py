@@ -38,8 +38,8 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     for id, sentences in by_argument.items():
         indexes = list(sentences)
         sentence_vectors = np.stack([vectors[text] for text in sentences.values()])
-        central = centrality(list(sentences.values()), sentence_vectors, damping)
-        first, second = sorted(np.argsort(-central, kind="stable")[:2])
+        centralities = centrality(list(sentences.values()), sentence_vectors, damping)
+        first, second = sorted(np.argsort(-centralities, kind="stable")[:2])
         best[id] = (indexes[first], indexes[second])
     return best
 

@@ -33,16 +33,16 @@ def sentence_coherence(
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)
     measure = pairs.measure_named(coherence, model)
-    first = pairs.by_dirichletlm(topics, documents, mu, depth)
-    candidates = list(watched(first, "pairing", "topics", len(topics)))
+    ranked_pairs = pairs.by_dirichletlm(topics, documents, mu, depth)
+    candidates = list(watched(ranked_pairs, "pairing", "topics", len(topics)))
     coherences = measure([ranked for _, ranked in candidates])
     reranked = []
-    for (topic, ranked), values in zip(candidates, coherences, strict=True):
+    for (topic, ranked), coherences_of_topic in zip(candidates, coherences, strict=True):
         # Without pairs, or if all scores are 0, division by 1 leaves a relevance of 0.
         highest = max((pair.score for pair in ranked), default=0.0) or 1.0
         scored = []
-        for pair, value in zip(ranked, values, strict=True):
-            score = (1 - weight) * pair.score / highest + weight * value
+        for pair, coherence_of_pair in zip(ranked, coherences_of_topic, strict=True):
+            score = (1 - weight) * pair.score / highest + weight * coherence_of_pair
             if pair.contradicts_itself:
                 score -= penalty
             scored.append(pair.scored(score))

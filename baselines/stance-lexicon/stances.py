@@ -26,7 +26,7 @@ class Objects:
 
     @classmethod
     def from_topic(cls, topic: Topic) -> "Objects":
-        """Returns the objects of a topic."""
+        """Returns the objects of a topic; both are empty if the topic does not have two objects."""
         if len(topic.objects) != 2:
             return cls()
         first, second = (

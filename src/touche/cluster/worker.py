@@ -87,7 +87,8 @@ class ReadTask(Generic[_T]):
         def report_skipped(skipped: SkippedPages) -> None:
             reports.append(WorkerReport(skipped=skipped))
 
-        # One process for the parser, which may crash, because Spark runs one task per processor.
+        # The parser needs a process of its own, because it may crash. More processes would not help, because
+        # Spark runs one task per processor.
         documents = parsed(self._records(sources, reports), self.parser, 1, report_skipped)
         if self.fields:
             documents = saving_pages(documents, self.fields.opened(_pages_file_name()))

@@ -175,7 +175,7 @@ class _Builder:
 
         Args:
             folder: the folder of the baseline.
-            root: the clone, from which its bases were built; None without one, if the bases are images already.
+            root: the clone, from which its bases were built; None without a clone, if they exist already.
         """
         source = origin(folder)
         facts = {
@@ -397,7 +397,7 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
             copy = scratch / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy, follow_symlinks=False)
-            if not copy.is_symlink():
+            if not copy.is_symlink():  # as in git, only whether a file is executable counts
                 copy.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
         for path in scratch.rglob("*"):
             if path.is_dir() and not path.is_symlink():

@@ -122,7 +122,7 @@ def run_in(program: str) -> Runner:
         image = digest(program, image_name(job.name)).digest
         with _output_directory(job) as output:
             name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
-            command = [
+            arguments = [
                 "--name",
                 name,
                 f"--label={_owner()}",
@@ -131,9 +131,9 @@ def run_in(program: str) -> Runner:
                 f"--env={IMAGE_VARIABLE}={image}",
                 image_name(job.name),
             ]
-            command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
+            arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
             try:
-                usage = _run_container(program, name, command, job, limits, log)
+                usage = _run_container(program, name, arguments, job, limits, log)
                 _check_run(job, output)
                 return replace(usage, image=image)
             finally:
@@ -309,7 +309,7 @@ def _run_container(
                 folder=str(scratch),
                 paths=_host_paths(job, "/input", "/output"),
             )
-        # Podman with control groups of version 1 reports it by an empty file in its working directory.
+        # Podman with control groups of version 1 reports this by an empty file in its working directory.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"

@@ -24,7 +24,10 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
 
 
 def split_argument(argument: Argument) -> Argument:
-    """Returns an argument with its sentences: a conclusion of two or more words, and all premises."""
+    """Returns an argument with its sentences: a conclusion of two or more words, and all premises.
+
+    The ids of the sentences have the form of those in args_processed.csv.
+    """
     conclusion = argument.conclusion.strip()
     sentences = []
     if len(conclusion.split()) >= _MIN_CONCLUSION_WORDS:
