@@ -297,6 +297,7 @@ def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
 
 
 def _read_run(path: Path) -> _Run:
+    """Reads a run; broken lines become breaches, unless there are too many."""
     broken: list[Breach] = []
 
     def note_broken(error: LineError) -> None:

@@ -86,7 +86,7 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
     )
     for label in axes.get_yticklabels():  # created outside of the style
         label.set_parse_math(False)
-    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
     axes.set_xlabel(xlabel)
     axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
     for kind, (colour, marker, name) in _LOOKS.items():

@@ -104,21 +104,21 @@ def fuse(
         raise ToucheError("tune and weights exclude each other; pass only one")
     if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    passed_runs = [run_of(source) for source in sources]
-    read = in_rankings(passed_runs)
-    warnings = tuple(fusion.task_warnings(read))
+    read = [run_of(source) for source in sources]
+    by_ranking = in_rankings(read)  # ``tuned`` does this itself, with the task's stances
+    warnings = tuple(fusion.task_warnings(by_ranking))
     for warning in warnings:
         warn(warning)
     tuning = None
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
-        fused = fusion.fused_run(read, fusion.METHODS[method], depth, weights, tag)
+        fused = fusion.fused_run(by_ranking, fusion.METHODS[method], depth, weights, tag)
         if weights is not None:
             options["weights"] = [*weights]
     else:
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(passed_runs, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}
@@ -126,8 +126,8 @@ def fuse(
     if folder is not None:
         files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
         _write_fused(folder, files, fused, options, team, started)
-    columns = {field.name: getattr(fused, field.name) for field in fields(fused)}
-    return FusedRun(**columns, tuning=tuning, warnings=warnings)
+    fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}
+    return FusedRun(**fields_of_run, tuning=tuning, warnings=warnings)
 
 
 def _file(passed: AnyRun, source: Path | Run) -> Path:

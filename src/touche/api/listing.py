@@ -262,7 +262,7 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
     level_of_row = dict[Published, Level]()
     for rows in by_kind.values():
-        level_of_row |= zip(rows, levels(rows), strict=True)
+        level_of_row.update(zip(rows, levels(rows), strict=True))
     for row in task.published:
         level = level_of_row[row]
         score = None if row.dimension == STANCE else rerun_of(row, scores)

@@ -121,7 +121,10 @@ def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
 
 
 def _reproductions(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
-    """Returns the published values of a baseline; for a task without one, its first score on the sample."""
+    """Returns the published values of a baseline; for a task without one, a score on the task's sample.
+
+    This score has the dimension and evaluator of published results, if the sample has such a score.
+    """
     entries = read_expected(name)
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.reruns]
     of_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
@@ -130,8 +133,8 @@ def _reproductions(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
     records = []
     for entry in published:
         samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
-        same = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
-        records.append(_reproduction(entry, same[0] if same else None, of_topics, log))
+        same_value = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
+        records.append(_reproduction(entry, same_value[0] if same_value else None, of_topics, log))
     tasks_in_records = {record.dataset for record in records}
     for sample in sorted(samples, key=is_scored_as_published, reverse=True):
         task_id = _task_id(sample)
@@ -158,13 +161,13 @@ def _reproduction(
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    topics_of_datasets = {
+    number_of_topics = {  # of each dataset with only some topics, by its id
         expected.dataset: len(tasks.dataset(expected.dataset)[0].only_topics)
         for expected in of_topics
         if is_published and expected.command == entry.command
         if _task_id(expected) == task.id and entry.dimension in expected.dimensions
     }
-    on_topics = [row for row in reruns if row.topics and row.topics == topics_of_datasets.get(row.dataset)]
+    on_topics = [row for row in reruns if row.topics and row.topics == number_of_topics.get(row.dataset)]
     on_corpus = _last_green(entry, whole)
     if on_corpus:
         missing = ""

@@ -195,8 +195,7 @@ def write_run(
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
     in_memory = documents is not None or (topics is not None and dataset is None)
-    replace_dataset = dataset is None and topics is not None and documents is not None
-    if in_memory and not (replace_dataset and runner == HERE):
+    if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
         raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
     source = "" if in_memory else dataset_name(dataset)
     has_input = source != "" or in_memory

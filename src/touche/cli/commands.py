@@ -102,7 +102,7 @@ class Command(click.Command):
             if record and isinstance(param, click.Option):
                 sections.setdefault(getattr(param, "section", "Options"), []).append(record)
         for title, records in sections.items():
-            if title in OUTSIDE and not _baselines():  # in an image
+            if title in OUTSIDE and not _baselines():  # only an image has no baselines by name
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)

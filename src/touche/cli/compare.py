@@ -123,6 +123,7 @@ _COUNTS = [
 
 
 def _topics(differences: Sequence[TopicDifference]) -> Sheet:
+    """Returns the table of topics; of several measures, it has a column for the measure."""
     measures = {row.measure for row in differences}
     columns = [
         *_PAIR,

@@ -72,8 +72,8 @@ def evaluate(
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    ordering_evaluator = "trec_eval" if evaluator == "both" else evaluator
-    judging = {"evaluator": ordering_evaluator, "output": to_judge, "measure": measures, **scoring}
+    one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # documents have one order
+    judging = {"evaluator": one_evaluator, "output": to_judge, "measure": measures, **scoring}
     documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
     if is_wide:
@@ -134,6 +134,7 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
 
 
 def _columns(score: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
+    """Returns the columns after those of the subject, for means or for scores of topics."""
     judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format)
     if isinstance(score, TopicScore):
         value = Column(measure, "value", three_decimals)

@@ -102,6 +102,7 @@ def print_sheets(sheets: Iterable[Sheet], style: str = "table") -> None:
 
 
 def _print_sheet(sheet: Sheet, style: str) -> None:
+    """Prints a sheet as a table, or in a markup language."""
     header = [column.name for column in sheet.columns]
     rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
     if style == "table":
@@ -113,8 +114,8 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
             if sheet.notes:
                 click.echo()
         for note in sheet.notes:
-            word = note.partition(":")[0]
-            paint((word, sheet.colours.get(word, "")), (note.removeprefix(word), ""))
+            beginning = note.partition(":")[0]
+            paint((beginning, sheet.colours.get(beginning, "")), (note.removeprefix(beginning), ""))
         return
     markup = MARKUP[style]
     for line in sheet.above:

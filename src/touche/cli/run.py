@@ -48,7 +48,7 @@ class Baselines(Group):
             return self.make_command(declared, cmd_name)
         if is_completion:
             return None
-        in_sandbox = ctx.obj in (*PROGRAMS, "tira")
+        in_sandbox = ctx.obj in (*PROGRAMS, "tira")  # the runner, from ``resolve_command``
         baseline = declaration(cmd_name) if in_sandbox else baselines.load(cmd_name)
         return self.make_command(baseline, cmd_name)
 
@@ -159,6 +159,7 @@ def make_command(baseline: Baseline, name: str) -> click.Command:
 def _run(
     baseline: Baseline, options: dict[str, Any], cpus: float, memory: str, seconds: float, **values: Any
 ) -> None:
+    """Runs a baseline; ``values`` are the other arguments of ``write_run`` by name."""
     check_runner(values["runner"])
     values |= {"tag": values["tag"] or "", "team": values["team"] or ""}
     limits = Limits(cpus, memory, seconds)

@@ -40,8 +40,8 @@ class Sweeps(Baselines):
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
-            options = {name: values.pop(name) for name in baseline.options}
-            texts = {name: text for name, text in options.items() if text is not None}
+            options = {option: values.pop(option) for option in baseline.options}
+            texts = {option: text for option, text in options.items() if text is not None}  # only swept ones
             _sweep(baseline, texts, **values)
 
         return Command(

@@ -23,7 +23,7 @@ from touche.tasks.measures import Measure, parsed
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 
-_BINARY = ("P", "RR", "AP")
+_BINARY = ("P", "RR", "AP")  # names of binary measures with bounds
 Floats = NDArray[np.float64]
 
 
@@ -105,6 +105,7 @@ def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge
     """
     scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(labels)
     positive = tuple(sorted(grade for grade in scale if grade > 0))
+    # The second condition is a quick one: other names may start like that, and need ir_measures below.
     if not positive or not (measure.of_script or measure.name.startswith(_BINARY)):
         return None
     name = "nDCG"
@@ -248,7 +249,7 @@ def _average_precision(
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    for count, index in enumerate([None, *indices]):
+    for count, index in enumerate([None, *indices]):  # if so many unjudged documents are relevant
         if index is not None:
             hits[index] = 1
         precisions = hits * np.cumsum(hits) / ranks

@@ -174,7 +174,7 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
         value for each topic, or with the values of the run itself.
     """
     compared = list[Comparison]()
-    faults = dict[str, None]()
+    faults = dict[str, None]()  # an ordered set, because runs share published runs
     for run in (run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations):
         own = run.topic_scores[_PUBLISHED_BY]
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
@@ -327,6 +327,7 @@ def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
+    """Returns comparisons by one measure, corrected for their number by Holm's method."""
     p_t_tests = holm([comparison.p_t_test for comparison in compared])
     p_randomisations = holm([comparison.p_randomisation for comparison in compared])
     return [

@@ -50,7 +50,8 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
     """Yields trec_eval's scores, then the scores after each rule of touche.
 
     Yields:
-        The rule of touche, empty for the first; scores by topic; numbers of unjudged documents by topic.
+        The rule of touche, empty for the first, perhaps with a field ``{unjudged}``; scores by topic; numbers
+        of unjudged documents by topic.
     """
     labels = gains(qrels)
     by_score, ties_by_rank, ranked = (

@@ -101,7 +101,7 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     import ir_measures  # optional: an image lacks it; it takes 10 ms
 
     plain = uncut(parsed(measure.name))
-    scores = {
+    scores = {  # any that descend
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }

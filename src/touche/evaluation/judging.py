@@ -37,16 +37,18 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
         ToucheError: if the measure has no bounds.
     """
     known = _known(runs)
-    lists = [run.first_documents(evaluator) for run in runs]
-    weights_of_ranks = _weights(known, max(len(ids) for of_run in lists for ids in of_run.values()))
+    ids_by_topic = [run.first_documents(evaluator) for run in runs]
+    longest = max(len(ids) for of_run in ids_by_topic for ids in of_run.values())
+    weights_of_ranks = _weights(known, longest)
     rows = []
-    for topic in sorted(set().union(*lists)):
-        documents = [of_run.get(topic, ()) for of_run in lists]
-        weighted = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in documents]
-        for document in known.unjudged(topic, *documents):
-            weights = np.array([of_run.get(document, 0.0) for of_run in weighted])
-            pairs = np.abs(weights[:, None] - weights).sum() / 2 if len(runs) > 1 else weights.sum()
-            gain = float(pairs) * _highest(known, topic) / len(known.labels)
+    for topic in sorted(set().union(*ids_by_topic)):
+        ids_of_runs = [of_run.get(topic, ()) for of_run in ids_by_topic]
+        weights_by_id = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
+        for document in known.unjudged(topic, *ids_of_runs):
+            weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
+            differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair is there twice
+            factor = differences if len(runs) > 1 else weights.sum()
+            gain = float(factor) * _highest(known, topic) / len(known.labels)
             count = int((weights > 0).sum())
             rows.append(ToJudge(topic=topic, document=document, runs=count, gain=gain))
     return sorted(rows, key=lambda row: (-row.gain, row.topic, row.document))
@@ -71,10 +73,14 @@ def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence
             labels[row.topic].setdefault(row.document, 0)
         return replace(known, labels=labels).mean(better, other, topics).least >= 0
 
-    return bisect_left(range(len(rows)), True, key=is_decided) if is_decided(len(rows)) else None
+    if not is_decided(len(rows)):
+        return None
+    # If some rows decide, more rows also do.
+    return bisect_left(range(len(rows)), True, key=is_decided)
 
 
 def _known(runs: Sequence[Evaluated]) -> Judge:
+    """Returns what is known about grades; an error if the measure has no bounds for as many runs."""
     known = runs[0].judge
     if known is None or (known.is_of_one and len(runs) > 1):
         problem = f"{runs[0].measure} has no bounds, by which the documents to judge are chosen"

@@ -36,7 +36,7 @@ def levels(published: Sequence[Published]) -> list[Level]:
     """
     values_or_reasons = [topic_values(row) for row in published]
     levels_of_rows: dict[int, Level] = {}  # by the index of the row
-    complete: dict[int, list[float]] = {}
+    complete: dict[int, list[float]] = {}  # the values of rows with one for each topic, by index
     for index, values in enumerate(values_or_reasons):
         if isinstance(values, str):
             levels_of_rows[index] = Level(reason=values)
@@ -148,11 +148,11 @@ def standing(
     """
     printed = rounded(value, decimals)
     best = shortlist(published)
-    called = dict(zip(published, names(published), strict=True))
+    names_of_rows = dict(zip(published, names(published), strict=True))
 
-    def label(row: Published, before: str = " ") -> str:
-        name = f"the baseline {called[row]}" if row.baseline else called[row]
-        return f"{name}{before}{row.value:.{decimals[-1]}f}"
+    def label(row: Published, separator: str = " ") -> str:
+        prefix = "the baseline " if row.baseline else ""
+        return f"{prefix}{names_of_rows[row]}{separator}{row.value:.{decimals[-1]}f}"
 
     higher = [row for row in published if rounded(row.value) > printed]
     level = [row for row in published if rounded(row.value) == printed]
@@ -162,6 +162,7 @@ def standing(
         position = f"level with {' and '.join(dict.fromkeys(map(label, level)))}"
     elif higher and lower:
         above = [row for row in best if row in higher][-1]
+        # All lower rows may be a team's second runs, which are not among the best.
         below = next((row for row in best if row in lower), lower[0])
         named = [above, below]
         position = f"between {label(above)} and {label(below)}"
@@ -174,6 +175,7 @@ def standing(
     parts = [position, *(label(row, ": ") for row in best if row.baseline and row not in named)]
     if rank:
         parts.insert(1, rank)
+    # Rows of stances have a number of results; touche is the only evaluator of stances.
     if any(row.evaluator is None and row.results is None for row in published):
         parts.append("the evaluator of the published scores is not stated")
     return "; ".join(parts)

@@ -234,6 +234,7 @@ def _effect_of_unjudged(measure: Measure) -> str:
 
 
 def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
+    """Yields a warning on topics that touche does not average over."""
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
         no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"
@@ -305,6 +306,7 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
 
 
 def _disagreement(run: Evaluated) -> Iterator[str]:
+    """Yields why the means of both evaluators differ, if both have a mean."""
     means = [evaluation.mean for evaluation in run.evaluations.values()]
     if run.evaluations.keys() != EVALUATORS.keys() or None in means:
         return

@@ -246,6 +246,7 @@ class Evaluated(InDimension):
         )
 
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
+        """Returns the record of the mean of an evaluation."""
         low, high = evaluation.interval
         bounds = self.mean_bounds(evaluator)
         return Score(
@@ -263,6 +264,7 @@ class Evaluated(InDimension):
         )
 
     def _is_comparable(self, evaluation: Evaluation) -> bool:
+        """Returns whether published means are over the same topics, or N, and few results are unjudged."""
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             return evaluation.results in published
@@ -277,6 +279,7 @@ class Evaluated(InDimension):
         return in_order(topic), stances.index(stance) if stance in stances else 0
 
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
+        """Returns the records of an evaluation by topic, in order, or by topic and stance."""
         subject = vars(self.subject(evaluator))
         bounds = self.bounds[evaluator]
         return {
@@ -359,6 +362,7 @@ def evaluate_by(
         ToucheError: as ``evaluate``.
     """
     evaluators = [*evaluators]
+    # If each stance has a ranking, ``evaluate`` itself reads the files, because it skips some of their lines.
     if len(tasks) > 1 and not tasks[0].rules.by_stance:
         runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
     return [evaluate(runs, task, evaluators, any_order=any_order) for task in tasks]
@@ -441,9 +445,11 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
     """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
-    known = evaluators_for(task.measure)
-    ranked_dimensions = task.qrels.keys() - {STANCE}
-    if ranked_dimensions and "trec_eval" in known and not {*evaluators} <= {*known}:
+    with_measure = evaluators_for(task.measure)
+    has_rankings = bool(task.qrels.keys() - {STANCE})
+    lacks_measure = not {*evaluators} <= {*with_measure}
+    # Without trec_eval, the script is the only evaluator, and computes the measure instead of trec_eval.
+    if has_rankings and lacks_measure and "trec_eval" in with_measure:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
@@ -463,6 +469,7 @@ def _evaluated(
     any_order: bool = False,
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
+    """Evaluates a run in one dimension, by the passed evaluators that have its measure, or by the only one."""
     lines = in_judged_order(run, judgments) if any_order else run
     known = evaluators_for(task.measure_for(dimension))
     try:

@@ -79,7 +79,7 @@ def t_tests(differences: Sequence[Sequence[float] | NDArray[np.float64]]) -> lis
 
     with catch_warnings(action="ignore"):  # scipy warns of a variance near 0
         p_values = ttest_1samp(np.array(differences, dtype=float), 0, axis=1).pvalue
-    return [1.0 if np.isnan(p) else float(p) for p in p_values]  # no topic differs
+    return [1.0 if np.isnan(p) else float(p) for p in p_values]  # NaN if no topic differs
 
 
 def randomisation_test(differences: Sequence[float]) -> float:
@@ -92,10 +92,12 @@ def randomisation_test(differences: Sequence[float]) -> float:
     observed = np.asarray(differences, dtype=float)
     exact = len(observed) <= _EXACT
     rounding = 1e-12 * float(np.abs(observed).sum())  # equal sums differ by their order of addition
-    assignments, total, as_far = _assignments(len(observed)), observed.sum(), 0
+    assignments = _assignments(len(observed))
+    total = observed.sum()
+    as_far = 0  # assignments whose sum is at least as far from 0
     for start in range(0, len(assignments), _AT_A_TIME):
         bits = np.unpackbits(assignments[start : start + _AT_A_TIME], axis=1, count=len(observed))
-        sums = 2 * (bits.astype(float) @ observed) - total
+        sums = 2 * (bits.astype(float) @ observed) - total  # a 1 keeps the sign, a 0 changes it
         as_far += int(np.count_nonzero(np.abs(sums) >= abs(total) - rounding))
     return as_far / len(assignments) if exact else (as_far + 1) / (len(assignments) + 1)
 
@@ -125,6 +127,7 @@ def effect_size(differences: Sequence[float]) -> float | None:
 
 
 def _all_alike(differences: Sequence[float]) -> bool:
+    """Returns whether all differences are equal, except for rounding."""
     return max(differences) - min(differences) <= 1e-9 * max(map(abs, differences))
 
 

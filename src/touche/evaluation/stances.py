@@ -99,11 +99,11 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         run: the run.
         judged: judged stances, as indices of ``labels``.
         labels: the stances of the task.
-
     """
     run = Run.of(run)
     lines = {topic: run.by_topic[topic] for topic in sorted(run.by_topic, key=in_order) if topic in judged}
     columns = {label: column for column, label in enumerate(labels)}
+    # The last column is for words that are no stance of the task.
     detected = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
     counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
     for matrix, (topic, numbers) in zip(counts, lines.items(), strict=True):
@@ -139,6 +139,7 @@ def stance_difference(
     first, second = (
         evaluate_stances([lines[key] for key in keys], judged, labels) for lines in lines_of_runs
     )
+    # Both have the same topics in the same order, so that a sample has the same topics of both.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 

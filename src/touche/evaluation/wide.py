@@ -152,9 +152,9 @@ def wide_table(
             scored = [run for run in group if evaluator in run.evaluations]
             marks: Marks = {}
             if reference is not None or every_two:
-                marks, notes_of_pairs, untested = _marks(scored, evaluator, reference, letters)
+                marks, notes_of_pairs, reasons_without_test = _marks(scored, evaluator, reference, letters)
                 notes += notes_of_pairs
-                faults += untested
+                faults += reasons_without_test
             for label in dict.fromkeys(run.label for run in scored):
                 labelled = [run for run in scored if run.label == label]
                 columns[_heading(groups, labelled[0], evaluator)] = _column(labelled, evaluator, names, marks)
@@ -181,17 +181,17 @@ def _marks(
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, [], []
-    second = run_named(reference, ranked) if reference is not None else None
-    compared, faults = comparisons(ranked, evaluator, second)
+    reference_run = run_named(reference, ranked) if reference is not None else None
+    compared, faults = comparisons(ranked, evaluator, reference_run)
     notes = list[str]()
-    for pair in compared if reference is not None else ():
-        subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
-        undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
-        notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
     marks: Marks = {}
     for pair in compared:
-        if pair.significant and reference is not None:
-            marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
+        if reference_run is not None:
+            subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
+            undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
+            notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
+            if pair.significant:
+                marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
             marks.setdefault((winner, pair.dimension), []).append(letters[other])
@@ -209,10 +209,10 @@ def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: s
 
 
 def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns the cells of all runs in the column of the runs that have this dimension."""
+    """Returns a cell for each name; it has no value for a run that lacks this dimension."""
     scores = {run.name: run.scores[evaluator] for run in runs}
     printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
-    is_comparable = len({score.results for score in scores.values()}) == 1
+    is_comparable = len({score.results for score in scores.values()}) == 1  # stances of equal N, or rankings
     best = max(printed, default=None) if is_comparable else None
     cells = []
     for name in names:

@@ -218,7 +218,7 @@ def differs(a: Fit, b: Fit) -> bool:
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
-    """Decides whether the best fit is the answer, and explains why.
+    """Returns whether the best fit is the answer, and the reason as a clause.
 
     Args:
         winner: the best fit.
@@ -231,12 +231,13 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     if left < _FEWEST:
         remaining = f"all scores except {left}, too few to decide"
         return False, f"its {winner.free_numbers} free numbers could reproduce {remaining}"
-    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
+    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # share of the scores beyond the free numbers
     if beyond <= _MAJORITY:
         return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
-    models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
-    if models:
-        return False, f"the best hypothesis does not differ significantly from {' and '.join(sorted(models))}"
+    other_models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
+    if other_models:
+        listed = " and ".join(sorted(other_models))
+        return False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
         return True, "all scores are reproduced with the statistics of the documents, by no other model"
     met = f"{beyond:.1%} of the scores beyond the free numbers are reproduced"
@@ -252,9 +253,16 @@ def undecided(
         fits: the winner, then the fits that do not differ significantly from it.
         equal_analyses: analyses with equal results on the sample, by the analysis that represents them.
     """
-    equal = [fit.hypothesis for fit in fits]
-    equal += [replace(one, analysis=twin) for one in equal for twin in equal_analyses.get(one.analysis, ())]
-    values = {axis: tuple(dict.fromkeys(one.axes[axis] for one in equal)) for axis in equal[0].axes}
+    fitted = [fit.hypothesis for fit in fits]
+    twins = [
+        replace(hypothesis, analysis=twin)
+        for hypothesis in fitted
+        for twin in equal_analyses.get(hypothesis.analysis, ())
+    ]
+    values = {
+        axis: tuple(dict.fromkeys(hypothesis.axes[axis] for hypothesis in [*fitted, *twins]))
+        for axis in fitted[0].axes
+    }
     return {axis: names for axis, names in values.items() if len(names) > 1}
 
 

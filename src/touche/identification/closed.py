@@ -140,16 +140,18 @@ def fit_closed(problem: Problem) -> Fit:
 
     begins = dict(FORMULAS[problem.hypothesis.formula].begins)
     if problem.hypothesis.weight is None:
-        begins[WEIGHT] = (1.0, 0.25)
+        begins[WEIGHT] = (1.0, 0.25)  # fields of equal weight, or a less important second field
     names = [*begins]
 
     def residuals(logarithms: Array) -> Array:
         numbers = _numbers(problem, _parameters(names, logarithms))
+        # Parameters without a finite score have a huge error, so that the fit leaves them.
         return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
 
     def error(logarithms: Array) -> float:
         return float(np.abs(residuals(logarithms)).sum())
 
+    # Parameters are positive, so their logarithms are fitted. The fit starts at the best combination.
     best = min(map(np.log, product(*begins.values())), key=error)
     if names:
         with np.errstate(all="ignore"):
@@ -172,10 +174,12 @@ def with_fitted_weight(fit: Fit) -> Fit:
 
 
 def _parameters(names: Sequence[str], logarithms: Array) -> dict[str, float]:
+    """Returns parameters by name from their logarithms."""
     return dict(zip(names, np.exp(np.clip(logarithms, -_BEYOND, _BEYOND)).tolist(), strict=True))
 
 
 def _described(problem: Problem, values: Parameters) -> Fit:
+    """Describes the fit of a problem with parameters of its formula."""
     numbers = _numbers(problem, values)
     return Fit(
         problem=problem,

@@ -155,29 +155,36 @@ def count_terms(
     """
     topics, topic_of_line = np.unique(sample.topics, return_inverse=True)
     queries: dict[CandidateAnalysis, _Queries] = {}
+    # Titles are analysed as the only field, "", of documents.
     for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
         vocabulary = tuple(term for term in dict.fromkeys(terms) if term)
         qtf = fields[""] @ _words_by_term(terms, vocabulary)
         queries[analysis] = _Queries(vocabulary, qtf.toarray()[topic_of_line])
     lines = defaultdict[str, list[int]](list)
     for line, document in enumerate(sample.documents):
-        lines[document].append(line)
+        lines[document].append(line)  # a document may be in the lines of several topics
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
-        pairs = [(line, text) for text, id in enumerate(ids) for line in lines.get(id, ())]
+        pairs = [(line, index) for index, id in enumerate(ids) for line in lines.get(id, ())]
         lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         for analysis, terms, fields in _analysed(texts, analyses):
             sums = counts[analysis]
             for name, field in queries[analysis].count(terms, fields, lines_and_texts).items():
                 sums[name] = sums[name] + field if name in sums else field
-    every = np.arange(len(sample.documents))
-    return [(one, {name: counts[one][name].select(every) for name in sample.texts}) for one in analyses]
+    all_lines = np.arange(len(sample.documents))  # to select them drops terms that the sample lacks
+    return [
+        (analysis, {name: counts[analysis][name].select(all_lines) for name in sample.texts})
+        for analysis in analyses
+    ]
 
 
 def _chunks(
     sample: Sample, documents: Iterable[AnyDocument] | None
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
-    """Yields ids and texts of all documents, or of the sample if there are none."""
+    """Yields ids of documents and their texts by field: of all documents, or of the sample if None.
+
+    A chunk has up to ``_CHUNK`` documents. ``ONE_FIELD`` is left out, because others add up to it.
+    """
     names = [name for name in sample.texts if name != ONE_FIELD]
     if documents is None:
         line_of_id = {id: line for line, id in enumerate(sample.documents)}
@@ -208,7 +215,7 @@ class _Queries:
         Args:
             terms: the term of each distinct word.
             fields: for each field, how often each text has each distinct word.
-            lines: indexes of documents of the sample, and of their texts.
+            lines: a row for each document of the sample: its index, and the index of its text.
         """
         by_term = _words_by_term(terms, self.vocabulary)
         tf = {name: (field @ by_term).toarray() for name, field in fields.items()}
@@ -220,6 +227,7 @@ class _Queries:
         return {name: self._counts(tf[name], lengths[name], *lines.T) for name in tf}
 
     def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> FieldCounts:
+        """Returns the counts of a field; document ``lines[i]`` of the sample has text ``texts[i]``."""
         rows, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
         of_lines = np.zeros(len(self.qtf))
         of_lines[lines] = lengths[texts]
@@ -258,7 +266,7 @@ def _analysed(
     """
     for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
         numbers = defaultdict[bytes, int]()
-        numbers.default_factory = numbers.__len__
+        numbers.default_factory = numbers.__len__  # a new word gets the next number
         numbered = {
             name: [_numbered(text, tokenizer, numbers) for text in field] for name, field in texts.items()
         }

@@ -106,7 +106,7 @@ class Problem:
 
     def sums(self, numbers: Array) -> Array:
         """Returns the scores of fields (rows) for documents (columns)."""
-        return np.array([self._by_row(at, value) for at, (value, _, _) in self._parts(numbers)])
+        return np.array([self._by_row(at, part.value) for at, part in self._parts(numbers)])
 
     def residuals(self, numbers: Array) -> Array:
         """Returns the differences between predicted scores and scores."""
@@ -123,13 +123,14 @@ class Problem:
         counted = np.ones_like(sums)  # whether a field (row) contributes to a document's score
         if self.hypothesis.combination == MAXIMUM:
             counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
-        for at, (_, by_own, by_shared) in self._parts(numbers):
+        for at, part in self._parts(numbers):
             counts = self.counts[at]
-            slopes[counts.rows, self.own_columns[at].start + counts.terms] = by_own * counted[at, counts.rows]
-            for column, slope in zip(self.shared_columns[at], by_shared, strict=True):
+            columns = self.own_columns[at].start + counts.terms
+            slopes[counts.rows, columns] = part.by_own * counted[at, counts.rows]
+            for column, slope in zip(self.shared_columns[at], part.by_shared, strict=True):
                 slopes[:, column] += self._by_row(at, slope) * counted[at]
         if self.hypothesis.weight is None:
-            slopes[:, -1] = sums[1] * counted[1]
+            slopes[:, -1] = sums[1] * counted[1]  # the weight is a factor of the second field's score
         return slopes
 
     def free_numbers(self, numbers: Array) -> int:
@@ -144,16 +145,17 @@ class Problem:
     def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
         """Yields the index of each field, and its terms' weighted contributions to the scores."""
         for at, counts in enumerate(self.counts):
-            value, by_own, by_shared = self.model.part(
+            part = self.model.part(
                 counts.tf,
                 self.lengths[at][counts.rows],
                 numbers[self.own_columns[at]][counts.terms],
                 numbers[self.shared_columns[at]],
             )
-            factor = counts.qtf * (self.weight(numbers) if at else 1.0)
-            yield at, (value * factor, by_own * factor, by_shared * factor)
+            factor = counts.qtf * (self.weight(numbers) if at else 1.0)  # only the second field has a weight
+            yield at, Part(part.value * factor, part.by_own * factor, part.by_shared * factor)
 
     def _by_row(self, at: int, values: Array) -> Array:
+        """Returns the sum of a field's values, one for each document and term, for each document."""
         return np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
 
 
@@ -215,7 +217,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
         scales: the scales of the loss, from coarse to fine.
     """
     begin = problem.begin()
-    far = np.full(problem.size, _FARTHEST)
+    far = np.full(problem.size, _FARTHEST)  # the largest change of each number; terms may have any number
     for columns in problem.own_columns:
         far[columns] = np.inf
     numbers = begin
@@ -233,7 +235,7 @@ def _fit_scale(
     """Returns numbers with a smaller loss than the initial ones, after at most so many steps."""
     damping = _DAMPING
     loss = _loss(problem, numbers, scale)
-    equations = None
+    equations = None  # those of ``numbers``, once they are computed
     for _ in range(steps):
         if equations is None:
             equations = _normal_equations(problem, numbers, scale)

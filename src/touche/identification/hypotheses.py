@@ -61,6 +61,7 @@ class Hypothesis:
 
     @property
     def _fields(self) -> str:
+        """The fields in words, with their combination and the weight of the second one."""
         if not self.combination:
             return self.fields[0]
         first, second = self.fields
@@ -74,6 +75,7 @@ class Hypothesis:
             others: the searched space, in which weights are 1 or free, and the engine's lengths are ours.
         """
         yield from self.variants()
+        # Itself as in the searched space. Relatives there then get its offset, and its weight if possible.
         plain = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
             if sum(value != other.axes[axis] for axis, value in plain.axes.items()) == 1:

@@ -64,6 +64,7 @@ def _explanation(fit: Fit, row: int, within: float) -> str:
         return "too little for a term or a token: rounding, or the order of ties"
     problem = fit.problem
     changes = list(_changes(problem, row))
+    # The document becomes as many documents as there are changes, each with one change.
     counts = tuple(_changed(counts, row, at, changes) for at, counts in enumerate(problem.counts))
     changed = replace(problem, counts=counts, scores=np.full(len(changes), problem.scores[row]))
     meets = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
@@ -101,6 +102,7 @@ def _changed(counts: FieldCounts, row: int, at: int, changes: Sequence[_Change])
 
 
 def _in_words(problem: Problem, change: _Change) -> str:
+    """Describes a change, such as ``+1 times 'cat'``, which also makes the field longer."""
     where = f" in {problem.hypothesis.fields[change.field]}" if len(problem.counts) > 1 else ""
     length = f"{change.longer:+d} token{'s' if abs(change.longer) > 1 else ''}"
     if not change.more:

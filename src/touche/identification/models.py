@@ -8,6 +8,7 @@ which are logarithms. The arrays tf, dl and own have an element for each documen
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,21 @@ from touche.identification.samples import Array
 from touche.scan.lengths import before_lucene_7, exact, one_byte
 from touche.scan.statistics import Statistics
 
-Part = tuple[Array, Array, Array]
 _LOG2_E = np.log2(np.e)
+
+
+class Part(NamedTuple):
+    """The contributions of terms to scores, with their derivatives.
+
+    Attributes:
+        value: the contributions.
+        by_own: their derivatives by own.
+        by_shared: a row of derivatives by each shared number.
+    """
+
+    value: Array
+    by_own: Array
+    by_shared: Array
 
 
 @dataclass(frozen=True)
@@ -52,8 +66,8 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     mu = np.exp(shared[0])
     ratio = tf * np.exp(np.minimum(-own, 50.0))
     value = np.log1p(ratio) - np.log1p(dl / mu)
-    counts = value > 0
-    return value * counts, -ratio / (1 + ratio) * counts, (dl / (dl + mu) * counts)[None]
+    counts = value > 0  # negative contributions, and so their derivatives, are 0
+    return Part(value * counts, -ratio / (1 + ratio) * counts, (dl / (dl + mu) * counts)[None])
 
 
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -65,13 +79,13 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     c1_dl = np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
     slope = -own * share / (tf + c0 + c1_dl)
-    return own * share, share, np.array([slope * c0, slope * c1_dl])
+    return Part(own * share, share, np.array([slope * c0, slope * c1_dl]))
 
 
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
     share = np.sqrt(tf / np.maximum(dl, 1))
-    return own * share, share, np.empty((0, len(tf)))
+    return Part(own * share, share, np.empty((0, len(tf))))
 
 
 def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -82,7 +96,7 @@ def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     odds = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
     value = (odds + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
-    return value, tf / (tf + 0.5), np.empty((0, len(tf)))
+    return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))
 
 
 def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -96,7 +110,7 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
     slope = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
     by_n = tf * ratio / (1 + ratio) * _LOG2_E
-    return value, (mean - n) * _LOG2_E / (n + 1), (slope * by_n)[None]
+    return Part(value, (mean - n) * _LOG2_E / (n + 1), (slope * by_n)[None])
 
 
 def _relative(tf: Array, dl: Array) -> Array:
@@ -112,7 +126,7 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     norm = np.square(1 - f) / (tf + 1)
     value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
-    return value, norm * tf, np.empty((0, len(tf)))
+    return Part(value, norm * tf, np.empty((0, len(tf))))
 
 
 LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length

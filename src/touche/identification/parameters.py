@@ -123,12 +123,16 @@ def k1_and_b(c0: float) -> list[tuple[float, float]]:
 
 
 def _in_words(k1: float, b: float) -> str:
+    """Describes a pair of k1 and b, with the engine that has it by default."""
     whose = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
     return f"k1 = {k1:g}, b = {b:g}{whose}"
 
 
 def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
-    """Yields BM25's numbers with notes, because they do not determine k1, b and the average length."""
+    """Yields BM25's numbers with notes, because they do not determine k1, b and the average length.
+
+    The first number is c0. The notes have up to three pairs of k1 and b that explain it.
+    """
     pairs = k1_and_b(numbers[0].value)[:3]
     for number in numbers:
         if number.name == C0 and pairs:
@@ -143,12 +147,12 @@ def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
 def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
     """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
     frequencies: dict[str, DocumentFrequencies] = {}
-    meanings = _meanings(float(np.exp(fit.numbers[0])))
+    meanings = _meanings(float(np.exp(fit.numbers[0])))  # the first number of BM25 is the logarithm of c0
     for at, field in enumerate(fit.hypothesis.fields):
         columns = fit.problem.own_columns[at]
         weights = fit.numbers[columns]
         errors = fit.deviations[columns]
-        sure = np.flatnonzero((errors < 1e-3) & (weights > 0))
+        sure = np.flatnonzero((errors < 1e-3) & (weights > 0))  # other weights are too imprecise for a df
         rarest = sure[np.argsort(-weights[sure])][:_TERMS]
         names = [fit.problem.counts[at].vocabulary[term] for term in rarest]
         best = _best(names, weights[rarest], errors[rarest], meanings) if names else None
@@ -191,6 +195,7 @@ def _best(
         evidence, documents = _most_likely(w, errors, meaning)
         candidates.append((evidence, documents, weight))
     evidence, documents, weight = max(candidates)
+    # So many pairs of N and formula were tried that one of them has some evidence by chance.
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
     meaning = meanings[weight]
@@ -206,13 +211,14 @@ def _best(
 def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
     """Returns the logarithm of the evidence for whole numbers at the best N, and this N.
 
-    The first few terms select the values of N in each block for which all terms are examined.
+    All values of N are tried, in blocks. The first few terms select a hundredth of each block, for which all
+    terms are examined, because all values of N and all terms would take long.
     """
     best = (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
         first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], df)).sum(axis=1)
-        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]
+        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending, so that the least of equal N wins
         evidence = _evidence(*_with_errors(n, w, errors, df)).sum(axis=1)
         at = int(np.argmax(evidence))
         best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
@@ -220,6 +226,7 @@ def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
 
 
 def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array, Array]:
+    """Returns the df of each N (row) and term (column), and their standard errors."""
     frequencies = df(n, w)
     return frequencies, np.abs(df(n, w + errors) - frequencies)
 

@@ -93,6 +93,7 @@ def sample_of(
         problem = f"{source} has none of the run's documents for its topics"
         raise ToucheError(f"{problem}; pass the dataset of the run")
     names = [*texts[chosen[0].document]]
+    # A field without texts would be tried in vain, in each hypothesis with two fields.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])

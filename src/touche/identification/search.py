@@ -170,7 +170,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
         for name in hypothesis.fields:
             if name not in sample.texts:
                 raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
-        ((_, fields),) = count_terms(sample, [hypothesis.analysis])
+        [(_, fields)] = count_terms(sample, [hypothesis.analysis])
         problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
     scales = [_scales(SCALES, sample) for sample in samples]
     with _pool() as pool:
@@ -226,7 +226,12 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the best fits by share and by median, and the fits of the best values on each axis."""
+    """Returns the best fits by share and by median, and on each axis the best fit of each of the best values.
+
+    Args:
+        fits: the fits, best first, as from ``ranked``.
+        count: the number of fits, or of values, that are best in each of these respects.
+    """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
@@ -240,6 +245,7 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
     """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
+    # A formula in closed form has the mean lengths of the documents.
     is_known = len(means) == len(hypothesis.fields) and not hypothesis.formula
     return Problem(
         hypothesis=hypothesis,

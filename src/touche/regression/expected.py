@@ -284,7 +284,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         run = rerun.scored[self.dimension]
         if isinstance(run, ToucheError):
             raise run
-        if self.measure and run.is_ranking:
+        if self.measure and run.is_ranking:  # the run is evaluated by the task's measure
             evaluate = EVALUATORS[self.evaluator]
             evaluation = evaluate(run.lines, run.judgments, measure_of(self.measure))
         else:

@@ -60,6 +60,7 @@ def _argument_id(sentence_id: str) -> str:
 
 
 def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
+    """Returns sentences of arguments by id; a missing one is an error."""
     argument_ids = {_argument_id(id) for id in ids}
     arguments = arguments_in_sentences(document for document in documents if document.id in argument_ids)
     sentences = {sentence.id: sentence for argument in arguments for sentence in unscored_sentences(argument)}

@@ -88,7 +88,8 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
     """Yields the rows of an outcome; values of topics have a row for each dimension, with their means."""
     entry = outcome.expected
     if isinstance(entry, ExpectedScore) and entry.reruns:
-        yield _logged(outcome, entry.names[0], entry.value, outcome.got)
+        dimension_and_measure, _ = entry.names
+        yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
     if not isinstance(entry, ExpectedTopics):
         return
     for dimension in entry.dimensions:
@@ -164,6 +165,7 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
         if text and rows.fieldnames != _COLUMNS:
             raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
         for row in rows:
+            # DictReader puts superfluous fields under the name None, and None into missing ones.
             if None in row or None in row.values():
                 raise ValueError(f"not {len(_COLUMNS)} fields")
             present = {name: value for name, value in row.items() if value}

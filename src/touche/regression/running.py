@@ -168,6 +168,7 @@ def _updated(outcome: Outcome) -> Outcome:
 
 
 def _rewrite(pinned: Expected) -> None:
+    """Writes the value of an entry to its expected.toml."""
     import tomlkit  # here, because only --update needs its 7 ms; it preserves comments and order
 
     path = baseline_folder(pinned.baseline) / EXPECTED_FILE
@@ -217,8 +218,8 @@ def _rerun_outcomes(
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=to_report) for entry in group]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    passed = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
-    names_of_runs = [name for name in [*official_names, *passed] if name]
+    of_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    names_of_runs = [name for name in [*official_names, *of_entries] if name]  # entries without a run have ""
     agreements = list[Overlap]()
     for name in dict.fromkeys(names_of_runs):
         from touche.regression import official_runs  # here, because it takes 63 ms
@@ -242,6 +243,7 @@ def _copy_run(job: Job, folder: Path) -> Path:
 
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
+    """Measures what an entry expects, and judges it; an error is an outcome."""
     try:
         measured = expected.measured(rerun)
     except Exception as error:

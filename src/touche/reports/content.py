@@ -61,7 +61,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
     dimensions = group_by(rankings, lambda run: run.dimension)
-    runs_once = dimensions[rankings[0].dimension]
+    runs_once = dimensions[rankings[0].dimension]  # each dimension has all runs
     views, faults = _views(rankings)
     warnings = [*faults, *score_warnings(runs)]
     own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
@@ -133,6 +133,7 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
 
 
 def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
+    """Returns the name of the run to compare with: the named one, an organizers' baseline, or the best."""
     if name is not None:
         return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
@@ -159,6 +160,7 @@ def _winners(views: Sequence[View]) -> str:
 def _missing_texts(
     corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
 ) -> str:
+    """Returns a sentence on texts that are not shown; empty if all are."""
     if available is None:
         missing_corpus = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
         return f"Texts are not shown, because {missing_corpus} is missing."
@@ -174,9 +176,12 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     dimensions = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
     reruns = published_scores() if task.published else []
+    has_pairs = len({run.path for run in runs}) > 1
     for evaluator in runs[0].evaluations:
-        compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
-        faults += untested
+        compared = []
+        if has_pairs:
+            compared, reasons_without_test = comparisons(runs, evaluator)
+            faults += reasons_without_test
         for dimension, ranked in dimensions.items():
             passed = [_passed_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
@@ -197,6 +202,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
+    """Returns the view of detected stances; None if neither a run nor a published result has some."""
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
@@ -237,7 +243,7 @@ def _board(
         twin = twin_rows.get(row.name)
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
-        board.append(replace(row, tag=""))
+        board.append(replace(row, tag=""))  # tags of passed runs were needed only to find their twins
     board += [row for row in rows.values() if row not in twin_rows.values()]
     # Ranks are among published results, so that other runs that were passed do not change them.
     ranked = [*rows.values()] or board
@@ -274,6 +280,7 @@ def _published_rows(
 
 
 def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
+    """Returns the row of a passed run, with its own tag."""
     score = run.scores[evaluator]
     return LeaderboardRow(
         name=run.name,

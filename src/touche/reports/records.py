@@ -98,7 +98,7 @@ class Ranked:
 
     Attributes:
         run: name of the run.
-        rank: rank from 1, in trec_eval's order.
+        rank: rank from 1, in trec_eval's order, or 0 if it is not among the first.
         other: rank by the organizers' script if it differs, or 0 if it is not among the first; None if both
             ranks are equal.
         score: score in the run.

@@ -29,9 +29,9 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
             ranks_by_score = _ranks(order[:depth].tolist())
             ranks_by_rank = _ranks(run.lines.by_rank[topic][:depth].tolist())
             lines = [*(ranks_by_score | ranks_by_rank)]
-            for number, line in zip(lines, run.lines.take(lines), strict=True):
-                rank = ranks_by_score.get(number, 0)
-                other = ranks_by_rank.get(number, 0)
+            for index, line in zip(lines, run.lines.take(lines), strict=True):
+                rank = ranks_by_score.get(index, 0)
+                other = ranks_by_rank.get(index, 0)
                 ranked = Ranked(
                     run=run.name,
                     rank=rank,
@@ -93,7 +93,8 @@ def first_results(
     qrels = {run.dimension: run.judgments for run in runs}
     thumbnails: dict[str, str] = {}
     topics: dict[str, list[ShownDocument]] = {}
-    for topic in sorted(ranks.keys() & set[str]().union(*qrels.values()), key=in_order):
+    judged_topics = {topic for judged in qrels.values() for topic in judged}
+    for topic in sorted(ranks.keys() & judged_topics, key=in_order):
         terms = title_terms(runs[0].titles.get(topic, ""))
         topics[topic] = []
         for document, all_ranks in ranks[topic].items():
@@ -117,5 +118,6 @@ def first_results(
                     thumbnail=thumbnails.get(document, ""),
                 )
             )
+        # By the best rank in any run; of equal ones, those in most runs are first.
         topics[topic].sort(key=lambda shown: (min(ranked.best for ranked in shown.ranks), -len(shown.ranks)))
     return topics

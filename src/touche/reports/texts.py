@@ -49,7 +49,7 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
     Returns:
         Pieces of the part in order, each with whether it is a term.
     """
-    text = encoded(" ".join(text.split())).decode()
+    text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which a page cannot have
     marks = _marks(text, terms)
     begin, end = _window(text, [start for start, _ in marks])
     pieces = [("… " if begin else "", False)]
@@ -63,6 +63,7 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
 
 
 def _parts(document: AnyDocument) -> list[tuple[str, str]]:
+    """Returns kind and text of the parts of a document, as ``read_texts``."""
     if isinstance(document, Argument):
         return [("conclusion", document.conclusion), ("premise", " ".join(document.premises))]
     if isinstance(document, Image):

@@ -122,8 +122,8 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     chosen = unknown if task_id is None else task(task_id)
     scorer = chosen.measure if measure is None else measure_of(measure)
     scores_stances = scorer is MACRO_F1
-    scores_question = scorer in PER_STANCE.values()
-    if scores_question and not chosen.rules.by_stance:
+    scores_image_question = scorer in PER_STANCE.values()
+    if scores_image_question and not chosen.rules.by_stance:
         raise ToucheError(
             f"{scorer} is a measure of rankings for each stance; pass a task of image retrieval"
         )
@@ -133,13 +133,16 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
             scores_stances = True  # by its name, it is the task's file of judged stances
         judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
+    elif measure is not None and scores_stances:
+        judged = {name: file for name, file in judged.items() if name == STANCE}
     elif measure is not None:
-        judged = {name: file for name, file in judged.items() if (name == STANCE) == scores_stances}
-    if scores_question and measure is not None:
+        judged = {name: file for name, file in judged.items() if name != STANCE}
+    if scores_image_question and measure is not None:
         judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
+    # The dimension of stances has macro F1 without it; a task's measure is one of rankings.
     return chosen if scores_stances else replace(chosen, measure=scorer)
 
 
@@ -150,7 +153,7 @@ def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgmen
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:
         return {STANCE: Judgments(path)}
-    # A file of grades may have the name of the judged stances.
+    # A file of grades may be called stance.qrels; with the suffix, its dimension is not that of stances.
     dimension = qrels.name if qrels.stem == STANCE else qrels.stem
     return {dimension: Judgments(path)}
 

@@ -148,6 +148,7 @@ def read_card(path: Path) -> Task:
 
 
 def _rows_of_rankings(card: _Card) -> list[Published]:
+    """Returns the rows of the card's tables of rankings."""
     rows = []
     for table in card.published:
         measure = str(measure_of(table.measure or card.measure))

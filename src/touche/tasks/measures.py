@@ -202,8 +202,8 @@ def _problems(measure: Any) -> Iterator[str]:
 
     for name, (least, most) in _PARAMETER_RANGES.items():
         value = measure.params.get(name, least)
-        is_number = not isinstance(value, bool)
-        if not (is_number and least <= value <= most and value == round(value, 2)):
+        is_in_range = not isinstance(value, bool) and least <= value <= most
+        if not is_in_range or value != round(value, 2):
             digits = " with at most two digits" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{digits}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():

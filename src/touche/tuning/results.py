@@ -179,7 +179,7 @@ class Sweep(Shown):
             ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
                 not installed.
         """
-        scores = [score for score in self._scores(dimension) if score.mean is not None]
+        scores = [score for score in self._scores(dimension) if score.mean is not None]  # so never "or 0.0"
         values = {name: {setting.swept[name] for setting in self.settings} for name in self.settings[0].swept}
         by_number_of_values = sorted(values, key=lambda name: -len(values[name]))
         if not (values and scores):

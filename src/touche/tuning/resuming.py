@@ -148,7 +148,7 @@ class Resumption:
         unread = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
             unread += [self._fingerprint(path) for path in self._runs.source.files]
-        if isinstance(documents, Files) and not documents.format.alone:
+        if isinstance(documents, Files) and not documents.format.alone:  # files name others in their folder
             folder = documents.paths[0].parent
             unread.append(self._digest(folder, fingerprints(folder)))
         return unread
@@ -170,7 +170,8 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
     packages = _packages(_times(sys.path)) if unknown else {}
     versions = {module: _version_text(module, packages.get(module, ())) for module in unknown}
     _known_versions.update({module: versions[module] for module in unknown if module in sys.modules})
-    return {module: (_known_versions | versions)[module] for module in modules}
+    versions |= _known_versions
+    return {module: versions[module] for module in modules}
 
 
 @cache

@@ -103,7 +103,8 @@ def sweep(
     settings = grid_settings(ranker.options, grid)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         name = dataset_name(dataset)
-        task = name if task is None and is_dataset(name) else task
+        if task is None and is_dataset(name):
+            task = name
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
@@ -123,7 +124,8 @@ def _write_tables(result: Sweep, folder: Path) -> list[str]:
         write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
         if result.cross_validations:
             write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-        for dimension in result.by_dimension if result.settings[0].swept else ():
+        has_swept_options = bool(result.settings[0].swept)
+        for dimension in result.by_dimension if has_swept_options else ():
             try:
                 figure = result.heat_map(dimension)
             except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
@@ -162,6 +164,7 @@ def run_settings(
             remain.
     """
     runs = _settings_with_folders(ranker, output, settings)
+    # All settings share one store of readings, so that documents are not read again for each.
     shared = replace(source, documents=replace(source.documents, readings=Readings()))
     make_folder(output)
     waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
@@ -242,7 +245,7 @@ def _score_runs(
 ) -> tuple[list[SettingScore], list[str]]:
     """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
     rows = list[SettingScore]()
-    doubtful = dict[str, list[Setting]]()
+    doubtful = dict[str, list[Setting]]()  # settings by the warning about their runs
     for setting in watched(settings, "evaluating", "runs", len(settings)):
         by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
         for run in chain.from_iterable(by_measure):
@@ -253,9 +256,9 @@ def _score_runs(
     if not rows:
         raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     warnings = []
-    for text, runs in doubtful.items():
-        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        warnings.append(f"{runs[0]}{more}, {text}")
+    for text, warned in doubtful.items():
+        more = f" and {len(warned) - 1} more" if len(warned) > 1 else ""
+        warnings.append(f"{warned[0]}{more}, {text}")
     return rows, warnings
 
 
