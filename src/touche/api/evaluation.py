@@ -195,16 +195,17 @@ def compare(
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
         evaluations = evaluated[0].evaluations
-        scorer = evaluator if evaluator in evaluations else next(iter(evaluations))  # of this measure only
+        # Some measures have only one evaluator, which then replaces the chosen one.
+        scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
         reference_run = None if reference_name is None else run_named(reference_name, evaluated)
         if published:
-            records, untested = published_comparisons(evaluated)
+            records, why_missing = published_comparisons(evaluated)
         else:
-            records, untested = comparisons(
+            records, why_missing = comparisons(
                 evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
             )
         compared += topic_differences(evaluated, scorer, reference_run) if per_topic else records
-        reasons += untested
+        reasons += why_missing
     if not compared:
         why = f": {reasons[0]}" if reasons else ""
         raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
@@ -213,6 +214,7 @@ def compare(
 
 
 def _remedy_for_no_pair(task: str | None, published: bool) -> str:
+    """Returns what to do if no two runs, or no run and a published one, can be compared."""
     if not published:
         return "pass runs that share at least two scored topics"
     if task is not None and tasks.task(task).id in tasks_with_topics():

@@ -159,6 +159,7 @@ def _write_fused(
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
+    # The output must overwrite neither the runs nor their metadata.
     inputs = [file for file in files if not isinstance(file, FileInMemory)]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
     write_ranked(folder, fused, lambda: text, inputs)

@@ -76,6 +76,7 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
 
 
 def _candidate_columns(first: Candidate) -> list[Column]:
+    """Returns the columns of hypotheses; the last one names those that are as good as the first."""
     # The shares of scores that are reproduced within a relative error, the heading of the column.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     return [

@@ -86,6 +86,7 @@ _COLUMNS = [
 
 
 def _summary(findings: Findings) -> str:
+    """Returns the numbers of runs, teams, errors and warnings."""
     counts = Counter(finding.severity for finding in findings)
     number = counted(len(set(findings.teams)), "team")
     teams = f" of {number}" if findings.teams else ""

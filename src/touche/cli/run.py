@@ -239,7 +239,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         type=kind,
         is_flag=is_flag,
         default=default,
-        show_default=any(default) if isinstance(default, tuple) else True,
+        show_default=any(default) if isinstance(default, tuple) else True,  # not empty texts
         help=text,
     )
 

@@ -72,6 +72,7 @@ def sweep() -> None:
 
 
 def _option(parameter: Parameter, text: str, section: str) -> Option:
+    """Creates the option for the values of a baseline's parameter, with its help text."""
     default = parameter.default
     names = [parameter.name, f"--{parameter.name.replace('_', '-')}"]
     return Option(
@@ -143,6 +144,7 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
 
 
 def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Column]:
+    """Returns the columns of a measure: the swept options, or the run if there are none, and the scores."""
     swept = [Column(name, "setting", partial(_value, name)) for name in first.setting.swept]
     return [
         *(swept or [Column("run", "setting")]),
@@ -158,6 +160,7 @@ def _value(option: str, setting: "Setting") -> str:
 
 
 def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:
+    """Formats a mean, with a star if it is one of the best."""
     if score.mean is None:
         return None
     return f"{score.mean:.3f} *" if any(score is other for other in best) else f"{score.mean:.3f}"

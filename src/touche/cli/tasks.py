@@ -213,6 +213,7 @@ def _sheets_of_task(task: TaskData, every: bool) -> Iterator[Sheet]:
 
 
 def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
+    """Yields the tables of each task, with its id in the titles."""
     for task_id, rows in group_by(published, lambda row: row.task).items():
         for sheet in _leaderboards(replace(published, records=tuple(rows)), every=True):
             (title,) = sheet.above

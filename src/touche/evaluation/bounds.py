@@ -121,7 +121,7 @@ def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge
 
 
 def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
-    """Returns the bounds of each topic that counts for an evaluator, if the whole list is judged.
+    """Returns the bounds of each topic that counts for an evaluator if its whole list is judged.
 
     Args:
         known: the judgments.
@@ -131,8 +131,8 @@ def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
     judged = evaluation.judged_per_topic
-    open_topics = {topic: order[topic] for topic in order if judged.get(topic, 1) < 1}
-    for topic, documents in run.documents_of(open_topics, known.cutoff).items():
+    with_unjudged = {topic: order[topic] for topic in order if judged.get(topic, 1) < 1}
+    for topic, documents in run.documents_of(with_unjudged, known.cutoff).items():
         values[topic] = known.topic(topic, documents)
     return values
 

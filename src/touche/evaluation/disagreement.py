@@ -79,6 +79,7 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
 
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
+    """Returns nDCG of each topic of the qrels; unjudged documents have grade 0."""
     return {
         topic: ndcg([grades.get(document, 0) for document in ranked.get(topic, ())], grades.values(), cutoff)
         for topic, grades in labels.items()

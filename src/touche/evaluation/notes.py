@@ -120,7 +120,8 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
-    others = evaluation.counts[..., -1].sum()
+    """Yields warnings if labels are no stances of the task, or no document has a judged stance."""
+    others = evaluation.counts[..., -1].sum()  # the last column
     if others:
         known = ", ".join(evaluation.labels)
         yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
@@ -130,7 +131,7 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
     """Returns the sentences, each once, with their runs and dimensions."""
-    subjects: dict[str, dict[str, dict[str, None]]] = {}
+    subjects: dict[str, dict[str, dict[str, None]]] = {}  # dimensions (an ordered set) by sentence and run
     for run in runs:
         for text in sentences(run):
             subjects.setdefault(text, {}).setdefault(run.name, {})[run.label] = None
@@ -225,6 +226,7 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
 
 
 def _effect_of_unjudged(measure: Measure) -> str:
+    """Returns what unjudged documents do to a measure, as a clause."""
     too_low = "counts unjudged documents as not relevant, so its scores may be too low"
     if measure.of_script:
         return f"trec_eval {too_low}; touche removes them, so its scores may be too high"
@@ -273,6 +275,7 @@ def _missing_stances(missing: Sequence[str], present: Collection[str]) -> Iterat
 
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
+    """Yields a warning on topics in which a rank occurs twice."""
     topics = run.lines.by_topic.items()
     repeated = [topic for topic, lines in topics if len(np.unique(run.lines.ranks[lines])) < len(lines)]
     if repeated:

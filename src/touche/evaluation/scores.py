@@ -469,7 +469,7 @@ def _evaluated(
     any_order: bool = False,
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
-    """Evaluates a run in one dimension, by the passed evaluators that have its measure, or by the only one."""
+    """Evaluates a run in a dimension, by the passed evaluators that have its measure, or by the only one."""
     lines = in_judged_order(run, judgments) if any_order else run
     known = evaluators_for(task.measure_for(dimension))
     try:
@@ -497,6 +497,7 @@ def _evaluated(
 
 
 def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:
+    """Evaluates a run by an evaluator; stances are evaluated in the same way whatever its name."""
     if dimension == STANCE:
         return evaluate_stances(run, judgments, task.stances)
     return evaluation_by(evaluator, run, judgments, task.measure_for(dimension))

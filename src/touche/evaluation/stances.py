@@ -76,7 +76,7 @@ class StanceEvaluation(Evaluation):
         """Returns the scores of each stance."""
         counts = self.counts.sum(axis=0)
         correct = counts.diagonal()
-        labelled = counts.sum(axis=0)[:-1]
+        labelled = counts.sum(axis=0)[:-1]  # without the column of labels that are no stance
         documents = counts.sum(axis=1)
         precision = _share(correct, labelled)
         recall = _share(correct, documents)
@@ -154,7 +154,7 @@ def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 def _times(topics: int) -> NDArray[np.float64]:
     """Returns how often each resample has each topic, as floats, which are exact and multiply faster."""
     drawn = draws(topics)
-    cells = drawn + topics * np.arange(len(drawn))[:, None]
+    cells = drawn + topics * np.arange(len(drawn))[:, None]  # a number of its own for each topic and resample
     return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
@@ -170,5 +170,6 @@ def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """Returns part / whole, or 0 where both are 0."""
     share: NDArray[np.float64] = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
     return share

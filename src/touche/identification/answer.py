@@ -267,6 +267,7 @@ def undecided(
 
 
 def _terms(fit: Fit) -> Iterator[TermNumber]:
+    """Yields the fitted number of each term in each field."""
     problem = fit.problem
     for field, counts, own in zip(fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True):
         for term, value in zip(counts.vocabulary, fit.numbers[own], strict=True):
@@ -274,6 +275,7 @@ def _terms(fit: Fit) -> Iterator[TermNumber]:
 
 
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
+    """Yields the share of reproduced scores of each topic."""
     for topic in dict.fromkeys(sample.topics):
         met = fit.errors[np.array(sample.topics) == topic] <= TOLERANCE
         yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(met), share=float(met.mean()))

@@ -49,11 +49,13 @@ def _lucene_idf(known: Statistics) -> Array:
 
 
 def _okapi(values: Parameters, known: Statistics) -> Array:
+    """Returns (k1 + 1) idf; rank_bm25 replaces a negative idf by a floor, which is the same for all terms."""
     idf = np.log((known.documents - known.df + 0.5) / (known.df + 0.5))
     return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
 
 def _odds(values: Parameters, known: Statistics) -> Array:
+    """Returns log2(avgdl N / ttf), where avgdl N is the number of tokens."""
     return np.log2(known.tokens / known.ttf)
 
 
@@ -102,7 +104,7 @@ FORMULAS: Mapping[str, Formula] = {
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
     """Returns the numbers that the terms of a field share."""
-    if K1 in values:
+    if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, whose logarithms are finite
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
         return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
     if C in values:

@@ -277,7 +277,7 @@ def _analysed(
 
 
 def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.NDArray[np.int32]:
-    """Returns the number of each word of a text."""
+    """Returns the number of each word of a text; ``numbers`` numbers new words."""
     if tokenizer == _TOKENIZER:
         words = split(encoded(text))
     else:
@@ -318,12 +318,14 @@ def _terms(
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
-    (terms,) = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    separate = _tokens(distinct, filters) if len(terms) != len(distinct) else []
-    return ["".join(tokens) for tokens in separate] or terms
+    [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
+    if len(terms) == len(distinct):
+        return terms
+    return ["".join(tokens) for tokens in _tokens(distinct, filters)]  # filters removed or split some words
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:
+    """Returns the tokens of each text, which Lucene splits at white space and filters."""
     from touche.lucene.analysis import Chain, tokens  # optional: Lucene
 
     analyzer = Chain(tuple(filters), tokenizer="whitespace").build()

@@ -53,6 +53,7 @@ class Number:
         return self.value if self.round is None else self.round
 
     def __str__(self) -> str:
+        """The number in a list of parameters; empty if a parameter of its own does not have it."""
         if self.note:
             return self.note.removeprefix("as with ").removeprefix("then ")
         if self.name in (MU, C0, C) or self.name.startswith("weight"):

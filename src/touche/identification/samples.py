@@ -157,6 +157,7 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
+    """Returns a line of topic, document and score as a line of a run, without rank and tag."""
     columns = split_columns(text)
     if len(columns) != 3:
         raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, line=number)

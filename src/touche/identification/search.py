@@ -153,10 +153,11 @@ def _search_free(
 
 
 def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:
+    """Logs the fits of hypotheses that do not remain after a round, which ``when`` names."""
     for fitted in fits:
         if fitted.hypothesis not in remaining:
-            share = f"{fitted.share():.1%} of {len(fitted.errors)} scores, median error {fitted.median:.0e}"
-            _log.debug("%s dropped %s: %s", when, fitted.hypothesis, share)
+            quality = f"{fitted.share():.1%} of {len(fitted.errors)} scores, median error {fitted.median:.0e}"
+            _log.debug("%s dropped %s: %s", when, fitted.hypothesis, quality)
 
 
 def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
@@ -194,7 +195,10 @@ def distinct(
 
 
 def chosen_documents(sample: Sample, limits: Round) -> Integers:
-    """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes."""
+    """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes.
+
+    Topics with most documents come first, if the limit of documents cuts some off.
+    """
     topics = np.array(sample.topics)
     by_topic = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
@@ -258,7 +262,8 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
 
 def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
     """Returns the scales that are not finer than the scores' decimals."""
-    return tuple(scale for scale in scales if scale >= 0.99 * 10.0**-sample.decimals)
+    finest = 10.0**-sample.decimals
+    return tuple(scale for scale in scales if scale >= 0.99 * finest)  # which may be rounded up
 
 
 @contextmanager

@@ -180,7 +180,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        own = {name: value for name, value in asdict(self).items() if name not in (*_KINDS, "digest")}
+        in_value = (*_KINDS, "digest")  # fields of which one has the expected value
+        own = {name: value for name, value in asdict(self).items() if name not in in_value}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def measured(self, rerun: Rerun) -> Measured:

@@ -103,13 +103,14 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
 
 
 def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
+    """Returns a row of an outcome, with a dimension and its values."""
     entry = outcome.expected
     is_stance = dimension == STANCE  # Judged@k is that of a ranking
     return LoggedScore(
         baseline=entry.command,
         dataset=entry.dataset,
         dimension=dimension,
-        evaluator=entry.names[1],
+        evaluator=evaluator,
         kind=entry.kind,
         expected=round(expected, _DIGITS),
         got=round(got, _DIGITS),

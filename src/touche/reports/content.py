@@ -10,7 +10,7 @@ from touche import tasks
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, run_named
+from touche.evaluation.comparison import Comparison, comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import score_notes, score_warnings
@@ -119,6 +119,7 @@ def published_parts() -> Iterator[TaskReport]:
 
 def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the runs by their means in their first dimension, by the first evaluator."""
+    # Reversed, so that the first dimension of a run replaces its others.
     means = {run.name: next(iter(run.scores.values())).mean or 0.0 for run in reversed(runs)}
     return sorted(runs, key=lambda run: -means[run.name])
 
@@ -178,7 +179,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     reruns = published_scores() if task.published else []
     has_pairs = len({run.path for run in runs}) > 1
     for evaluator in runs[0].evaluations:
-        compared = []
+        compared = list[Comparison]()
         if has_pairs:
             compared, reasons_without_test = comparisons(runs, evaluator)
             faults += reasons_without_test
@@ -258,6 +259,7 @@ def _board(
 def _published_rows(
     published: Sequence[Published], reruns: Sequence[ExpectedScore]
 ) -> dict[Published, LeaderboardRow]:
+    """Returns a row of the leaderboard for each published result."""
     short = shortlist(published)
     return {
         row: LeaderboardRow(

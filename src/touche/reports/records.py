@@ -114,7 +114,7 @@ class Ranked:
     @property
     def best(self) -> int:
         """Better of both ranks."""
-        return min(filter(None, (self.rank, self.other)))
+        return min(filter(None, (self.rank, self.other)))  # without 0 and None
 
 
 @dataclass(frozen=True)
@@ -284,8 +284,9 @@ class Strip:
         points: list[Point] = []
         for row in reversed(self.rows):
             x = round(100 * max(0.0, row.printed - low) / (high - low), 2)
-            levels = {point.level for point in points if x - point.x < _POINT}
-            points.append(Point(row, x, min(set(range(len(levels) + 1)) - levels)))
+            taken_levels = {point.level for point in points if x - point.x < _POINT}
+            lowest_free_level = min(set(range(len(taken_levels) + 1)) - taken_levels)
+            points.append(Point(row, x, lowest_free_level))
         return points
 
 

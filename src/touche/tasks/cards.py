@@ -177,6 +177,7 @@ def _rows_of_rankings(card: _Card) -> list[Published]:
 
 
 def _rows_of_stances(card: _Card) -> list[Published]:
+    """Returns the rows of the card's tables of detected stances."""
     return [
         Published(
             task=card.id,

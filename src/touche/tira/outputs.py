@@ -143,7 +143,10 @@ def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[t
 
 
 def _checked_word(value: Any, what: str, example: str) -> str:
-    """Returns a column of a run; readers split lines at white space, and some also at control characters."""
+    """Returns a column of a run if it is one word.
+
+    Readers split lines at white space, and some also at control characters.
+    """
     if not is_word(value):
         raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {example}")
     return str(value)

@@ -105,7 +105,7 @@ def _dataset_id(folder: Path | None = None) -> str:
     if id_of_sandbox:
         return id_of_sandbox
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    if tira_id not in ("", "id"):
+    if tira_id not in ("", "id"):  # TIRA's client sets it to the word "id"
         return tira_id
     return _dataset_id_in_file(folder / "metadata.json") if folder else ""
 
@@ -201,7 +201,7 @@ def statistics_digest(metadata: Path) -> str | None:
 
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:
-    """Returns the baseline of a run, its commit and the digest of its image; empty where they are missing.
+    """Returns the baseline of a run, its commit (or ``unknown``) and the digest of its image (or empty).
 
     Raises:
         InputError: if the metadata cannot be read, or is not YAML, or is too large.
@@ -265,7 +265,7 @@ def _name_of_folder(files: Sequence[Path]) -> str:
     """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
-    folder = common_folder(files[1:] or files).resolve()
+    folder = common_folder(files[1:] or files).resolve()  # the first file is that of the topics
     topics = files[0].resolve().parent
     return (topics if folder.is_relative_to(topics) else folder).name
 

@@ -198,5 +198,6 @@ class Sweep(Shown):
         return plots.heat_map(cells, across, down, title + best_over)
 
     def _scores(self, dimension: str) -> Sequence[SettingScore]:
+        """Returns the scores of a dimension; an unknown one is an error."""
         check_choice("dimension", dimension, self.by_dimension)
         return self.by_dimension[dimension]

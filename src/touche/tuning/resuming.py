@@ -70,7 +70,7 @@ class Resumption:
             options: values of all options of the baseline.
         """
         ranker = self._runs.ranker
-        if ranker.folder is None:
+        if ranker.folder is None:  # the code of a function is in no files that can be compared
             return
         loaded = self._digest(ranker.folder, ranker.files)
         code = self._digest(ranker.folder, fingerprints(ranker.folder))
@@ -176,7 +176,7 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _packages(times: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
-    """Returns the packages of each module; to list them takes half a second."""
+    """Returns the packages of each module; cached for the result of ``_times``, as it takes half a second."""
     return packages_distributions()
 
 
@@ -211,6 +211,7 @@ def _digest_of_code(path: Path) -> str:
 
 
 def _is_newer_than_process(path: Path) -> bool:
+    """Returns whether a file changed after this process started."""
     with suppress(OSError):  # a module without a file
         return path.stat().st_ctime > _start_of_process()
     return False
