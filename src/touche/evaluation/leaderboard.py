@@ -70,7 +70,7 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     itself = next((row for row in published if topic_values(row) == own), None)
     other_rows = [row for row in published if row is not itself]
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
-    if len(per_topic) < 2:
+    if len(per_topic) < 2 or not other_rows:
         return text
     of_rows = [topic_values(row) for row in other_rows]
     others = [values for values in of_rows if not isinstance(values, str) and values.keys() == own.keys()]

@@ -105,6 +105,7 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
 def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
     """Returns a row of an outcome, with a dimension and its values."""
     entry = outcome.expected
+    _, evaluator = entry.names
     is_stance = dimension == STANCE  # Judged@k is that of a ranking
     return LoggedScore(
         baseline=entry.command,

@@ -330,7 +330,7 @@ def _table(
         for row, record in enumerate(records, 1):
             if not all(hasattr(record, attribute) for attribute in attributes):
                 problem = f"{quoted(record)} does not have {', '.join(attributes)}"
-                raise InputError(name, problem, "pass records of ir_measures", line=row)
+                raise InputError(source_name, problem, "pass records of ir_measures", line=row)
         return {column: [getattr(record, _OTHER_NAMES[column]) for record in records] for column in wanted}
     raise ToucheError(f"{source_name}: {quoted(source)} is neither a run nor judgments; {_REMEDY}")
 
