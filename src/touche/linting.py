@@ -49,7 +49,20 @@ class Numbered(NamedTuple):
     line: RunLine
 
 
-Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
+class Breach(NamedTuple):
+    """A finding without its file.
+
+    Attributes:
+        code: one of ``CODES``.
+        line: the number of the line, from 1; None for a breach by the whole run.
+        message: what is wrong.
+        remedy: what to do.
+    """
+
+    code: str
+    line: int | None
+    message: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -152,14 +165,14 @@ class _Run:
         """Returns findings in the order of the lines; those of the whole run come first."""
         findings = [
             Finding(
-                code=code,
-                severity=CODES[code],
+                code=breach.code,
+                severity=CODES[breach.code],
                 run=str(self.path),
-                line=line,
-                message=message,
-                remedy=remedy,
+                line=breach.line,
+                message=breach.message,
+                remedy=breach.remedy,
             )
-            for code, line, message, remedy in breaches
+            for breach in breaches
         ]
         return sorted(findings, key=lambda finding: finding.line or 0)
 
@@ -301,7 +314,7 @@ def _read_run(path: Path) -> _Run:
     broken: list[Breach] = []
 
     def note_broken(error: LineError) -> None:
-        broken.append((error.kind, error.line, error.problem, error.remedy))
+        broken.append(Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy))
         if len(broken) > _MAX_BROKEN_LINES:
             problem = f"more than {_MAX_BROKEN_LINES} broken lines"
             raise InputError(path, problem, "check that this is a run", line=error.line)
@@ -309,19 +322,31 @@ def _read_run(path: Path) -> _Run:
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:
             remedy = "save the file without it; trec_eval treats it as part of the topic"
-            broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
+            broken.append(
+                Breach(
+                    code="byte-order-mark",
+                    line=1,
+                    message="the file begins with a byte order mark",
+                    remedy=remedy,
+                )
+            )
     columns = Columns()
     read_columns(path, columns, note_broken)
     run = columns.run(path)
     if not run and not broken:
-        broken.append(("empty-run", None, "the run is empty", "check how it was written"))
+        broken.append(
+            Breach(code="empty-run", line=None, message="the run is empty", remedy="check how it was written")
+        )
     return _Run(run, broken)
 
 
 def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _Run:
     """Reads a run with a ranking for each stance; lines that the organizers' script skips are broken."""
     run, skipped = read_counted(path, rules.stances, rules.ids, rules.max_results, topics)
-    broken = [(error.kind, error.line, error.problem, error.remedy) for error in skipped]
+    broken = [
+        Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
+        for error in skipped
+    ]
     return _Run(run.by_stance(), broken, is_ordered_by_score=False)
 
 
@@ -379,7 +404,7 @@ def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Fin
         name = f" of the team {team}" if team else ""
         message = f"{len(runs)} runs{name}, but a team may submit {rules.max_runs}"
         remedy = "omit this run" if team else "omit this run, or name the team of each run"
-        findings += run.findings([("too-many-runs", None, message, remedy)])
+        findings += run.findings([Breach(code="too-many-runs", line=None, message=message, remedy=remedy)])
     path_of_tag = dict[str, Path]()
     for run in runs:
         if not run.lines:
@@ -389,7 +414,7 @@ def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Fin
         if earlier != run.path:
             message = f"the tag {line.tag!r} is also that of {earlier}"
             remedy = "use a different tag for each run"
-            findings += run.findings([("shared-tag", number, message, remedy)])
+            findings += run.findings([Breach(code="shared-tag", line=number, message=message, remedy=remedy)])
     return findings
 
 
@@ -410,13 +435,28 @@ def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     for number, line in run.lines:
         ids = ids_of_result(line.document, rules)
         if known.documents is not None and not known.documents.issuperset(ids):
-            yield "unknown-document", number, f"{line.document!r} is not in the corpus", "use its ids"
+            yield Breach(
+                code="unknown-document",
+                line=number,
+                message=f"{line.document!r} is not in the corpus",
+                remedy="use its ids",
+            )
         if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
             message = f"{line.document!r} is not a pair of two different sentences"
-            yield "no-pair", number, message, "write two sentence ids, joined by a comma"
+            yield Breach(
+                code="no-pair",
+                line=number,
+                message=message,
+                remedy="write two sentence ids, joined by a comma",
+            )
         if rules.stances and line.stance.upper() not in rules.stances:
             message = f"the task does not have the stance {line.stance!r}"
-            yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
+            yield Breach(
+                code="unknown-stance",
+                line=number,
+                message=message,
+                remedy=f"write {' or '.join(rules.stances)}",
+            )
 
 
 def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
@@ -426,7 +466,9 @@ def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
         first_number = first_numbers.setdefault((line.topic, line.document), number)
         if first_number != number:
             message = f"{line.document!r} is already in line {first_number} for topic {line.topic}"
-            yield "duplicate-document", number, message, "remove one of the two"
+            yield Breach(
+                code="duplicate-document", line=number, message=message, remedy="remove one of the two"
+            )
 
 
 def _rank_breaches(run: _Run) -> Iterator[Breach]:
@@ -438,27 +480,38 @@ def _rank_breaches(run: _Run) -> Iterator[Breach]:
     if has_one_rank and second_lines:
         number, line = second_lines[0]
         message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
-        yield "rank-repeated", number, message, "number the lines of each topic from 1"
+        yield Breach(
+            code="rank-repeated", line=number, message=message, remedy="number the lines of each topic from 1"
+        )
         return
     wrong_starts = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
     if wrong_starts:
         number, line = wrong_starts[0]
         topic = f"topic {line.topic} starts at {line.rank}"
         message = f"the ranks of {len(wrong_starts)} topics do not start at 1; {topic}"
-        yield "rank-start", number, message, "start at 1"
+        yield Breach(code="rank-start", line=number, message=message, remedy="start at 1")
     for ranking in rankings:
         for (_, above), (number, below) in pairwise(ranking):
             if below.rank == above.rank:
                 message = f"rank {below.rank} occurs twice in topic {below.topic}"
-                yield "rank-repeated", number, message, "give each line its own rank"
+                yield Breach(
+                    code="rank-repeated", line=number, message=message, remedy="give each line its own rank"
+                )
             elif below.rank > above.rank + 1:
                 message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
-                yield "rank-gap", number, message, "give each line the next rank"
+                yield Breach(
+                    code="rank-gap", line=number, message=message, remedy="give each line the next rank"
+                )
             # trec_eval compares scores as float32.
             if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
                 score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
                 remedy = "rank by descending score; trec_eval uses the scores"
-                yield "score-increasing", number, f"{score} is above {above.score}", remedy
+                yield Breach(
+                    code="score-increasing",
+                    line=number,
+                    message=f"{score} is above {above.score}",
+                    remedy=remedy,
+                )
 
 
 def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
@@ -487,7 +540,7 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
         order = "so trec_eval orders them by descending id, against the ranks"
         also_above = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
         message = f"topic {tie.above.topic}: {documents} have {score}, {order}{also_above}"
-        yield "tie-order", tie.number, message, "give them different scores"
+        yield Breach(code="tie-order", line=tie.number, message=message, remedy="give them different scores")
 
 
 def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
@@ -510,14 +563,21 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
         results = f"topic {topic} has {len(numbers)} results"
         if known.topics is not None and topic not in known.topics:
             message = f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)"
-            yield "unknown-topic", numbers[0], message, "remove its lines"
+            yield Breach(code="unknown-topic", line=numbers[0], message=message, remedy="remove its lines")
         if len(numbers) > rules.max_results:
             message = f"{results}, but at most {rules.max_results} are allowed"
-            yield "too-many-results", numbers[rules.max_results], message, "cut the list"
+            yield Breach(
+                code="too-many-results",
+                line=numbers[rules.max_results],
+                message=message,
+                remedy="cut the list",
+            )
         if len(numbers) < required:
             last_number = numbers[-1] if numbers else None
             message = f"{results}, but at least {required} are required"
-            yield "too-few-results", last_number, message, "return more results"
+            yield Breach(
+                code="too-few-results", line=last_number, message=message, remedy="return more results"
+            )
 
 
 def _tag_breaches(run: _Run) -> Iterator[Breach]:
@@ -529,10 +589,12 @@ def _tag_breaches(run: _Run) -> Iterator[Breach]:
             f"the tag has blanks in {len(with_blanks)} lines: trec_eval reads only "
             f"{split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
         )
-        yield "blank-in-tag", number, message, "write a tag without blanks"
+        yield Breach(code="blank-in-tag", line=number, message=message, remedy="write a tag without blanks")
     tags = set[str]()
     for number, line in run.lines:
         if tags and line.tag not in tags:
             message = f"tag {line.tag!r}, but {run.lines[0].line.tag!r} before"
-            yield "several-tags", number, message, "use one tag for the whole run"
+            yield Breach(
+                code="several-tags", line=number, message=message, remedy="use one tag for the whole run"
+            )
         tags.add(line.tag)

@@ -35,7 +35,7 @@ _LOOKS = {  # colour, marker and legend; markers differ if colours cannot be dis
 }
 _NOTED = (0, (1, 1))  # dotted
 _WIDTH = 7.5  # inches
-_ROW = 0.24
+_ROW = 0.24  # inches
 _LONGEST_LABEL = 48  # characters
 _CELL = 0.62  # inches
 _LIGHT = 0.6  # share of the range of colours; lighter colours need dark text

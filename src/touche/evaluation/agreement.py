@@ -24,7 +24,7 @@ from touche.trec.runs import read_run
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
-FAR = 100
+FAR = 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
 

@@ -27,7 +27,7 @@ from touche.tasks.reported import reported_results
 from touche.trec.by_stance import topic_in
 from touche.trec.topics import in_order
 
-_SHOWN_TOPICS = 5
+_SHOWN_TOPICS = 5  # in a list of topics; the others are counted
 
 
 def score_warnings(runs: Sequence[Evaluated]) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from touche.errors import ToucheError
 
 RESAMPLES = 10_000  # of the bootstrap, as in the overview papers; a multiple of _AT_A_TIME
-PERMUTATIONS = 100_000  # a multiple of _AT_A_TIME
+PERMUTATIONS = 100_000  # assignments of signs in the randomisation test; a multiple of _AT_A_TIME
 SEED = 2020  # the same resamples every time, and for every run
 LEVEL = 0.95  # of intervals
 SIGNIFICANT = 0.05  # corrected p-values below it are significant

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOTHING = "No hypothesis stands out."
-WITHIN = (1e-5, 1e-4, 1e-3)
+WITHIN = (1e-5, 1e-4, 1e-3)  # errors up to which the shares of reproduced scores are listed
 _NEXT = 5  # hypotheses that are listed after the winner
 _FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
 _MAJORITY = 0.75  # of the scores beyond the free numbers

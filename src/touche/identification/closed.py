@@ -12,14 +12,14 @@ import numpy as np
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
-from touche.identification.hypotheses import Hypothesis, shapes
+from touche.identification.hypotheses import Hypothesis, field_choices
 from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LM_DIRICHLET, MU, PL2, B, C
 from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-FLOOR = "lowest idf"
-WEIGHT = "weight"
+FLOOR = "lowest idf"  # a parameter of rank_bm25
+WEIGHT = "weight"  # of the second field
 NEGLIGIBLE = 1e-3  # a weight, below which the hypothesis has only one field
 _CALLS = 100  # of a formula in least squares
 _BEYOND = 30.0  # the largest logarithm of a parameter
@@ -61,7 +61,7 @@ def _odds(values: Parameters, known: Statistics) -> Array:
 
 _ANY = ("one byte", "before Lucene 7", "exact")
 _EXACT = ("exact",)
-_K1_AND_B = {K1: (0.9, 1.6), B: (0.4, 0.75)}
+_K1_AND_B = {K1: (0.9, 1.6), B: (0.4, 0.75)}  # initial values
 FORMULAS: Mapping[str, Formula] = {
     LM_DIRICHLET: Formula(
         model=LM_DIRICHLET,
@@ -117,14 +117,14 @@ def closed_space(
 ) -> Iterator[Hypothesis]:
     """Yields all hypotheses in closed form on documents with these fields."""
     for analysis, (name, formula) in product(analyses, FORMULAS.items()):
-        for lengths, (searched, combination, weight) in product(formula.lengths, shapes(fields)):
+        for lengths, searched in product(formula.lengths, field_choices(fields)):
             yield Hypothesis(
                 model=formula.model,
                 analysis=analysis,
-                fields=searched,
-                combination=combination,
+                fields=searched.fields,
+                combination=searched.combination,
                 lengths=lengths,
-                weight=weight,
+                weight=searched.weight,
                 formula=name,
             )
 

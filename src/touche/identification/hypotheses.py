@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import product, starmap
+from typing import NamedTuple
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.models import BM25, MODELS
@@ -10,7 +11,7 @@ from touche.identification.samples import ONE_FIELD
 
 SUM, MAXIMUM = "sum", "maximum"
 WEIGHTS = (0.5, 0.25)  # tried in addition to 1 and a free weight
-OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens
+OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens that an engine may count more than we do
 BM25_OR_TFIDF = f"{BM25} or Terrier's TF_IDF"
 
 
@@ -93,18 +94,24 @@ class Hypothesis:
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
-Shape = tuple[tuple[str, ...], str, float | None]
+class FieldChoice(NamedTuple):
+    """One field, or two with their combination and the weight of the second, as in ``Hypothesis``."""
+
+    fields: tuple[str, ...]
+    combination: str = ""
+    weight: float | None = 1.0
 
 
-def shapes(fields: Sequence[str]) -> list[Shape]:
+def field_choices(fields: Sequence[str]) -> list[FieldChoice]:
     """Returns the searched fields with their combination and weight: each field, then pairs.
 
     The first field is combined with each other one, except for a field that contains it. The weight of the
     second field is 1 or free.
     """
     pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
-    singles: list[Shape] = [((field,), "", 1.0) for field in fields]
-    return [*singles, *product(pairs, (SUM, MAXIMUM), (1.0, None))]
+    singles = [FieldChoice((field,)) for field in fields]
+    combined = product(pairs, (SUM, MAXIMUM), (1.0, None))
+    return [*singles, *starmap(FieldChoice, combined)]
 
 
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
@@ -113,13 +120,13 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
     Weights are 1 or free; ``variants`` yields others.
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
-        for lengths, (searched, combination, weight) in product(model.lengths, shapes(fields)):
-            if not (model.linear and weight is None):
+        for lengths, searched in product(model.lengths, field_choices(fields)):
+            if not (model.linear and searched.weight is None):
                 yield Hypothesis(
                     model=name,
                     analysis=analysis,
-                    fields=searched,
-                    combination=combination,
+                    fields=searched.fields,
+                    combination=searched.combination,
                     lengths=lengths,
-                    weight=weight,
+                    weight=searched.weight,
                 )

@@ -11,8 +11,8 @@ from touche.identification.counts import FieldCounts
 from touche.identification.fitting import TOLERANCE, Fit, Problem
 from touche.identification.samples import Sample
 
-_MOST = 10  # documents
-_SMALL = 1e-4
+_MOST = 10  # documents that are listed
+_SMALL = 1e-4  # the largest error that a term or a token more or less cannot make
 _LONGEST = 300  # tokens more or less
 _SHORT = 40  # differences in length that are tried together with a term
 

@@ -13,7 +13,7 @@ from touche.identification.fitting import Fit
 from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
-_LOG_ROOT_2_PI = 0.919
+_LOG_ROOT_2_PI = 0.919  # ln sqrt(2 pi)
 _WHOLE = 0.1  # the largest standard error of a df that is a known whole number
 _NEAR = 1e-3  # the largest relative distance from a round value
 # Usual values of k1 and b, and the software with these defaults.
@@ -23,7 +23,7 @@ _IN_USE = {
     (1.5, 0.75): "rank_bm25's",
 }
 _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
-_BLOCK = 100_000
+_BLOCK = 100_000  # values of N that are tried at a time
 _TERMS = 40  # the rarest
 _FEW = 5  # of these, which select values of N
 _SURE = np.log(1000.0)  # logarithm of the evidence, after all trials

@@ -16,15 +16,15 @@ from touche.trec.columns import Columns, Run
 from touche.trec.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
 from touche.trec.topics import Topic
 
-_COLUMNS = "write: topic document score"
+_REMEDY = "write: topic document score"
 PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
-_SEED = "touche identify"
-_ULP = float(np.finfo(np.float32).eps)
-_MOST_DECIMALS = 7
+_SEED = "touche identify"  # of the hashes that select lines
+_ULP = float(np.finfo(np.float32).eps)  # relative distance of neighbours in float32
+_MOST_DECIMALS = 7  # of a float32
 ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
 DISCUSSION = "discussion"  # many corpora lack it
-_OF_BEIR = {"text": "premises", "title": "conclusion"}
+_OF_BEIR = {"text": "premises", "title": "conclusion"}  # parts by the names of fields in BEIR's format
 _ROUNDED = 0.9  # the share of the scores that must have this number of decimals
 
 Array = npt.NDArray[np.float64]
@@ -68,7 +68,7 @@ def read_scores(path: Path) -> Run:
         return read_run(path)
     columns = Columns()
     columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path)])
-    return checked(columns.run(path), _COLUMNS)
+    return checked(columns.run(path), _REMEDY)
 
 
 def sample_of(
@@ -160,6 +160,6 @@ def _line(path: Path, number: int, text: str) -> RunLine:
     """Returns a line of topic, document and score as a line of a run, without rank and tag."""
     columns = split_columns(text)
     if len(columns) != 3:
-        raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, line=number)
+        raise InputError(path, f"{len(columns)} columns instead of 3", _REMEDY, line=number)
     topic, document, score = columns
     return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

@@ -19,7 +19,7 @@ NOT_THE_SAME = "not the same twice"
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
 NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
-UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # verdicts without a measured value
 BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
 
 

@@ -35,7 +35,7 @@ from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.records import rounded
 
-_DEPTHS = (1, 3, 5, 10, 20)
+_DEPTHS = (1, 3, 5, 10, 20)  # cutoffs of nDCG that a report compares
 _PARTIAL = (
     "published results are on the whole corpus; "
     "a run on this dataset, a part of it, is not comparable with them"

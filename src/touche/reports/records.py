@@ -26,9 +26,10 @@ from touche.trec.topics import in_order
 _POINT = 1.6  # width of a point, in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
-GIVEN = "given"
-BASELINE = "baseline"
-PUBLISHED = "published"
+# Kinds of rows of a leaderboard.
+GIVEN = "given"  # a run that was passed
+BASELINE = "baseline"  # a published run of the organizers
+PUBLISHED = "published"  # a published run of a team
 
 
 @dataclass(frozen=True)

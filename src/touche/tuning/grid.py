@@ -11,7 +11,7 @@ from touche.baselines.options import checked
 from touche.errors import ParameterError
 from touche.io.identifiers import quoted
 
-MOST_SETTINGS = 10_000
+MOST_SETTINGS = 10_000  # of one grid
 _MAX_NUMBER = 10**18  # that a user can type
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
