@@ -69,7 +69,7 @@ def engines(timings: Timings) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
         one, two = timings[engine, 1], timings[engine, 2]
-        memory = max(timing["megabytes"] for timing in one)
+        memory = median(timing["megabytes"] for timing in one)
         left = f"{one[0]['left']:,.0f} MB" if one[0]["left"] else "none"
         yield f"| {name} | {spread(one)} | {spread(two)} | {memory:,.0f} MB | {left} |"
 
@@ -82,10 +82,23 @@ def topics(timings: Timings) -> Iterator[str]:
         medians = Medians.of(timings[engine, 1])
         run, number = "", ""
         if engine != "touche":
-            ours = Medians.of(timings["touche", 1])
-            run = str(medians.runs_until_faster(ours))
-            number = medians.topics_until_faster(ours)
+            run = str(medians.runs_until_faster(Medians.of(timings["touche", 1])))
+            number = topics_until_faster(timings[engine, 1], timings["touche", 1])
         yield f"| {name} | {medians.again:.1f} s | {medians.many:.1f} s | {run} | {number} |"
+
+
+def topics_until_faster(rounds: Sequence[Mapping[str, Any]], ours: Sequence[Mapping[str, Any]]) -> str:
+    """Returns how many topics a run needs until an engine takes less time than touche, as a range of rounds.
+
+    The number depends on the difference of two small times for each topic, so that rounds differ much.
+    """
+    numbers = []
+    for round_, our_round in zip(rounds, ours, strict=True):
+        number = Medians.of([round_]).topics_until_faster(Medians.of([our_round]))
+        if number is None:
+            return "not in every round"
+        numbers.append(round(number, -3))
+    return f"{min(numbers):,.0f} to {max(numbers):,.0f} topics"
 
 
 @dataclass(frozen=True)
@@ -116,12 +129,10 @@ class Medians:
         """Returns the first run of 50 topics after which all runs together took less time."""
         return floor((self.whole - self.again) / (other.whole - self.again)) + 1
 
-    def topics_until_faster(self, other: "Medians") -> str:
-        """Returns how many topics one run needs until it takes less time, to the nearest thousand."""
+    def topics_until_faster(self, other: "Medians") -> float | None:
+        """Returns how many topics one run needs until it takes less time; None if no number suffices."""
         saved = other.per_topic - self.per_topic
-        if saved <= 0:
-            return "never"
-        return f"{round(FEW + (self.whole - other.whole) / saved, -3):,.0f} topics"
+        return FEW + (self.whole - other.whole) / saved if saved > 0 else None
 
 
 def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
