@@ -260,11 +260,11 @@ def test_named_files_have_the_name_everywhere(tmp_path: Path) -> None:
         (lambda run: touche.fuse([run, run.frame()], tune="two-fold", task=TASK, measure=""), "measure ''"),
         (
             lambda run: touche.evaluate(run, "spot-check/passages", measure="macro F1", per_topic=True),
-            "no topic",
+            "no scores of topics",
         ),
         (lambda run: touche.wide(run, TASK, reference=run, every_two=True), "exclude each other"),
         (lambda run: touche.lint(run, TASK, teams="Katana"), "teams = 'Katana'"),
-        (lambda run: touche.lint(run, TASK, teams=["a", "b"]), "1 runs have 2 teams"),
+        (lambda run: touche.lint(run, TASK, teams=["a", "b"]), "2 teams are passed for 1 runs"),
         (lambda run: touche.lint(run, TASK, teams={"Katana": "x-*"}), "no run matches 'x-"),
     ],
 )
