@@ -148,7 +148,7 @@ def _address(target: str, page: str) -> str:
 def _gallery() -> Mapping[str, str]:
     """Returns the pages of a report on all published results and on the runs of make demo, by their names."""
     toy = [_part_on_toys(folder) for folder in sorted((tables.ROOT / "build" / "demo").glob("*"))]
-    report = Report("Published results", "make site", [*published_parts(), *toy], gallery=True)
+    report = Report("Results", "make site", [*published_parts(), *toy], gallery=True)
     with TemporaryDirectory() as folder:
         write(report, Path(folder))
         return {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.html")}

@@ -52,6 +52,29 @@ def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]
     return run.returncode, [line for line in said if not line.startswith("bm25: ")]
 
 
+SWALLOWED = """
+import signal, time
+from touche import cli
+
+class Collected:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+def work(**_):
+    Collected()
+    time.sleep(20)
+
+cli.cli.main = work
+cli.main()
+"""
+
+
+def test_a_signal_in_a_destructor_is_not_swallowed(tmp_path: Path) -> None:
+    with start(tmp_path, "-c", SWALLOWED) as run:
+        said = run.communicate()[1]
+    assert (run.returncode, said) == (128 + signal.SIGTERM, "touche: terminated\n")
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, float]:
     """The output of an undisturbed run, and its duration in seconds."""

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -90,6 +91,7 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # characters that the encoding lacks
+    sys.unraisablehook = _repeat_swallowed_signal
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -116,13 +118,28 @@ def main() -> None:
 
 
 class _Stopped(SystemExit):
-    """A signal as an exception, so that temporary files are deleted."""
+    """A signal as an exception, so that temporary files are deleted; the exit code is that of a shell."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
 
 
 def _stop(number: int, frame: Any) -> None:
-    """Raises a signal as an exception; the exit code of a shell is 128 plus its number."""
+    """Raises a signal as an exception."""
     signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
-    raise _Stopped(128 + number)
+    raise _Stopped(number)
+
+
+def _repeat_swallowed_signal(unraisable: Any) -> None:
+    """Sends a signal again if it came in a destructor or a callback, where Python swallows exceptions."""
+    error = unraisable.exc_value
+    if isinstance(error, _Stopped):
+        signal.signal(error.number, _stop)
+        repeat = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, error.number])
+        repeat.start()  # after some milliseconds, when the callback has ended
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:
