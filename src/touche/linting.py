@@ -282,6 +282,7 @@ def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequen
 
 
 def _matching(paths: Sequence[Path], pattern: str) -> list[Path]:
+    """Returns the paths that match a pattern, as whole paths if it has a slash, else by their names."""
     names = {path: str(path) if "/" in pattern else path.name for path in paths}
     return [path for path, name in names.items() if fnmatchcase(name, pattern)]
 

@@ -170,6 +170,7 @@ def list_tasks() -> Table[ListedTask]:
 
 
 def _listed_task(task: Task, datasets: Iterable[str]) -> ListedTask:
+    """Returns the record of a task, with those of all datasets that are its own."""
     return ListedTask(
         id=task.id,
         title=task.title,
@@ -208,6 +209,7 @@ def list_baselines(
 
 
 def _listed_baseline(name: str) -> ListedBaseline:
+    """Returns the record of a baseline with its options."""
     baseline = declared(name) or load(name)  # the code runs only if its options cannot be read otherwise
     helps = baseline.option_help
     options = [_option(option, helps.get(option.name, "")) for option in baseline.options.values()]
@@ -220,6 +222,7 @@ def _listed_baseline(name: str) -> ListedBaseline:
 
 
 def _option(option: Parameter, help: str) -> BaselineOption:
+    """Returns the record of an option, with its choices if only some values are allowed."""
     has_choices = get_origin(option.annotation) is Literal
     return BaselineOption(
         name=option.name,

@@ -37,6 +37,7 @@ class Teaching(Group):
         return [*FIRST, *MORE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports a command from the module with its name; None for an option, or in shell completion."""
         if cmd_name in (*FIRST, *MORE):
             command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
             return command
@@ -45,6 +46,7 @@ class Teaching(Group):
         raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the first steps with their examples, then more commands."""
         width = max(map(len, (*FIRST, *MORE)))
         for title, names in {"First steps": FIRST, "More commands": MORE}.items():
             with formatter.section(title):

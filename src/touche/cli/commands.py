@@ -92,10 +92,12 @@ class Command(click.Command):
         self.example = example
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Adds --quiet and --verbose before --help."""
         *own_params, help_option = super().get_params(ctx)
         return [*own_params, *_LEVELS, help_option]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the options by section; an image leaves out those that are useless in it."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -149,6 +151,7 @@ class Ids(click.ParamType[str]):
         self._named = named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Returns what to pass for an argument that is missing."""
         names = ", ".join(self._named())
         if not names:  # as in an image
             return "Name a folder."
@@ -158,6 +161,7 @@ class Ids(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        """Completes ids, and paths of folders if they are valid; only folders if no id fits."""
         ids = [id for id in self._known() if id.startswith(incomplete)]
         if self._folders and not ids:
             return [CompletionItem(incomplete, type="dir")]  # which the shell completes at any depth

@@ -28,7 +28,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
     """Shows an error of a baseline's code with frames of its folder; --verbose shows all frames."""
     try:
         yield
-    except ToucheError:
+    except ToucheError:  # its message is enough
         raise
     except Exception as error:
         frames = frames_in(baseline.folder, error) if baseline.folder else []

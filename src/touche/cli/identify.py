@@ -91,10 +91,12 @@ def _candidate_columns(first: Candidate) -> list[Column]:
 
 
 def _share(index: int, shares: Sequence[float]) -> str:
+    """Formats one of the shares of reproduced scores, that of the error with this index in ``WITHIN``."""
     return three_decimals(shares[index])
 
 
 def _doubt(first: Candidate, candidate: Candidate) -> str:
+    """Returns a remark on a hypothesis that is as good as the first one; else an empty text."""
     return "" if candidate.differs or candidate is first else "does not differ significantly from the first"
 
 

@@ -16,6 +16,7 @@ from touche.trec.runs import MAX_DEPTH, check_files
 
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
+    """Returns run files, which a pattern may have named; ``-`` is standard input."""
     check_files(paths)  # before standard input is read
     return [opened_run(ctx, param, path) for path in paths]
 

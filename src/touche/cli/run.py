@@ -37,6 +37,7 @@ class Baselines(Group):
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Returns the command of a baseline, whose code runs only if its options cannot be read otherwise."""
         is_completion = ctx.resilient_parsing  # shell completion shows no errors and runs no code
         try:
             declared = baselines.declared(cmd_name)

@@ -11,7 +11,7 @@ nDCG@k, P@k, RR and AP@k are exact, but not all grades are tried:
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import fmean
 
@@ -41,7 +41,7 @@ class Judge:
 
     Attributes:
         name: name of the measure without its parameters, such as ``nDCG``.
-        cutoff: k of the measure; None if all results are scored.
+        cutoff: k of the measure; None if all results are scored, which only RR allows.
         relevant: the lowest relevant grade of a binary measure.
         scale: the grades above 0, ascending.
         labels: the judged gains by topic.
@@ -105,19 +105,18 @@ def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge
     """
     scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(labels)
     positive = tuple(sorted(grade for grade in scale if grade > 0))
-    # The second condition is a quick one: other names may start like that, and need ir_measures below.
-    if not positive or not (measure.of_script or measure.name.startswith(_BINARY)):
+    if not positive:
         return None
-    name = "nDCG"
-    relevant = 1
-    if not measure.of_script:
-        named = parsed(measure.name)
-        name = named.NAME
-        relevant = named.params.get("rel", 1)
-        is_known = name in _BINARY and (measure.cutoff or name == "RR") and not measure.condenses
-        if not is_known:
-            return None
-    return Judge(name=name, cutoff=measure.cutoff, relevant=relevant, scale=positive, labels=gains(qrels))
+    judge_of_ndcg = Judge(name="nDCG", cutoff=measure.cutoff, relevant=1, scale=positive, labels=gains(qrels))
+    if measure.of_script:
+        return judge_of_ndcg
+    if not measure.name.startswith(_BINARY):  # other names are not parsed, because ir_measures loads slowly
+        return None
+    named = parsed(measure.name)
+    has_bounds = named.NAME in _BINARY and (measure.cutoff or named.NAME == "RR") and not measure.condenses
+    if not has_bounds:
+        return None
+    return replace(judge_of_ndcg, name=named.NAME, relevant=named.params.get("rel", 1))
 
 
 def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:

@@ -253,6 +253,7 @@ def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[t
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
+    """Returns what a comparison of two runs is about; both have the same dimension and measure."""
     return PairOfRuns(
         run_a=a.name,
         run_b=b.name,

@@ -279,6 +279,7 @@ def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
 
 
 def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    """Returns one array of several, or an empty one of this kind if there are none."""
     return np.concatenate([np.empty(0, kind), *arrays])
 
 
@@ -300,5 +301,6 @@ def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
 
 
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
+    """Returns whether at least two runs have a common document of a topic."""
     documents = [run.documents[run.by_topic[topic]].tolist() for run in runs if topic in run.by_topic]
     return sum(map(len, documents)) > len(set[str]().union(*documents))

@@ -384,9 +384,9 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
         ToucheError: if judgments are missing, unusable or of other topics.
     """
     judgments = task_qrels(task, dimension)
-    lines, skipped = _read(run, task, {dimension: judgments})
+    counted_run, skipped = _read(run, task, {dimension: judgments})
     return _evaluated(
-        run=lines,
+        run=counted_run,
         task=task,
         titles=topic_titles(task),
         dimension=dimension,

@@ -159,6 +159,7 @@ def _times(topics: int) -> NDArray[np.float64]:
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Returns the mean F1 of all stances for each confusion matrix, which is in the last two axes."""
     return np.asarray(_f1(counts).mean(axis=-1))
 
 

@@ -74,6 +74,7 @@ class WideTable:
         return [self._record(name, cells) for name, cells in self.rows.items()]
 
     def _record(self, name: str, cells: Sequence[Cell]) -> dict[str, str | float | None]:
+        """Returns the values of a run by column; only a table with tests has a note, and so marks."""
         record: dict[str, str | float | None] = {"run": name}
         for column, cell in zip(self.columns, cells, strict=True):
             record[column] = cell.value
@@ -224,6 +225,7 @@ def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], mar
 
 
 def _marked_up(cell: Cell, markup: Markup) -> str:
+    """Returns a cell in a markup language, with its marks as a superscript."""
     value = markup.text(cell.printed)
     if cell.best:
         value = markup.bold.format(value)

@@ -121,7 +121,8 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
         for lengths, searched in product(model.lengths, field_choices(fields)):
-            if not (model.linear and searched.weight is None):
+            # In a linear model, a free weight cannot be inferred.
+            if not model.linear or searched.weight is not None:
                 yield Hypothesis(
                     model=name,
                     analysis=analysis,

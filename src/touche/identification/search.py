@@ -98,7 +98,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
             if on_some.share() < CLOSED:
                 continue
             on_all = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, all_documents)))
-            has_weight = (on_all.hypothesis.weight or 0.0) >= NEGLIGIBLE
+            has_weight = (on_all.hypothesis.weight or 0.0) >= NEGLIGIBLE  # it is fitted, so never None
             if on_all.share() >= CLOSED and has_weight:
                 fits.setdefault(on_all.hypothesis, on_all)
         if len(fits) == fits_before:

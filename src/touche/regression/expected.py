@@ -282,6 +282,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         return super().accepts(got)
 
     def measured(self, rerun: Rerun) -> Measured:
+        """Returns the mean in the dimension, by the entry's evaluator and measure."""
         run = rerun.scored[self.dimension]
         if isinstance(run, ToucheError):
             raise run
@@ -333,6 +334,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         return all(is_available("qrels", file) for file in files) and super().available
 
     def measured(self, rerun: Rerun) -> Measured:
+        """Returns how many topics have their published value; the remark names the others."""
         values = []
         for dimension in self.dimensions:
             evaluated_run = rerun.scored[dimension]
@@ -375,6 +377,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
 
 def _reproduced(number: int, total: int) -> str:
+    """Returns a value of ``ExpectedTopics``: how many topics have their published value."""
     return f"{number} of {total} published topic values"
 
 
@@ -456,6 +459,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         return "official scores", self.model
 
     def measured(self, rerun: Rerun) -> Measured:
+        """Returns the share of the official run's scores that the formula reproduces."""
         # Here, because few entries need these 106 ms.
         from touche.identification.counts import NAMED
         from touche.identification.hypotheses import Hypothesis

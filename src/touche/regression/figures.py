@@ -48,6 +48,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _sentence_ids(line: RunLine) -> tuple[str, str]:
+    """Returns the ids of a pair's sentences, which are separated by a comma."""
     first, _, second = line.document.partition(",")
     if "__" not in first or "__" not in second:
         raise ToucheError(f"{line.document} is not a pair of sentences")

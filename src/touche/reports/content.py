@@ -100,6 +100,7 @@ def published_parts() -> Iterator[TaskReport]:
     reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
     for task in sorted(all_tasks, key=lambda task: not any(row.baseline for row in task.published)):
+        # Without stances, and rows over some topics or by another measure or other judgments than the card's.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))

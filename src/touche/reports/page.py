@@ -90,6 +90,7 @@ def _program() -> str:
 
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
+    """Formats a number, with a minus sign instead of a hyphen and never -0; ``sign`` is ``+`` or empty."""
     return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
 
 

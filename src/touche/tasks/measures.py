@@ -207,7 +207,8 @@ def _problems(measure: Any) -> Iterator[str]:
             digits = " with at most two digits" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{digits}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():
-        if not (type(grade) is type(gain) is int and 0 <= gain <= _LARGEST_GAIN):
+        are_whole = type(grade) is type(gain) is int
+        if not are_whole or not 0 <= gain <= _LARGEST_GAIN:
             wanted = f"whole numbers from 0 to {_LARGEST_GAIN}"
             yield f"gains are not {wanted}; write them as in gains={{1:1,2:3}}"
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):

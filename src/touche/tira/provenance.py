@@ -122,6 +122,7 @@ def _dataset_id_in_file(metadata_file: Path) -> str:
 
 
 def _describe_statistics(file: Path | None) -> dict[str, Any]:
+    """Describes a file of statistics by its md5; nothing without a file."""
     return {STATISTICS: {"md5": _md5(file)}} if file else {}
 
 
@@ -292,6 +293,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
+    """Returns the md5 of a file, computed while no other thread needs the processor."""
     digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
         # Larger blocks than in file_digest: after each one, this thread waits until another one pauses.
