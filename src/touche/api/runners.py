@@ -133,7 +133,7 @@ def run(
         ranker = as_baseline(baseline)
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
-        has_hits = written.path.stat().st_size > 0
+        has_hits = written.path.stat().st_size > 0  # an empty file is no run
         return (read_run(written.path) if has_hits else Run.of([])).called(ranker.tag(values))
 
 

@@ -96,7 +96,7 @@ def main() -> None:
     sys.unraisablehook = _repeat_swallowed_signal
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) != signal.SIG_IGN:
+            if signal.getsignal(number) != signal.SIG_IGN:  # as a job in the background may ignore it
                 signal.signal(number, _stop)
         with command_running():
             code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)

@@ -118,7 +118,7 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
     """
     factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
     has = shares.has & (factors != 0)[:, None]
-    chosen = has.any(axis=0)
+    chosen = has.any(axis=0)  # without documents that only runs with weight 0 have
     scores = method.combine((factors[:, None] * shares.of_runs)[:, chosen], has[:, chosen])
     return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
 

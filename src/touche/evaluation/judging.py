@@ -59,6 +59,12 @@ def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence
 
     If these documents are not relevant, it stays better whatever the grades of the others.
 
+    Args:
+        first: the better run.
+        second: the other one.
+        evaluator: the evaluator whose order of the runs counts.
+        rows: the unjudged documents of both, as from ``to_judge``.
+
     Returns:
         None if it is better only because touche removes unjudged documents.
     """
@@ -94,7 +100,7 @@ def _weights(known: Judge, count: int) -> list[float]:
         return [*rank_discounts(count)]
     if known.name == "P":
         return [1 / (known.cutoff or 1)] * count
-    return [1 / rank for rank in range(1, count + 1)]
+    return [1 / rank for rank in range(1, count + 1)]  # of RR and AP
 
 
 def _highest(known: Judge, topic: str) -> float:

@@ -156,7 +156,8 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     Raises:
         ToucheError: if Lucene is not installed, or fitting processes die.
     """
-    fits, equal_analyses, tried = search(sample, documents)
+    found = search(sample, documents)
+    fits = found.fits
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
@@ -164,12 +165,12 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     return Answer(
         in_run=sample.in_run,
         decimals=sample.decimals,
-        tried=tried,
+        tried=found.tried,
         stands_out=stands_out,
         reason=reason,
         candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
         nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
-        undecided=undecided(equal, equal_analyses),
+        undecided=undecided(equal, found.equal_analyses),
         numbers=tuple(shared_numbers(winner)),
         terms=tuple(_terms(winner)),
         collections=document_frequencies(winner) if has_frequencies else {},

@@ -85,7 +85,7 @@ def shared_numbers(fit: Fit) -> list[Number]:
         k1 = values[C0] + values[K1_B]
         values = {K1: k1, B: values[K1_B] / k1}
     numbers = [Number(name, value, near(value)) for name, value in values.items()]
-    if K1 in values:
+    if K1 in values:  # then k1 and b are the first two
         k1_number, b, *others = numbers
         note = _in_words(k1_number.rounded, b.rounded)
         return [replace(k1_number, note=note), b, *others]

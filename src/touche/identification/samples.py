@@ -148,7 +148,7 @@ def count_decimals(scores: Array) -> int:
 
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Selects ``PER_TOPIC`` lines of each topic by a hash, ordered by topic and score."""
+    """Selects ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
     topics = by_topic(
         sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
     )

@@ -45,9 +45,21 @@ EqualAnalyses = Mapping[CandidateAnalysis, Sequence[CandidateAnalysis]]
 """Analyses with equal results on a sample, by the analysis that represents them."""
 
 
-def search(
-    sample: Sample, documents: Iterable[AnyDocument] | None = None
-) -> tuple[list[Fit], EqualAnalyses, int]:
+class SearchResult(NamedTuple):
+    """What a search has found.
+
+    Attributes:
+        fits: the fits to all documents, best first.
+        equal_analyses: analyses with equal results.
+        tried: the number of hypotheses.
+    """
+
+    fits: list[Fit]
+    equal_analyses: EqualAnalyses
+    tried: int
+
+
+def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> SearchResult:
     """Fits all hypotheses to the scores of a sample, on all processors.
 
     Hypotheses in closed form are first, because they need no other search if the documents are complete.
@@ -56,9 +68,6 @@ def search(
         sample: the sample.
         documents: all documents of the dataset; without them, there are no hypotheses in closed form.
 
-    Returns:
-        The fits to all documents, best first; analyses with equal results; the number of hypotheses.
-
     Raises:
         ToucheError: if fitting processes die.
     """
@@ -66,7 +75,7 @@ def search(
     if documents is not None:
         fits, tried = _search_closed(sample, counts)
         if fits:
-            return fits, {}, tried
+            return SearchResult(fits=fits, equal_analyses={}, tried=tried)
     with _pool() as pool:
         return _search_free(sample, counts, pool)
 
@@ -107,9 +116,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
     return ranked(fits.values()), tried
 
 
-def _search_free(
-    sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool
-) -> tuple[list[Fit], EqualAnalyses, int]:
+def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool) -> SearchResult:
     """Fits hypotheses with a free number for each term.
 
     In rounds, fewer hypotheses are fitted to more documents. The remaining ones are fitted to all, then all
@@ -149,7 +156,7 @@ def _search_free(
         fitted = {fit.hypothesis for fit in final}
         relatives = dict.fromkeys(final[0].hypothesis.relatives(hypotheses_of_sample))
         hypotheses = [relative for relative in relatives if relative not in fitted]
-    return final, equal_analyses, len(tried)
+    return SearchResult(fits=final, equal_analyses=equal_analyses, tried=len(tried))
 
 
 def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:

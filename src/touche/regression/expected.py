@@ -272,9 +272,11 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     @property
     def reruns(self) -> bool:
+        """Whether the entry needs a rerun: one with an official run scores that run."""
         return not self.run
 
     def accepts(self, got: float | str) -> bool:
+        """Returns whether a score is printed as the published one, or is within the tolerance."""
         if self.kind == PUBLISHED and isinstance(got, float):
             task, _ = dataset(self.dataset)
             if rounded(got, task.decimals) == self.published:  # equal as printed

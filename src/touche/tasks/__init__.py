@@ -118,7 +118,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of qrels", "check the path")
     name = qrels.name if qrels else ""  # the only name of an unknown task
-    unknown = Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
+    unknown = Task(id=name, title=name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document"))
     chosen = unknown if task_id is None else task(task_id)
     scorer = chosen.measure if measure is None else measure_of(measure)
     scores_stances = scorer is MACRO_F1
@@ -129,15 +129,16 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         )
     judged = chosen.qrels
     if qrels is not None:
-        if measure is None and not chosen.rules.by_stance and Judgments(qrels.name) == judged.get(STANCE):
-            scores_stances = True  # by its name, it is the task's file of judged stances
+        file_of_stances = judged[STANCE].file if STANCE in judged else ""
+        if measure is None and qrels.name == file_of_stances and not chosen.rules.by_stance:
+            scores_stances = True
         judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
     elif measure is not None and scores_stances:
         judged = {name: file for name, file in judged.items() if name == STANCE}
     elif measure is not None:
         judged = {name: file for name, file in judged.items() if name != STANCE}
-    if scores_image_question and measure is not None:
+    if scores_image_question and measure is not None:  # the user chose one of the questions
         judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
@@ -249,6 +250,7 @@ def _card(task_id: str) -> Path | None:
 
 
 def _shipped() -> dict[str, Path]:
+    """Returns the cards that ship with touche, by the ids of their tasks."""
     return _cards_in(_FOLDER)
 
 

@@ -136,7 +136,7 @@ def measure_of(text: str) -> Measure:
 def parsed(text: str) -> Any:
     """Returns the measure of ir_measures with a name.
 
-    The parser of ir_measures 0.4.3 does not work with Python 3.14.
+    The name is parsed here, because the parser of ir_measures 0.4.3 does not work with Python 3.14.
 
     Raises:
         MeasureError: if the measure is unknown.

@@ -179,19 +179,19 @@ class Sweep(Shown):
             ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
                 not installed.
         """
-        scores = [score for score in self._scores(dimension) if score.mean is not None]  # so never "or 0.0"
+        scores = self._scores(dimension)
+        means = [(score.setting.swept, score.mean) for score in scores if score.mean is not None]
         values = {name: {setting.swept[name] for setting in self.settings} for name in self.settings[0].swept}
         by_number_of_values = sorted(values, key=lambda name: -len(values[name]))
-        if not (values and scores):
+        if not values or not means:
             raise ToucheError("a heat map needs several settings; choose several values of an option")
         axes = [name for name in values if name in by_number_of_values[:2]]  # in the order of the options
         across = axes[0]
         down = axes[1] if len(axes) > 1 else ""
         cells: dict[tuple[str, str], float] = {}
-        for score in scores:
-            swept = score.setting.swept
+        for swept, mean in means:
             cell = (str(swept[across]), str(swept[down]) if down else "")
-            cells[cell] = max(cells.get(cell, float("-inf")), score.mean or 0.0)
+            cells[cell] = max(cells.get(cell, mean), mean)
         title = f"{self.baseline}: {scores[0].measure}, {dimension}, {scores[0].evaluator}"
         others = [name for name in values if name not in axes]
         best_over = f"\nbest over {', '.join(others)}" if others else ""
