@@ -108,7 +108,7 @@ class SearchEngine:
         return results
 
     def _send(self, request: Request) -> Any:
-        """Sends a request, or reads its answer from the cache."""
+        """Sends a request; the session reads the answer from its cache, if it is there."""
         from requests import RequestException  # here, because only API clients need these 51 ms
         from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema
 

@@ -209,14 +209,18 @@ class _Queries:
     vocabulary: tuple[str, ...]
     qtf: Array
 
-    def count(self, terms: Sequence[str], fields: Mapping[str, _Matrix], lines: Integers) -> Fields:
-        """Counts the fields of some texts.
+    def count(
+        self, terms: Sequence[str], fields: Mapping[str, _Matrix], texts_of_documents: Integers
+    ) -> Fields:
+        """Counts the fields of a chunk of texts.
 
         Args:
             terms: the term of each distinct word.
             fields: for each field, how often each text has each distinct word.
-            lines: a row for each document of the sample: its index, and the index of its text.
+            texts_of_documents: a row for each document of the sample in the chunk: its index in the sample,
+                and the index of its text in the chunk.
         """
+        documents, texts = texts_of_documents.T
         by_term = _words_by_term(terms, self.vocabulary)
         tf = {name: (field @ by_term).toarray() for name, field in fields.items()}
         is_token = np.array([bool(term) for term in terms], dtype=float)
@@ -224,19 +228,22 @@ class _Queries:
         if {*PARTS} <= fields.keys():
             tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
             lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
-        return {name: self._counts(tf[name], lengths[name], *lines.T) for name in tf}
+        return {name: self._counts(tf[name], lengths[name], documents, texts) for name in tf}
 
-    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> FieldCounts:
-        """Returns the counts of a field; document ``lines[i]`` of the sample has text ``texts[i]``."""
-        rows, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
-        of_lines = np.zeros(len(self.qtf))
-        of_lines[lines] = lengths[texts]
+    def _counts(self, tf: Array, lengths: Array, documents: Integers, texts: Integers) -> FieldCounts:
+        """Returns the counts of a field; document ``documents[i]`` of the sample has text ``texts[i]``.
+
+        The statistics are those of all texts of the chunk.
+        """
+        pairs, terms = np.nonzero((tf[texts] > 0) & (self.qtf[documents] > 0))
+        lengths_in_sample = np.zeros(len(self.qtf))
+        lengths_in_sample[documents] = lengths[texts]
         return FieldCounts(
-            rows=lines[rows],
+            rows=documents[pairs],
             terms=terms,
-            tf=tf[texts[rows], terms],
-            qtf=self.qtf[lines[rows], terms],
-            lengths=of_lines,
+            tf=tf[texts[pairs], terms],
+            qtf=self.qtf[documents[pairs], terms],
+            lengths=lengths_in_sample,
             vocabulary=self.vocabulary,
             statistics=Statistics(
                 documents=int(np.count_nonzero(lengths)),

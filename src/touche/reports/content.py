@@ -120,8 +120,10 @@ def published_parts() -> Iterator[TaskReport]:
 
 def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the runs by their means in their first dimension, by the first evaluator."""
-    # Reversed, so that the first dimension of a run replaces its others.
-    means = {run.name: next(iter(run.scores.values())).mean or 0.0 for run in reversed(runs)}
+    means: dict[str, float] = {}
+    for run in runs:
+        first_score = next(iter(run.scores.values()))
+        means.setdefault(run.name, first_score.mean or 0.0)  # later records are of other dimensions
     return sorted(runs, key=lambda run: -means[run.name])
 
 
