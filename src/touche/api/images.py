@@ -42,7 +42,7 @@ def list_images(
     """Returns the container image of each baseline, whether it is built, and where it is published.
 
     Args:
-        baselines: names or paths of baselines; none for all that ship.
+        baselines: names or paths of baselines; if empty, all that ship.
         runner: the program that has the images.
 
     Returns:
@@ -79,7 +79,7 @@ def build_images(
     """Builds the base image and the images of baselines.
 
     Args:
-        baselines: names or paths of baselines; none for all that ship.
+        baselines: names or paths of baselines; if empty, all that ship.
         runner: the program that builds them.
         log: receives a line for each image, and the output of a failed build.
 
@@ -110,7 +110,7 @@ def digest_images(
     Docker, BuildKit and Podman make images with the same digest from the same source.
 
     Args:
-        baselines: names or paths of baselines; none for all that ship.
+        baselines: names or paths of baselines; if empty, all that ship.
         runner: the program that has the images.
 
     Returns:

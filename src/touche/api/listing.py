@@ -189,7 +189,7 @@ def list_baselines(
     """Returns baselines with their options, types and defaults.
 
     Args:
-        baselines: names of shipped baselines, or paths of folders with a baseline.py; none for all that ship.
+        baselines: names of shipped baselines, or their folders; if empty, all that ship.
 
     Returns:
         A ``ListedBaseline`` for each baseline. The code of a baseline runs only if its options cannot be

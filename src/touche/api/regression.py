@@ -46,8 +46,8 @@ def regress(
     """Reruns baselines on every available dataset and compares their scores with the expected ones.
 
     Args:
-        baselines: names or paths of baselines; none for all that ship.
-        datasets: ids of datasets; none for all.
+        baselines: names or paths of baselines; if empty, all that ship.
+        datasets: ids of datasets; if empty, all.
         runner: where the baselines run.
         limits: the limits of a run in a sandbox.
         twice: whether each baseline runs twice, to compare run.txt byte by byte.

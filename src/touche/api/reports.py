@@ -58,7 +58,7 @@ def report(
     folder = as_path("output", output)
     if all_published:
         if list_of_runs(runs) or any(value is not None for value in (task, measure, qrels, reference)):
-            raise ToucheError("all_published excludes runs, task, measure, qrels and reference; omit them")
+            raise ToucheError("all_published allows no runs, task, measure, qrels or reference; omit them")
         parts = list(published_parts())
         return write(Report("Published results of Touché", command, parts, gallery=True), folder)
     with file_of_qrels(qrels) as path:

@@ -74,7 +74,7 @@ class Reproduction:
 
     @property
     def reproduces_topics(self) -> bool:
-        """Whether the last rerun of published values of topics has all of them."""
+        """Whether the last rerun on single topics reproduces the published values of all these topics."""
         return bool(self.on_topics and self.on_topics.reproduced == self.on_topics.topics)
 
 

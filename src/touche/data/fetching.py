@@ -132,7 +132,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     """Copies missing corpora that are not published, such as samples, from a mirror.
 
     Args:
-        chosen: ids of datasets; none for all.
+        chosen: ids of datasets; if empty, all.
         mirror: the folder to copy from, or None.
         folder: the data folder; by default the clone or the user's folder.
 

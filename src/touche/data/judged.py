@@ -97,7 +97,7 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     """Reads args.me's version 2020-04-01 once, and compares each text with the checksum in its id.
 
     Args:
-        datasets: the ids of datasets; none for all that are published. Other and missing corpora are omitted.
+        datasets: ids of datasets; if empty, all published ones. Other and missing corpora are omitted.
 
     Yields:
         For each file its path, the number of its arguments, and the ids of altered texts.

@@ -91,7 +91,7 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
     """Returns the official files of datasets: topics, relevance judgments and corpora.
 
     Args:
-        datasets: the id of a dataset, or several ids; none for all official files.
+        datasets: the id of a dataset, or several ids; if empty, all official files.
 
     Returns:
         An ``OfficialFile`` for each file, publication by publication.
@@ -136,7 +136,7 @@ def fetch(
     An interrupted download resumes. A file that cannot be fetched does not stop the others.
 
     Args:
-        datasets: the id of a dataset, or several ids; none for all data.
+        datasets: the id of a dataset, or several ids; if empty, all data.
         output: the folder for topics/, qrels/ and corpora/; None for the clone, or outside a clone for the
             user's cache folder.
         mirror: a folder to copy the data from, which has the same folders, or the archives as published.
@@ -196,7 +196,7 @@ def _fetch_each(
 
     Args:
         sources: the official files.
-        ids: the ids of the requested datasets; none for all data. Then missing files are no problem.
+        ids: the ids of the requested datasets; if empty, all data. Then missing files are no problem.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: whether to leave out unpublished corpora.
@@ -237,7 +237,7 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     """Compares available files with the publishers' md5, and texts of args.me with their checksums.
 
     Args:
-        datasets: the id of a dataset, or several ids; none for all data.
+        datasets: the id of a dataset, or several ids; if empty, all data.
 
     Returns:
         A ``VerifiedData`` with a record for each official file. If nothing was verified, because all files

@@ -77,7 +77,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     Address, md5 and size come from ir_datasets or publishers.toml.
 
     Args:
-        chosen: ids of datasets; none for all official files.
+        chosen: ids of datasets; if empty, all official files.
 
     Raises:
         ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.

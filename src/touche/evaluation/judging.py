@@ -89,7 +89,7 @@ def _known(runs: Sequence[Evaluated]) -> Judge:
     """Returns what is known about grades; an error if the measure has no bounds for as many runs."""
     known = runs[0].judge
     if known is None or (known.is_of_one and len(runs) > 1):
-        problem = f"{runs[0].measure} has no bounds, by which the documents to judge are chosen"
+        problem = f"{runs[0].measure} cannot choose the documents to judge, because it has no bounds"
         raise ToucheError(f"{problem}; use nDCG@k, P@k or RR")
     return known
 

@@ -10,7 +10,7 @@ _free.set()
 
 @contextmanager
 def processors_in_use() -> Iterator[None]:
-    """Lets work in the background wait until the end of this block."""
+    """Pauses background work until the end of this block."""
     _free.clear()
     try:
         yield

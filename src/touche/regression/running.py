@@ -51,8 +51,8 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
     """Reads the expectations for baselines on datasets, and outcomes for baselines without entries.
 
     Args:
-        names: names or paths of baselines; none for all shipped ones.
-        datasets: ids of datasets; none for all.
+        names: names or paths of baselines; if empty, all shipped ones.
+        datasets: ids of datasets; if empty, all.
 
     Raises:
         ToucheError: if a baseline or dataset is unknown, or there is no expectation.

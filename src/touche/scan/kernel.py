@@ -98,8 +98,9 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
         beginnings: the beginnings in lower case; NUL is the end of the word.
 
     Returns:
-        1 for each combination of up to three first letters that needs a meaning. A beginning shorter than
-        three letters selects all combinations that start with it.
+        A table with an index for each of the first three letters of a word: 1 if the kernel has to ask for
+        the meaning of a word with these letters. A beginning shorter than three letters selects all words
+        that start with it.
     """
     table = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:
