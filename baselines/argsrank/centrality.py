@@ -16,6 +16,7 @@ import numpy.typing as npt
 from touche import Argument, pairs
 
 Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]  # sentences x sentences
 _DECIMALS = 6  # of a centrality; further digits depend on the processor
 
 
@@ -59,13 +60,13 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
     return np.round(stationary(moves), _DECIMALS)
 
 
-def similarity(vectors: npt.NDArray[np.float32]) -> Vector:
+def similarity(vectors: npt.NDArray[np.float32]) -> Matrix:
     """Returns inner products, at least 0, normalised so that each row is a distribution."""
     products = np.maximum(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 0)
     return np.asarray(products / products.sum(axis=1, keepdims=True))
 
 
-def teleport(texts: Sequence[str]) -> Vector:
+def teleport(texts: Sequence[str]) -> Matrix:
     """Returns the jump probabilities: 1 + number of discourse markers + 1 for a claim word, normalised.
 
     All rows are equal, because a jump does not depend on the sentence that it leaves.
@@ -74,8 +75,8 @@ def teleport(texts: Sequence[str]) -> Vector:
     return np.tile(weights / weights.sum(), (len(texts), 1))
 
 
-def stationary(moves: Vector) -> Vector:
-    """Returns the distribution p with p = p M of a stochastic matrix M, by power iteration."""
+def stationary(moves: Matrix) -> Vector:
+    """Returns the distribution p with p = p M, by power iteration; M are the probabilities of moves."""
     p = np.full(len(moves), 1 / len(moves))
     for _ in range(10_000):  # at most; nearly always, p converges much earlier
         before = p

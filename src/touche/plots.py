@@ -108,14 +108,14 @@ def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
         yield imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
 
 
-def _draw(axes: "Axes", height: int, row: Interval) -> None:
-    """Draws a mean on its interval; it is hollow if it is not comparable."""
+def _draw(axes: "Axes", y: int, row: Interval) -> None:
+    """Draws a mean on its interval, at a height of y; it is hollow if it is not comparable."""
     colour, marker, _ = _LOOKS[row.kind]
     if row.low is not None and row.high is not None:
         line: dict[str, Any] = {"linewidth": 1.5, "linestyle": "-" if row.is_95 else _NOTED, "zorder": 1}
-        axes.plot([row.low, row.high], [height, height], color=colour, **line)
+        axes.plot([row.low, row.high], [y, y], color=colour, **line)
     fill = colour if row.comparable else "white"
-    axes.plot(row.mean, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+    axes.plot(row.mean, y, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
 
 
 def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":

@@ -180,7 +180,7 @@ def test_the_dockerfile_names_the_team(workplace: Path, touche: Touche, team: st
 def test_a_team_without_a_name_is_refused(workplace: Path, touche: Touche) -> None:
     for team in (" ", "a\nRUN b"):
         code, _, err = touche("new", "us", "--team", team)
-        assert code == 2 and err.count("\n") == 1 and "is empty or not printable" in err
+        assert code == 2 and err.count("\n") == 1 and "is blank or not printable" in err
     assert not list(workplace.iterdir())
 
 

@@ -190,7 +190,9 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    by_measure = score(named_runs, task, measure, qrels, "both" if published else evaluator)
+    # A measure that only trec_eval has gets the error below, which names the comparable tasks.
+    scorers = "both" if published else evaluator
+    by_measure = score(named_runs, task, measure, qrels, scorers)
     compared = list[Any]()
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
@@ -238,8 +240,8 @@ def wide(
     Args:
         runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
         reference: one of the runs, its tag or its path, from which significant differences are marked.
-        every_two: whether letters mark the runs with significantly lower scores; not together with a
-            reference.
+        every_two: whether to compare all pairs of runs; a run's letters then name the runs that score
+            significantly lower. Not together with a reference.
 
     Returns:
         A table with a row for each run and a column for each measure, dimension and evaluator; values are

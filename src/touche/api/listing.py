@@ -268,7 +268,7 @@ def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedR
         level_of_row.update(zip(rows, levels(rows), strict=True))
     for row in task.published:
         level = level_of_row[row]
-        score = None if row.dimension == STANCE else rerun_of(row, scores)
+        score = rerun_of(row, scores)
         yield PublishedResult(
             **vars(row),
             rank=rank(row, by_kind[row.kind]),

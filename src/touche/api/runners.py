@@ -280,6 +280,8 @@ def _write_in_sandbox(
     ranker = baseline if isinstance(baseline, Baseline) else declaration(name_or_path("baseline", baseline))
     if not ranker.typed:
         raise ToucheError(f"{ranker.name} is a function without an image; pass the name of a baseline")
+    if settings.dataset.startswith(places.IR_DATASETS):
+        raise ToucheError(f"{settings.dataset}: container images do not contain ir_datasets; omit --runner")
     places.check_exists(settings.dataset)
     values = ranker.changed(checked(ranker.options, options))
     passed_texts = {name: text for name, text in texts.items() if text}

@@ -290,7 +290,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("team", "name"),
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
-        Column("interval*" if interval_notes else "95% interval", format=interval),
+        Column("interval*" if interval_notes else "95% interval", format=interval),  # * not all are 95%
         Column("", format=_kinds),
         source,
     ]
@@ -300,7 +300,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         groups = counted(max(row.group or 0 for row in grouped), "group")
         test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
         notes.append(f"{len(grouped)} runs in {groups}: {test}")
-        ungrouped = [row for row in results if row.rank_note]
+        ungrouped = [row for row in results if row.group is None]
         notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
     for row in shown:
         if row.rerun:

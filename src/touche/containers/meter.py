@@ -79,7 +79,7 @@ class Meter:
                 memory, self.cpu, self.memory_of = _usage_version_1(self._groups)
             self.memory = max(self.memory or 0, memory)
         except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
-            self._groups = {}  # a starting container joins its groups one by one
+            self._groups = {}  # look again next time: a starting container joins its groups one by one
 
 
 @contextmanager

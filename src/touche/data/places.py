@@ -86,9 +86,7 @@ def check_exists(name: str) -> None:
     Raises:
         ToucheError: if neither exists.
     """
-    if name.startswith(IR_DATASETS):
-        raise ToucheError(f"{name}: container images do not contain ir_datasets; omit --runner")
-    if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (as above)
+    if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
         remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 

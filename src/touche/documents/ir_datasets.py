@@ -90,7 +90,7 @@ class IrDataset(Documents):
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
-                    yield from read_warc(path)
+                    yield from read_warc(path)  # ids are unique in an archive; all of them need much memory
                 return
             seen: set[str] = set()
             for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", _count(dataset)):

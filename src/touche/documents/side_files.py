@@ -18,7 +18,7 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
         wanted: the ids of the pages; memory grows only with their number.
 
     Raises:
-        InputError: if a line is not a number and an id, or repeats an id; the message names the line.
+        InputError: if a line is not a number and an id, or repeats a wanted id; the message names the line.
     """
     scores: dict[str, float] = {}
     for line, text in read_lines(path):

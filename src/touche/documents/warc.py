@@ -137,12 +137,12 @@ def _page_in_record(
         id: the id of the page.
         url: its address; empty if it is unknown.
         has_unix_lines: whether lines of the archive end without a carriage return.
-        is_bare: whether the page has no HTTP headers, and is in UTF-8, even if it declares another encoding
-            (ClueWeb22).
+        is_bare: whether the page has no HTTP headers, and normally is in UTF-8, even if it declares another
+            encoding (ClueWeb22).
     """
     try:
         if not is_bare:
-            # In both modes of the archive, because servers end lines by LF or by CRLF.
+            # Also for archives with CRLF, because a server may end its lines by LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
         content = record.reader.read(LARGEST + 1)
     except OSError:
@@ -153,7 +153,7 @@ def _page_in_record(
     if is_bare and _STATUS.match(content):  # it has HTTP headers nevertheless
         return page_from_response(id, url, content)
     if is_bare:
-        is_utf8 = content.decode(errors="ignore").encode() == content
+        is_utf8 = content.decode(errors="ignore").encode() == content  # nothing was ignored
         return RawPage(id, url, content, charset="utf-8" if is_utf8 else None)
     if (record.http_content_type or "").lower() not in TEXTS:
         return Skipped(id, "not of text")

@@ -349,10 +349,10 @@ def _standing(run: Evaluated) -> Iterator[str]:
 
 
 def _why_no_rank(run: Evaluated) -> Iterator[str]:
-    """Yields what the published values are, if there are some."""
+    """Yields why a run has no rank, if its task has published values: what these are."""
     rows = [row for row in run.task.published if row.dimension == run.dimension]
-    if rows and rows[0].results is not None:
-        sizes = sorted(row.results or 0 for row in rows)
+    if rows and run.dimension == STANCE:
+        sizes = sorted(row.results or 0 for row in rows)  # N of each run
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}

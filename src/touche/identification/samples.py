@@ -86,14 +86,14 @@ def sample_of(
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
-    in_run = {line.document for line in lines}
-    texts = {document.id: searched_fields(document) for document in documents if document.id in in_run}
+    ids_in_run = {line.document for line in lines}
+    texts = {document.id: searched_fields(document) for document in documents if document.id in ids_in_run}
     chosen = _drawn(line for line in lines if line.document in texts)
     if not chosen:
         problem = f"{source} has none of the run's documents for its topics"
         raise ToucheError(f"{problem}; pass the dataset of the run")
     names = [*texts[chosen[0].document]]
-    # A field without texts would be tried in vain, in each hypothesis with two fields.
+    # Most collections of arguments have no titles of debates; many hypotheses would try them in vain.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])

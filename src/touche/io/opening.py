@@ -114,8 +114,8 @@ class _Unpacked(io.RawIOBase):
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
-            # The bytes after the stream, or those for which the buffer has no room. If there are none, the
-            # end of the stream is still missing, so that the next block brings any pending content.
+            # Bytes after the end of the stream, or bytes for which the buffer has no room. If both are empty,
+            # zlib may hold content back; the stream has not ended then, and the next block follows.
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._unpacked_size += len(unpacked)
         if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):

@@ -169,7 +169,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
         True
     """
     block = None if is_cache else _block.get()
-    # The caller's own code may also raise errors of the system, which are about other files.
+    # In the caller's block, only errors of a full or broken disk are about this file; around it, all are.
     with _input_errors(path, _WRITING_ERRORS), ExitStack() as stack:
         with _input_errors(path):
             target = path if is_cache else _target_of_writing(path, is_update=is_update)
@@ -224,7 +224,7 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None]:
+def locked(path: Path, on_waiting: Callable[[], object] | None = None) -> Iterator[None]:
     """Keeps other processes from writing a file meanwhile; some file systems have no locks.
 
     The lock is not on the folder, which a parent process may have locked. A killed process leaves the hidden
@@ -232,7 +232,7 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
 
     Args:
         path: the file, whose folder must exist.
-        on_waiting: called if another process has the lock; by default nothing is called.
+        on_waiting: is called if another process has the lock.
 
     Raises:
         InputError: if the folder cannot be written.
@@ -248,7 +248,7 @@ def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None
 
 
 def _open_locked(
-    path: str | Path, flags: int, mode: int = 0o666, on_waiting: Callable[[], object] = bool
+    path: str | Path, flags: int, mode: int = 0o666, on_waiting: Callable[[], object] | None = None
 ) -> int:
     """Opens and locks a file that other processes may remove meanwhile; returns its descriptor.
 
@@ -263,7 +263,8 @@ def _open_locked(
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # another process has the lock
-            on_waiting()
+            if on_waiting:
+                on_waiting()
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError:
             return descriptor

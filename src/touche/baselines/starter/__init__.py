@@ -37,8 +37,9 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     Raises:
         InputError: if the function cannot have this name, the folder is not empty, or it cannot be written.
     """
-    if team and not (team.strip() and team.isprintable()):
-        raise ToucheError(f"--team {team!r} is empty or not printable; write the name of your team at TIRA")
+    is_name = bool(team.strip()) and team.isprintable()
+    if team and not is_name:
+        raise ToucheError(f"--team {team!r} is blank or not printable; write the name of your team at TIRA")
     target = folder.resolve()
     function = re.sub(r"\W", "_", target.name)
     if not function.isidentifier() or function in _TAKEN:
