@@ -241,7 +241,7 @@ def write_run(
 
 
 def declaration(name: str) -> Baseline:
-    """Returns a baseline with the options of its baseline.py, whose code does not run here.
+    """Returns a baseline with its options, which are read from baseline.py without running its code.
 
     Args:
         name: the name of a shipped baseline, or the path of a folder.
@@ -379,7 +379,9 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         raise ToucheError(f"{problem}; omit --resume or --keep-fields")
     is_address = _ADDRESS.match(settings.dataset)
     if is_address and settings.corpus is not None:
-        raise ToucheError(f"{settings.dataset}: an address has its own documents; omit --corpus")
+        raise ToucheError(
+            f"{settings.dataset}: the input at an address includes its documents; omit --corpus"
+        )
     local = None if is_address else _opened(baseline, settings)
     with (
         cluster.started(settings.master, baseline.name) as context,

@@ -125,7 +125,7 @@ def convert_(dataset: str, output: Path) -> None:
     """Write a DATASET in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv.
 
     test.tsv contains the judgments of the first dimension. Each other dimension has its own file. The other
-    fields of a document are in its key metadata, so that touche reads the same documents.
+    fields of a document are in its field metadata, so that touche restores the documents.
     """
     for path in write_beir(dataset, output):
         click.echo(path)

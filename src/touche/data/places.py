@@ -76,7 +76,7 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
 
 
 def is_dataset(name: str) -> bool:
-    """Returns whether a name is the id of a dataset; then it is no path, unless it begins with ``./``."""
+    """Returns whether a name is the id of a dataset, which is not read as a path; ``./NAME`` is a path."""
     return tasks.is_dataset(name)
 
 

@@ -187,7 +187,8 @@ def normalised(scores: Floats) -> Floats:
 def standardised(scores: Floats) -> Floats:
     """Returns (score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
 
-    A document with the mean score gets 0, like a document that the run lacks. Equal scores become 0.
+    A document with the mean score gets 0, like a document that the run lacks. If all scores are equal, all
+    become 0.
 
     Args:
         scores: the scores of a topic's documents.

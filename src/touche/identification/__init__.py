@@ -26,7 +26,7 @@ def identify(
 
     Raises:
         ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
-            documents lack a field with a mean length, or only one part of arguments has a mean length.
+            documents lack a field with a mean length, or one of premises and conclusions has none.
     """
     lines = run if isinstance(run, Run) else read_scores(run)
     source = datasets.open_dataset(dataset)

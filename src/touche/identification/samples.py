@@ -135,7 +135,9 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
         named[field] = length
     missing = [part for part in PARTS if part not in named]
     if len(missing) == 1:
-        raise ToucheError(f"only one part of arguments has a mean length; add {missing[0]!r}")
+        raise ToucheError(
+            f"the mean length of {missing[0]!r} is missing; pass those of premises and conclusions, or none"
+        )
     return named
 
 

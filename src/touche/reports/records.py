@@ -99,9 +99,9 @@ class Ranked:
 
     Attributes:
         run: name of the run.
-        rank: rank from 1, in trec_eval's order, or 0 if it is not among the first.
-        other: rank by the organizers' script if it differs, or 0 if it is not among the first; None if both
-            ranks are equal.
+        rank: rank in trec_eval's order, from 1; 0 if the document is not among the first results.
+        other: rank by the organizers' script; None if it equals ``rank``, and 0 if the document is not among
+            its first results.
         score: score in the run.
         stance: the detected stance, or ``Q0``.
     """
