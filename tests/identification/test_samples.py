@@ -90,9 +90,9 @@ def test_mean_lengths_of_arguments_have_the_names_of_their_parts_or_those_of_bei
 @pytest.mark.parametrize(
     ("lengths", "problem"),
     [
-        ({"premises": 3.0}, "add 'conclusion'"),
-        ({"title": 2.0}, "add 'premises'"),
-        ({ONE_FIELD: 5.0, "text": 3.0}, "add 'conclusion'"),
+        ({"premises": 3.0}, "length of 'conclusion' is missing"),
+        ({"title": 2.0}, "length of 'premises' is missing"),
+        ({ONE_FIELD: 5.0, "text": 3.0}, "length of 'conclusion' is missing"),
         ({**BOTH, "title": 2.0}, "'conclusion' twice"),
         ({**BOTH, "titles": 2.0}, "no field 'titles'"),
     ],

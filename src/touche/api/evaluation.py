@@ -206,7 +206,10 @@ def compare(
             records, why_missing = comparisons(
                 evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
             )
-        compared += topic_differences(evaluated, scorer, reference_run) if per_topic else records
+        if per_topic:  # of the comparisons, only the reasons of missing pairs are used
+            compared += topic_differences(evaluated, scorer, reference_run)
+        else:
+            compared += records
         reasons += why_missing
     if not compared:
         why = f": {reasons[0]}" if reasons else ""

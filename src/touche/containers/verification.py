@@ -254,7 +254,7 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
 
 def _layers_of_base(program: str, prefix: str) -> int:
     """Returns the number of layers that the largest rebuilt base has; 0 if no base was rebuilt."""
-    counts = [0]
+    counts = [0]  # a base has all layers of the base below it
     for base in ("base", "lucene", "models"):
         layers = output_of(
             program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"

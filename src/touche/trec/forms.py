@@ -304,7 +304,7 @@ def _run_name(source: Any, default: str) -> str:
         name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
     else:
         name = None
-    return one_line(str(name or default)).strip() or default
+    return one_line(str(name or default)).strip() or default  # also for a name of blanks
 
 
 def _table(

@@ -99,7 +99,7 @@ class SettingFold:
             "dimension": self.dimension,
             "fold": self.number,
             **self.fold.choice.swept,
-            "tested topics": " ".join(self.fold.values),
+            "tested topics": " ".join(self.fold.values.keys()),
             "mean": self.fold.mean,
         }
 
