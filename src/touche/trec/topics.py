@@ -88,7 +88,7 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
 def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a line with TIRA's names, also for a line of BEIR.
 
-    TIRA has the other texts of a topic in ``original_query``, and this project writes them as metadata of BEIR.
+    TIRA has the other texts of a topic in ``original_query``; this project writes them as metadata of BEIR.
     Objects are those that a comparative question compares.
     """
     is_beir = "_id" in fields and "qid" not in fields
