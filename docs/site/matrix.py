@@ -128,7 +128,7 @@ def matrix() -> str:
         datasets={name: _short(name) for name in datasets},
         titles={name: task(name).title for name in datasets},
         with_values={baseline for baseline, _ in cells},
-        measures={dataset: records[0].measure for (_, dataset), records in cells.items()},
+        measures={name: _measure(name) for name in datasets},
         cells={place: Cell(records) for place, records in cells.items()},
     )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
@@ -142,6 +142,12 @@ def _judged(record: Reproduction) -> str:
     """Returns the judged share of the first documents on the sample; empty if it is unknown."""
     rerun = record.on_sample
     return f"{rerun.judged:.2f}" if rerun and rerun.judged is not None else ""
+
+
+def _measure(dataset: str) -> str:
+    """Returns the measure of a task's first dimension."""
+    card = task(dataset)
+    return str(card.measure_for(next(iter(card.qrels))))
 
 
 def _is_touche(dataset: str) -> bool:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Write
+from conftest import Touche, Write
 from texts import IDS, TEXTS
 from touche.documents import pieces
 from touche.documents.discovery import find
@@ -92,7 +91,17 @@ def test_web_pages_in_a_table_keep_their_fields(tmp_path: Path) -> None:
 
 def test_a_null_is_an_empty_cell(tmp_path: Path) -> None:
     """pandas writes a missing text as null in JSON, and as an empty cell in CSV."""
-    assert documents_of(tmp_path / "in", "json", [{"docno": "a", "text": None}]) == [Document("a", "")]
+    records = [
+        {"docno": "a", "text": None},
+        {"docno": "b", "text": None, "contents": "cats"},
+        {"docno": "c", "html": None, "text": "cats"},
+        {"docno": None, "id": "d", "text": "cats"},
+    ]
+    expected = [Document("a", ""), *(Document(id, "cats") for id in "bcd")]
+    assert documents_of(tmp_path / "in", "json", records) == expected
+    assert documents_of(tmp_path / "table", "csv", [{"docno": "c", "html": "", "text": "cats"}]) == [
+        Document("c", "cats")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,15 +113,13 @@ def test_a_null_is_an_empty_cell(tmp_path: Path) -> None:
     ],
 )
 def test_swallowed_rows_of_tsv_are_reported(
-    write: Write, tmp_path: Path, rows: str, is_swallowed: bool
+    write: Write, tmp_path: Path, touche: Touche, rows: str, is_swallowed: bool
 ) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats uniforms"}')
     write("in/a.tsv", f"docno\ttext\n{rows}d3\tcats\n")
-    with warnings.catch_warnings(record=True) as caught:
-        documents = [*find(tmp_path / "in").documents]
-    assert [document.id for document in documents] == ["d1", "d3"]
-    expected = ["a.tsv:3: a quoted cell contains lines that look like rows"] if is_swallowed else []
-    assert [str(warning.message).split(";")[0].split("/")[-1] for warning in caught] == expected
+    code, _, err = touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    assert code == 0 and ("a.tsv:3: a quoted cell contains lines that look like rows" in err) == is_swallowed
+    assert "d2" not in (tmp_path / "out" / "run.txt").read_text()
 
 
 @pytest.mark.parametrize("name", ["arguments-by-topic.csv", "results-per-query.csv", "DOCS.CSV"])
@@ -122,12 +129,18 @@ def test_names_of_tables(write: Write, tmp_path: Path, name: str) -> None:
     assert [document.id for document in find(tmp_path / "in").documents] == ["d1"]
 
 
-@pytest.mark.parametrize("name", ["topics-and-arguments.csv", "query.csv", "test-queries.tsv"])
+@pytest.mark.parametrize(
+    "name", ["topics-and-arguments.csv", "test-query.csv", "querylog.csv", "TopicsA.CSV"]
+)
 def test_a_file_with_a_name_of_queries_is_named(write: Write, tmp_path: Path, name: str) -> None:
     write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
     write(f"in/{name}", "docno,text\nd1,cats\n")
     with pytest.raises(InputError, match=f"no documents in this folder; .*, or rename {name}, which"):
         find(tmp_path / "in")
+    write(f"in/{name}", "qid,query\n1,cats\n")  # other names do not make it a file of documents
+    with pytest.raises(InputError) as caught:
+        find(tmp_path / "in")
+    assert "rename" not in str(caught.value)
 
 
 @pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
@@ -153,6 +166,7 @@ BROKEN = {
     '[{"docno": "a", "text": ""},\n{"docno": "a", "text": ""}]': r":2: document 'a' occurs a second time",
     '[{"docno": "a", "text": ""},\n{"text": ""}]': r":2: no id \(docno, doc_id, id, _id\)",
     '[{"docno": "a"}]': r':1: no "text"',
+    '[{"_id": "a", "title": "T"}]': r':1: no "text"',
     "docno;text\na;one\n": r":1: cells are separated by semicolons; separate them by commas",
     '[{"docno": "a", "text": ["b"]}]': r':1: "text" is not a text',
     "[\n7]": r":2: not a JSON object",

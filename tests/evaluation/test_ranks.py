@@ -84,6 +84,8 @@ def test_own_runs_are_resampled_with_the_published_ones() -> None:
     assert own_rank(TASK, rows, boots.value, values) == "rank 20 of 26 (95%: 18 to 21)"
     assert own_rank(TASK, rows, 1.0, dict.fromkeys(values, 1.0)) == "rank 1 of 27 (95%: 1 to 1)"
     assert own_rank(TASK, [boots], boots.value, values) == "rank 1 of 1"
+    none_relevant = dict.fromkeys(values, 0.0)  # which identifies no run
+    assert own_rank(TASK, rows, 0.0, none_relevant).startswith("rank 27 of 27")
     fewer = {topic: value for topic, value in values.items() if topic != "2"}
     assert own_rank(TASK, rows, boots.value, fewer).endswith(" among fixed values)")
     jack = tasks.task("touche-2021-task-2")

@@ -156,11 +156,11 @@ def test_a_damaged_log_is_refused_with_its_line_before_any_run(
     ("options", "problem"),
     [
         (["--by", "Ada"], "by = 'Ada' has no effect without record"),
-        (["--record", "log.csv"], "record needs by; pass the name"),
+        (["--record", "log.csv"], "--record needs a name for its rows; add --by"),
         (["--record", "log.csv", "--by", " "], "not a line of text"),
         (["--record", "log.csv", "--by", "A\nda"], "not a line of text"),
         (["--record", "baselines", "--by", "Ada"], "cannot be written"),
-        (["--record", "nowhere/log.csv"], "nowhere is not a directory"),
+        (["--record", "nowhere/log.csv", "--by", "Ada"], "nowhere is not a directory"),
         (["--record", "log.csv", "--by", "Ada", "--junit", "log.csv"], "two outputs have this name"),
     ],
 )

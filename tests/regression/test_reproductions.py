@@ -35,7 +35,7 @@ def relevance() -> Reproduction:
 def test_a_value_without_a_rerun_says_why(log: Path) -> None:
     row = relevance()
     assert (row.published, row.tolerance, row.sample) == (0.626, 0.01, 0.46637)
-    assert (row.last, row.missing) == (None, "not rerun: touche data fetch gets the corpus")
+    assert (row.last, row.missing) == (None, "not rerun yet; touche data fetch gets the corpus")
     assert row.rerun == f"touche run dirichletlm -i {TASK} -o out"
     assert row.evaluate == f"touche evaluate out/run.txt --task {TASK}"
     unpublished = package.reproductions("touche-2022-task-2")[0]
@@ -50,7 +50,7 @@ def test_a_value_without_a_rerun_says_why(log: Path) -> None:
     ],
 )
 def test_the_reason_is_that_of_the_corpus(task: str, reason: str) -> None:
-    assert package.reproductions(task)[0].missing == f"not rerun: {reason}"
+    assert package.reproductions(task)[0].missing == f"not rerun yet; {reason}"
 
 
 def test_the_last_green_rerun_counts_and_red_ones_say_so(log: Path) -> None:
@@ -101,7 +101,7 @@ def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, 
     line = next(line for line in out.splitlines() if " relevance " in line)
     assert code == 0
     assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
-    assert line.endswith("2026-01-02, ten-topics  not rerun: touche data fetch gets the corpus")
+    assert line.endswith("2026-01-02, ten-topics  not rerun yet; touche data fetch gets the corpus")
     assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
     (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
     assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"

@@ -178,6 +178,11 @@ corpora.part.topics = ["1"]
     [
         (TOPICS, DOCUMENTS.splitlines()[0], ""),
         (TOPICS.replace(">1<", ">2<"), DOCUMENTS, "cats.toml: topic '1' is not in corpora/part"),
+        (
+            TOPICS.replace("</topics>", TOPICS[8:].replace(">1<", ">3<")),
+            DOCUMENTS,
+            "part: topic '3' is not in topics/",
+        ),
         (TOPICS, DOCUMENTS.replace("d2", "d3"), "part: document 'd3' is not in corpora/cats"),
         (TOPICS, '{"docno": "zzz", "text":', "documents.jsonl:1: broken JSON"),
         (TOPICS, None, "; missing and not checked: corpora/part"),

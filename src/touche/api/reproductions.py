@@ -175,7 +175,7 @@ def _reproduction(
         missing = f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
     else:
         corpus = f"corpora/{task.corpora['full'].directory}"
-        missing = f"not rerun: {reason_without(corpus)}" if is_published else _NOT_PUBLISHED
+        missing = f"not rerun yet; {reason_without(corpus)}" if is_published else _NOT_PUBLISHED
     return Reproduction(
         baseline=entry.baseline,
         command=entry.command,

@@ -75,6 +75,8 @@ def regress(
     check_runner(options["runner"])
     if options["output"] and style != "json":
         raise click.UsageError("--output writes JSON; add --format json")
+    if options["record"] and not options["by"]:
+        raise click.UsageError("--record needs a name for its rows; add --by NAME")
     options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")

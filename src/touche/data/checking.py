@@ -50,7 +50,7 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
     """
     checked = CheckedFiles()
     topics = _check_topics(card, task, checked)
-    documents = _check_documents(card, task, checked)
+    documents = _check_documents(card, task, checked, topics)
     _check_judgments(task, checked, topics, documents)
     return checked
 
@@ -69,7 +69,9 @@ def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | N
     return topics
 
 
-def _check_documents(card: Path, task: Task, checked: CheckedFiles) -> frozenset[str] | None:
+def _check_documents(
+    card: Path, task: Task, checked: CheckedFiles, all_topics: set[str] | None
+) -> frozenset[str] | None:
     """Checks all corpora, and returns the ids in the whole one; None if it is missing or has web pages."""
     whole_corpus = task.corpora["full"]
     whole_folder = f"corpora/{whole_corpus.directory}"
@@ -85,14 +87,18 @@ def _check_documents(card: Path, task: Task, checked: CheckedFiles) -> frozenset
         folder = f"corpora/{corpus.directory}"
         try:
             ids = _documents(task, corpus)
-            _check_known(card, corpus.topics, _topics(task, corpus), "topic", folder)
         except MissingDataError:
             checked.missing += (folder,)
             continue
+        if corpus.topics:  # otherwise, its topics are those of the task
+            topics = _topics(task, corpus)
+            _check_known(card, corpus.topics, topics, "topic", folder)
+            if all_topics is not None:
+                _check_known(locate_corpus(corpus), topics, all_topics, "topic", f"topics/{task.topics}")
         if ids is not None:
             checked.other_corpora[name] = len(ids)
-        if ids is not None and documents is not None:
-            _check_known(locate_corpus(corpus), ids, documents, "document", whole_folder)
+            if documents is not None:
+                _check_known(locate_corpus(corpus), ids, documents, "document", whole_folder)
     return documents
 
 

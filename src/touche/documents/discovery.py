@@ -32,8 +32,8 @@ from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, top
 _ANY_JSONL = "*.jsonl"
 _TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?", re.IGNORECASE)
 _RERANK_FILE = "rerank.jsonl"
-# Words in the names of files with queries; arguments-by-topic.csv has documents.
-_QUERIES = re.compile(r"queries|topics(?![a-z])|^(?:query|topic)(?![a-z])", re.IGNORECASE)
+# In the names of files with queries; but arguments-by-topic.csv has documents.
+_QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -225,10 +225,12 @@ def find_documents(directory: Path) -> Files | Images:
 
 
 def _is_skipped(path: Path) -> bool:
-    """Returns whether a file may have documents, but was not read because it has the name of queries."""
-    is_topics = path.name.removesuffix(".gz") in TOPIC_FILES
-    is_named = any(format.fits and format.is_name(path.name) for format in _FORMATS)
-    return is_named and not is_topics and _has_name_of_queries(path)
+    """Returns whether a table has documents, but was not read because it has the name of queries."""
+    if _TABLE_NAME.fullmatch(path.name) and _has_name_of_queries(path):
+        with suppress(InputError):
+            check_table(path)
+            return True
+    return False
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:

@@ -13,14 +13,14 @@ from touche.errors import InputError
 from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
-_TEXTS = ("text", "contents", "html")
+TEXTS = ("text", "contents", "html")
 # For messages.
-NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}"
+NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
 
 
 def has_document(names: Collection[str]) -> bool:
     """Returns whether the names of fields include an id and a text."""
-    return not {*IDS}.isdisjoint(names) and not {*_TEXTS}.isdisjoint(names)
+    return not {*IDS}.isdisjoint(names) and not {*TEXTS}.isdisjoint(names)
 
 
 def document_in(
@@ -52,6 +52,7 @@ def document_in(
         return None
     if "contents" in record:
         record = {"text": record["contents"]} | record  # a record with both has its own text
-    is_page = "html" in record or "text" not in record
+    # A row of a table with pages and texts has an empty cell for what it lacks.
+    is_page = bool(record.get("html")) or ("text" not in record and id_field != "_id")
     parse = parse_document if is_page else beir.parse_document
     return parse(id, record, path, line)

@@ -9,7 +9,7 @@ import orjson
 
 from touche.documents.argsme import elements
 from touche.documents.boundaries import DEEP, DEEPEST_JSON, JsonBounds
-from touche.documents.field_names import document_in
+from touche.documents.field_names import TEXTS, document_in
 from touche.documents.pages import RawPage
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
 from touche.documents.records import AnyDocument
@@ -79,7 +79,9 @@ def _parse_elements(
     for line, record in zip(lines, records, strict=False):  # an empty array has one line and no record
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
-        fields = {name: "" if value is None else value for name, value in record.items()}  # as in CSV
+        fields = {name: value for name, value in record.items() if value is not None}
+        if fields.keys().isdisjoint(TEXTS) and not record.keys().isdisjoint(TEXTS):
+            fields["text"] = ""  # null is the same as an empty cell of a table
         document = document_in(fields, piece.path, line, seen, wanted)
         if document:
             yield document

@@ -1,5 +1,6 @@
 """CSV and TSV: tables whose header names the fields of documents."""
 
+import logging
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -7,9 +8,11 @@ from pathlib import Path
 from touche.documents.field_names import NAMES, document_in, has_document
 from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument
-from touche.errors import InputError, warn
+from touche.errors import InputError
 from touche.io.csv_rows import read_rows
 from touche.io.opening import LONGEST_LINE, open_binary
+
+_log = logging.getLogger(__name__)
 
 _REMEDY = "put a cell with quotes or line breaks in quotes, and write each quote in it twice"
 
@@ -39,7 +42,7 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         if _separator(path) == "\t" and not warned and _looks_like_rows(cells):
             warned = True
             problem = "a quoted cell contains lines that look like rows"
-            warn(f"{path}:{line}: {problem}; {_REMEDY}, if these lines are documents")
+            _log.warning("%s:%d: %s; %s, if these lines are documents", path, line, problem, _REMEDY)
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
         if document:
             yield document
@@ -72,7 +75,9 @@ def _check_header(path: Path, header: list[str]) -> None:
     """Raises InputError if a header has no id or no text, or a name twice."""
     if not has_document(header):
         if len(header) == 1 and ";" in header[0]:
-            raise InputError(path, "cells are separated by semicolons", "separate them by commas", line=1)
+            separators = "tabs" if _separator(path) == "\t" else "commas"
+            problem = "cells are separated by semicolons"
+            raise InputError(path, problem, f"separate them by {separators}", line=1)
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):
         raise InputError(path, "two columns have the same name", "rename one of them", line=1)

@@ -8,7 +8,7 @@ import numpy as np
 from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resampled_sums
 from touche.evaluation.significance import draws
 from touche.tasks import STANCE, Published, Task
-from touche.tasks.per_topic import topic_values
+from touche.tasks.per_topic import identifies_run, topic_values
 from touche.tasks.records import DECIMALS, rounded
 
 
@@ -67,7 +67,8 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     """
     printed = rounded(mean, task.decimals)
     own = {topic: rounded(value) for topic, value in per_topic.items()}
-    itself = next((row for row in published if topic_values(row) == own), None)
+    same = [row for row in published if topic_values(row) == own] if identifies_run(own) else []
+    itself = same[0] if same else None
     other_rows = [row for row in published if row is not itself]
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2 or not other_rows:

@@ -96,8 +96,7 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
         dimension: {topic: rounded(value) for topic, value in topics.items()}
         for dimension, topics in values.items()
     }
-    numbers_above_0 = [sum(value > 0 for value in topics.values()) for topics in printed.values()]
-    if any(number < _LEAST_POSITIVE_VALUES for number in numbers_above_0):
+    if not all(map(identifies_run, printed.values())):
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
     for record in published_topics(task):
@@ -106,6 +105,11 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
             dimensions.setdefault(record.dimension, {})[record.topic] = record.value
     equal = [tag for tag, dimensions in runs.items() if dimensions == printed]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
+
+
+def identifies_run(values: Mapping[str, float]) -> bool:
+    """Returns whether enough values of topics are above 0 that no other run has all of them by chance."""
+    return sum(value > 0 for value in values.values()) >= _LEAST_POSITIVE_VALUES
 
 
 @cache
