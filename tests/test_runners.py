@@ -110,9 +110,9 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"topics": QUERIES}, "pass both of them"),
-        ({"documents": TEXTS}, "pass both of them"),
-        ({"dataset": TASK, "topics": QUERIES, "documents": TEXTS}, "pass both of them"),
+        ({"topics": QUERIES}, "or both topics and documents"),
+        ({"documents": TEXTS}, "or both topics and documents"),
+        ({"dataset": TASK, "topics": QUERIES, "documents": TEXTS}, "or both topics and documents"),
         ({}, "dataset = None"),
         ({"topics": {}, "documents": TEXTS}, "topics: no topics"),
         ({"topics": QUERIES, "documents": []}, "documents: no documents"),

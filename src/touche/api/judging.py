@@ -99,7 +99,9 @@ def _check_overwriting(path: Path) -> None:
         with path.open("rb") as file:  # not as an input, because inputs are never overwritten
             while line := file.readline(_MAX_LINE_BYTES):
                 if not _LINE.fullmatch(line):
-                    raise InputError(path, "the file has other content", "choose a new name")
+                    raise InputError(
+                        path, "the file exists and has no list of documents to judge", "choose a new name"
+                    )
 
 
 def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Sequence[ToJudge]) -> str:

@@ -196,7 +196,8 @@ def write_run(
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
     in_memory = documents is not None or (topics is not None and dataset is None)
     if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
-        raise ToucheError("topics and documents replace the dataset of a local run; pass both of them")
+        problem = "topics and documents replace the dataset, and only of a local run"
+        raise ToucheError(f"{problem}; pass a dataset, or both topics and documents")
     source = "" if in_memory else dataset_name(dataset)
     has_input = source != "" or in_memory
     if not has_input or not name_or_path("output", output):

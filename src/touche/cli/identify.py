@@ -68,7 +68,7 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
     documents = f"{best.documents:,} of the run's {answer.in_run:,} documents"
     decimals = f"whose scores have {counted(answer.decimals, 'decimal')}"
     tried = f"{answer.tried:,} hypotheses on {documents}, {decimals}"
-    title = "The best hypotheses (p free numbers, n documents; shares of reproduced scores)"
+    title = "The best hypotheses (n: documents, p: free numbers; shares of scores within a relative error)"
     lines = [tried, "", answer.first_line, *answer.sentences()]
     yield Sheet(_candidate_columns(best), answer.candidates, above=[*lines, "", title])
     if answer.stands_out:

@@ -32,7 +32,7 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation
     """Computes precision at 10 as the organizers' script: hits among the first 10, divided by 10.
 
     A topic has the mean of its stances. A stance without a ranking counts 0, and a topic without lines is
-    left out. An image that is not judged is not a hit, and a short ranking loses.
+    left out. An image that is not judged is not a hit. Hits in fewer than ten images are also divided by 10.
 
     Args:
         run: the lines that the script counts, with the names of rankings as topics.

@@ -74,7 +74,7 @@ _COLUMNS = [column.name for column in fields(LoggedScore)]
 
 
 def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
-    """Returns a row for each score that reruns measured, and for each dimension of values of topics.
+    """Returns a row for each score of a rerun; values of topics have a row for each dimension.
 
     Args:
         outcomes: the outcomes of a regression; official runs, figures and rankings are no scores of reruns.
