@@ -74,11 +74,13 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
 def _contents(card: CheckedCard) -> str:
     """Returns the numbers of topics, judgments and documents, and the files that are not checked."""
-    numbers = {"topic": card.topics, "judgment": card.judgments, "document": card.documents}
-    contents = [counted(number, noun) for noun, number in numbers.items() if number is not None]
+    contents = []
+    if card.topics is not None:
+        unjudged = f" ({card.unjudged_topics:,} without judgments)" if card.unjudged_topics else ""
+        contents.append(f"{counted(card.topics, 'topic')}{unjudged}")
+    numbers = {"judgment": card.judgments, "document": card.documents}
+    contents += [counted(number, noun) for noun, number in numbers.items() if number is not None]
     contents += [f"{counted(number, 'document')} in {name}" for name, number in card.other_corpora.items()]
-    if card.unjudged_topics:
-        contents[0] += f" ({card.unjudged_topics:,} without judgments)"
     checked = f", with {', '.join(contents)}" if contents else ""
     missing = f"; missing and not checked: {', '.join(card.missing)}" if card.missing else ""
     return f"{checked}{missing}"

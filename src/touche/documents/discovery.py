@@ -72,9 +72,14 @@ def _is_array_of_documents(path: Path) -> bool:
 
 def _is_table(path: Path) -> bool:
     """Returns whether a table's header names documents; False if the file has the name of queries."""
+    return not _has_name_of_queries(path) and _has_header_of_documents(path)
+
+
+def _has_header_of_documents(path: Path) -> bool:
+    """Returns whether a table's header names documents; False if the file cannot be read."""
     with suppress(InputError):
         check_table(path)
-        return not _has_name_of_queries(path)
+        return True
     return False
 
 
@@ -226,11 +231,8 @@ def find_documents(directory: Path) -> Files | Images:
 
 def _is_skipped(path: Path) -> bool:
     """Returns whether a table has documents, but was not read because it has the name of queries."""
-    if _TABLE_NAME.fullmatch(path.name) and _has_name_of_queries(path):
-        with suppress(InputError):
-            check_table(path)
-            return True
-    return False
+    is_table = _TABLE_NAME.fullmatch(path.name) is not None
+    return is_table and _has_name_of_queries(path) and _has_header_of_documents(path)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:

@@ -30,7 +30,7 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
     """
     seen = set() if seen is None else seen
     header = list[str]()
-    warned = False
+    may_swallow = _separator(path) == "\t"  # until the first warning
     for line, cells in _rows(path):
         if not header:
             header = cells
@@ -39,8 +39,8 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
-        if _separator(path) == "\t" and not warned and _looks_like_rows(cells):
-            warned = True
+        if may_swallow and _looks_like_rows(cells):
+            may_swallow = False
             problem = "a quoted cell contains lines that look like rows"
             _log.warning("%s:%d: %s; %s, if these lines are documents", path, line, problem, _REMEDY)
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
@@ -64,11 +64,11 @@ def _looks_like_rows(cells: list[str]) -> bool:
     In a TSV file that was written without quoting, a quote at the beginning of a cell swallows rows until
     the next quote.
     """
-    lines = [line.split("\t") for line in "\t".join(cells).split("\n")]
-    return len(lines) > 1 and all(
-        len(line) == len(cells) and len(line[0].split()) == 1  # ids have no blanks
-        for line in lines
-    )
+    text = "\t".join(cells)
+    if "\n" not in text:
+        return False
+    lines = [line.split("\t") for line in text.split("\n")]
+    return all(len(line) == len(cells) and len(line[0].split()) == 1 for line in lines)  # ids have no blanks
 
 
 def _check_header(path: Path, header: list[str]) -> None:

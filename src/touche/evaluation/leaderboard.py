@@ -67,14 +67,18 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     """
     printed = rounded(mean, task.decimals)
     own = {topic: rounded(value) for topic, value in per_topic.items()}
-    same = [row for row in published if topic_values(row) == own] if identifies_run(own) else []
+    values_of_rows = {row: topic_values(row) for row in published}
+    same = [row for row, values in values_of_rows.items() if identifies_run(own) and values == own]
     itself = same[0] if same else None
     other_rows = [row for row in published if row is not itself]
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2 or not other_rows:
         return text
-    of_rows = [topic_values(row) for row in other_rows]
-    others = [values for values in of_rows if not isinstance(values, str) and values.keys() == own.keys()]
+    others = [
+        values
+        for values in (values_of_rows[row] for row in other_rows)
+        if not isinstance(values, str) and values.keys() == own.keys()
+    ]
     if others:
         own_values = [own[topic] for topic in others[0]]
         sums = resampled_sums([own_values, *([*values.values()] for values in others)])

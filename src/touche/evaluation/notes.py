@@ -146,7 +146,8 @@ def _named(runs: Mapping[str, Iterable[str]]) -> str:
 
 def _enumerated(names: Sequence[str]) -> str:
     """Returns names in words: ``a``, ``a and b`` or ``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _listed(topics: Sequence[str]) -> str:
