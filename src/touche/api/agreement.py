@@ -55,6 +55,7 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
+    # Only a dictionary is read here, because a list would lose its names.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
@@ -67,8 +68,8 @@ def overlap(
     card = tasks.task(task)
     ranked = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
     distinct_runs = {run.path: run for run in read}  # a baseline can be one of the runs
-    scored_by = replace(card, qrels=ranked)
-    evaluated = scores.evaluate([*distinct_runs.values()], scored_by, [agreement.EVALUATOR])
+    without_stances = replace(card, qrels=ranked)
+    evaluated = scores.evaluate([*distinct_runs.values()], without_stances, [agreement.EVALUATOR])
     paths = [run.path for run in read]
     paths_of_runs = paths[: len(originals)]
     paths_of_baselines = paths[len(originals) :]

@@ -192,7 +192,7 @@ def _reproduction(
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
         rerun=command_of(entry),
-        evaluate=evaluation_command(entry.dataset, filter(None, [entry.measure])),
+        evaluate=evaluation_command(entry.dataset, [entry.measure] if entry.measure else []),
     )
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 HERE = "local"
 SPARK = "spark"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_MASTER = "local[*]"
+_MASTER = "local[*]"  # Spark's name for all processors of this machine
 _WITH_LIMITS = [name for name in RUNNER_NAMES if name != HERE]
 _NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
@@ -319,7 +319,8 @@ def _write(
             log(f"{ranker.name}: {about_statistics}")
         without_hits = runs.write(settings.output, options, tag)
     warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
-    if ranker.folder and ranker.name in names() and not ranker.is_shipped and not tag:
+    has_name_of_shipped = ranker.folder is not None and ranker.name in names() and not ranker.is_shipped
+    if has_name_of_shipped and not tag:
         problem = f"{ranker.typed} has the name of a shipped baseline, so its runs get the same tag"
         warnings.insert(0, f"{problem}; rename the folder")
     for warning in warnings:
@@ -349,13 +350,11 @@ def _statistics_file(baseline: Baseline, named: Path) -> Path:
 def _about_statistics(source: Input) -> str:
     """Describes the statistics by which a part of a collection is ranked; empty if none are published."""
     files = source.documents.statistics
-    if files and files.is_whole:
-        return ""
-    if files and files.known:
+    if files and files.known and not files.is_whole:
         return f"ranks by the statistics in {files.known.name}, not by those of the documents"
-    if source.statistics and not (files or source.is_whole):
-        return f"has no statistics named {source.statistics}, so it ranks by those of the documents"
-    return ""
+    if files or source.is_whole or not source.statistics:
+        return ""
+    return f"has no statistics named {source.statistics}, so it ranks by those of the documents"
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from touche.errors import ToucheError
 from touche.io.progress import say
 
 _MAX_MESSAGE = 200  # characters
-_NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
+_NOT_OF_BASELINE = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
 
 _log = logging.getLogger("touche")
 
@@ -32,7 +32,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         raise
     except Exception as error:
         frames = frames_in(baseline.folder, error) if baseline.folder else []
-        if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
+        if not frames or getattr(error, "errno", None) in _NOT_OF_BASELINE:
             raise
         is_verbose = _log.isEnabledFor(logging.DEBUG)
         trace = traceback.TracebackException.from_exception(error)

@@ -27,8 +27,8 @@ def task_of(
     from touche.api.task_data import task_of_run  # here, because it takes 50 ms
     from touche.tira.outputs import METADATA_FILE
 
-    task_of_each = {run: task_of_run(run) for run in runs}
-    sources = {task: run.parent / METADATA_FILE for run, task in task_of_each.items() if task}
+    task_by_run = {run: task_of_run(run) for run in runs}
+    sources = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
     if len(sources) > 1:
         problem = f"the runs are of {' and '.join(sources)}"
         raise ToucheError(f"{problem}; pass runs of one task, or name it with --task")

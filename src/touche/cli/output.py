@@ -106,17 +106,27 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
     header = [column.name for column in sheet.columns]
     rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
     if style == "table":
-        for line in sheet.above:
-            click.echo(line)
-        has_only_lines = not rows and (sheet.above or sheet.notes)
-        if not has_only_lines:
-            show(header, rows, sheet.colours)
-            if sheet.notes:
-                click.echo()
-        for note in sheet.notes:
-            beginning = note.partition(":")[0]
-            paint((beginning, sheet.colours.get(beginning, "")), (note.removeprefix(beginning), ""))
-        return
+        _print_plain(sheet, header, rows)
+    else:
+        _print_marked_up(sheet, header, rows, style)
+
+
+def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a sheet for a terminal; ``rows`` are its cells."""
+    for line in sheet.above:
+        click.echo(line)
+    has_only_lines = not rows and (sheet.above or sheet.notes)
+    if not has_only_lines:
+        show(header, rows, sheet.colours)
+        if sheet.notes:
+            click.echo()
+    for note in sheet.notes:
+        beginning = note.partition(":")[0]
+        paint((beginning, sheet.colours.get(beginning, "")), (note.removeprefix(beginning), ""))
+
+
+def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> None:
+    """Prints a sheet in a markup language, the style; ``rows`` are its cells."""
     markup = MARKUP[style]
     for line in sheet.above:
         if line:
@@ -127,7 +137,8 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
         return
     is_numeric = [all(_is_number(row[index]) for row in rows) for index in range(len(header))]
     cells = [[markup.text(one_line(cell)) for cell in row] for row in rows]
-    click.echo(markup.table([markup.text(name) for name in header], cells, is_numeric, sheet.notes))
+    marked_up_header = [markup.text(name) for name in header]
+    click.echo(markup.table(marked_up_header, cells, is_numeric, sheet.notes))
 
 
 def render_wide(table: "WideTable", style: str) -> None:
@@ -285,15 +296,15 @@ def tell(line: str) -> None:
         say(line)
 
 
-def warn(*warnings: str, of: str = "") -> None:
+def warn(*warnings: str, subject: str = "") -> None:
     """Prints warnings on standard error, even with --quiet.
 
     Args:
         warnings: a sentence each.
-        of: subject of the warnings, such as the baseline, unless the sentences name it.
+        subject: what they are about, such as a baseline; empty if the sentences name it.
     """
     for warning in warnings:
-        say(f"{of}: warning: {warning}" if of else f"warning: {warning}")
+        say(f"{subject}: warning: {warning}" if subject else f"warning: {warning}")
 
 
 def counted(number: int, noun: str) -> str:

@@ -166,7 +166,7 @@ def _run(
     limits = Limits(cpus, memory, seconds)
     with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
         written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
-    warn(*written.warnings, of=written.baseline)
+    warn(*written.warnings, subject=written.baseline)
     if written.usage:
         tell(f"{written.baseline}: {written.path} by {written.runner}: {written.usage}")
     else:
@@ -240,7 +240,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         type=kind,
         is_flag=is_flag,
         default=default,
-        show_default=any(default) if isinstance(default, tuple) else True,  # not empty texts
+        show_default=any(default) if isinstance(default, tuple) else True,  # a tuple may have empty texts
         help=text,
     )
 

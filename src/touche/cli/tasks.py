@@ -299,7 +299,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
     shown = results if every else results.shortlist
     notes = [f"* {note}" for note in interval_notes]
     if grouped:
-        groups = counted(max(row.group or 0 for row in grouped), "group")
+        groups = counted(len({row.group for row in grouped}), "group")
         test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
         notes.append(f"{len(grouped)} runs in {groups}: {test}")
         ungrouped = [row for row in results if row.group is None]

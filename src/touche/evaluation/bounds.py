@@ -65,10 +65,11 @@ class Judge:
             topic: the topic.
             first, second: documents down to the cutoff, best first; an empty list scores 0.
         """
-        greatest = _GREATEST[self.name]
+        greatest_difference = _GREATEST[self.name]
         labels = self.labels[topic]
-        least = 0.0 - greatest(self, labels, second, first)  # not -0.0
-        return Bounds(least=least, greatest=greatest(self, labels, first, second))
+        greatest = greatest_difference(self, labels, first, second)
+        least = 0.0 - greatest_difference(self, labels, second, first)  # a minus alone would give -0.0
+        return Bounds(least=least, greatest=greatest)
 
     def mean(
         self,
@@ -130,7 +131,7 @@ def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
     judged = evaluation.judged_per_topic
-    with_unjudged = {topic: order[topic] for topic in order if judged.get(topic, 1) < 1}
+    with_unjudged = {topic: order[topic] for topic in order if topic in judged and judged[topic] < 1}
     for topic, documents in run.documents_of(with_unjudged, known.cutoff).items():
         values[topic] = known.topic(topic, documents)
     return values
@@ -173,30 +174,44 @@ def _greatest_ratio(
         scale: the grades above 0, ascending.
         discounts: the discounts down to k.
     """
-    # A grade is the sum of the steps up to it. So both sums are added up over the documents with at least
-    # each grade.
+    # A grade is the sum of the steps of the scale up to it. So DCG and ideal DCG are sums over the steps, and
+    # a step needs only the number of unjudged documents that get at least its grade: its count.
     steps = np.diff(scale, prepend=0)
-    judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # with at least each grade
-    free_counts = np.arange(len(free) + 1)  # of unjudged documents with at least a grade: none to all
-    free_sums = np.append(0.0, np.cumsum(free))  # of their weights, which are the largest ones
-    ideal_sums = np.append(0.0, np.cumsum(discounts))
-    # The ideal sums, with a row for each grade and a column for each count.
-    ideals = ideal_sums[np.minimum(judged_counts[:, None] + free_counts, len(discounts))]
-    # Start with the best value if unjudged documents only get the highest grade or 0.
-    all_highest_ideals = steps @ ideals
+    free_sums = np.append(0.0, np.cumsum(free))  # the largest sum of as many weights, by the count
+    ideals = _ideal_sums(judged, len(free), scale, discounts)
+    # Start with the best value if unjudged documents get only the highest grade or 0: all counts are equal.
     dcgs = fixed + scale[-1] * free_sums
-    value = float(
-        np.max(np.divide(dcgs, all_highest_ideals, out=np.zeros_like(dcgs), where=all_highest_ideals > 0))
-    )
-    # Dinkelbach's method: each grade gets the count that is best for the value, which gives a greater value.
-    grades = np.arange(len(scale))
+    ideal_dcgs = steps @ ideals
+    ratios = np.divide(dcgs, ideal_dcgs, out=np.zeros_like(dcgs), where=ideal_dcgs > 0)
+    value = float(ratios.max())
+    # Dinkelbach's method: the counts that are best for the value give a greater value, until none does.
+    rows = np.arange(len(scale))
     while True:
-        best_counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
-        ideal = float(steps @ ideals[grades, best_counts])
-        ratio = (fixed + float(steps @ free_sums[best_counts])) / ideal if ideal else 0.0
+        counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
+        ideal_dcg = float(steps @ ideals[rows, counts])
+        ratio = (fixed + float(steps @ free_sums[counts])) / ideal_dcg if ideal_dcg else 0.0
         if ratio <= value:
             return value
         value = ratio
+
+
+def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discounts: Floats) -> Floats:
+    """Returns the sum of the discounts of all documents with at least a grade, in the ideal ranking.
+
+    Args:
+        judged: all judged gains of the topic.
+        free: the number of unjudged documents.
+        scale: the grades above 0, ascending.
+        discounts: the discounts down to k.
+
+    Returns:
+        A row for each grade, and a column for each number of unjudged documents that get at least this grade,
+        from 0 to ``free``.
+    """
+    judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # with at least each grade
+    counts = judged_counts[:, None] + np.arange(free + 1)
+    sums = np.append(0.0, np.cumsum(discounts))
+    return np.asarray(sums[np.minimum(counts, len(discounts))])
 
 
 def _relevance(
@@ -211,7 +226,7 @@ def _relevance(
 def _precision(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
     """Returns the greatest difference of P@k."""
     relevant, free = _relevance(known, labels, [*first, *second])
-    hits = relevant | (free - {*second})
+    hits = relevant | (free - {*second})  # a free document of both lists would change both in the same way
     return (len(hits.intersection(first)) - len(hits.intersection(second))) / (known.cutoff or 1)
 
 
@@ -244,7 +259,8 @@ def _average_precision(
     relevant, free = _relevance(known, labels, documents)
     hits = np.array([document in relevant for document in documents], dtype=float)
     indices = [index for index, document in enumerate(documents) if document in free]
-    indices.sort(reverse=not first)
+    if not first:  # the least AP is wanted
+        indices.reverse()
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []

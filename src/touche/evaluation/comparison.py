@@ -27,7 +27,7 @@ from touche.tasks.records import rounded
 
 _FEWEST = 2  # common topics that a test needs
 _PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
-_ROUNDING = 1e-12  # of bounds
+_ROUNDING = 1e-12  # bounds as near to 0 are 0, except for rounding
 
 Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
@@ -190,9 +190,8 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
                 equal = "both have the same value in every topic"
                 faults[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
-                compared.append(
-                    _comparison(replace(_pair(run, run, _PUBLISHED_BY), run_b=name), scores, False)
-                )
+                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)
+                compared.append(_comparison(pair, scores, randomisation=False))
     return _corrected(compared), [*faults]
 
 
@@ -314,7 +313,9 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
         None for measures without bounds, and for AP@k, which has bounds only for one list.
     """
     known = a.judge
-    if known is None or known.is_of_one or None in (a.mean_bounds(evaluator), b.mean_bounds(evaluator)):
+    if known is None or known.is_of_one:
+        return None
+    if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
         return None
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
     return known.mean(a.first_documents(evaluator), b.first_documents(evaluator), common)

@@ -7,6 +7,7 @@ up to the difference of the two scores.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
 from touche.trec.columns import Run, RunLine
@@ -30,52 +31,64 @@ class Reason:
     text: str
 
 
+class _Step(NamedTuple):
+    """The scores of trec_eval after some rules of touche.
+
+    Attributes:
+        rule: the last of these rules; empty without one. It may have a field ``{unjudged}``.
+        scores: scores by topic.
+        unjudged: numbers of unjudged documents among the first k, by topic.
+    """
+
+    rule: str
+    scores: PerTopic
+    unjudged: Mapping[str, int]
+
+
 def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reason]:
     """Yields the steps from trec_eval's mean to touche's mean; none if all topics agree.
 
     Raises:
         ToucheError: if run and qrels have no topic in common.
     """
-    before: PerTopic = {}
-    for text, after, unjudged_by_topic in _steps(Run.of(run), qrels, cutoff):
+    before: PerTopic = {}  # empty before the first step, which has no rule, and after the last topic
+    for step in _steps(Run.of(run), qrels, cutoff):
+        after = step.scores
         if before and after != before:
             topics = tuple(topic for topic in before if before[topic] != after.get(topic))
             change = (fmean(after.values()) if after else 0.0) - fmean(before.values())
-            unjudged = sum(unjudged_by_topic.get(topic, 0) for topic in topics)
-            yield Reason(change, topics, text.format(unjudged=unjudged))
+            unjudged = sum(step.unjudged.get(topic, 0) for topic in topics)
+            yield Reason(change, topics, step.rule.format(unjudged=unjudged))
         before = after
 
 
-def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic, Mapping[str, int]]]:
-    """Yields trec_eval's scores, then the scores after each rule of touche.
-
-    Yields:
-        The rule of touche, empty for the first, perhaps with a field ``{unjudged}``; scores by topic; numbers
-        of unjudged documents by topic.
-    """
+def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[_Step]:
+    """Yields trec_eval's scores, then the scores after each rule of touche."""
     labels = gains(qrels)
     by_score, ties_by_rank, ranked = (
         run.documents_of(in_qrels(order, qrels), cutoff)
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
     )
-    judged = {topic: [*filter(labels[topic].__contains__, first)] for topic, first in ranked.items()}
+    judged = {topic: [id for id in first if id in labels[topic]] for topic, first in ranked.items()}
     unjudged = {topic: len(first) - len(judged[topic]) for topic, first in ranked.items()}
-    for text, order in (
+    for rule, order in (
         ("", by_score),
         ("equal scores are ordered by rank, not by document id", ties_by_rank),
         ("the rank column decides, not the score", ranked),
         (f"{{unjudged}} unjudged documents of the top {cutoff} are removed, not counted as 0", judged),
     ):
         scores = _scores(order, labels, cutoff)
-        yield text, scores, unjudged
+        yield _Step(rule, scores, unjudged)
+    # The other rules leave out topics, and keep the scores of the last order.
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, lines in judged.items() if lines}
-    for text, topics in (
+    for rule, topics in (
         ("topics without a relevant document are left out", relevant),
         ("topics that the run lacks are left out", relevant & ranked.keys()),
         (f"topics with nothing judged in the top {cutoff} are left out", relevant & with_judged),
     ):
-        yield text, {topic: score for topic, score in scores.items() if topic in topics}, unjudged
+        averaged = {topic: score for topic, score in scores.items() if topic in topics}
+        yield _Step(rule, averaged, unjudged)
 
 
 def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:

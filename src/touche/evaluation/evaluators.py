@@ -101,13 +101,14 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     import ir_measures  # optional: an image lacks it; it takes 10 ms
 
     plain = uncut(parsed(measure.name))
-    scores = {  # any that descend
+    scores = {  # trec_eval orders by score, so that any descending scores keep the ranks
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }
     graded = gains(qrels)
     results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
-    return dict.fromkeys(graded, 0.0) | {result.query_id: result.value for result in results}
+    values = {result.query_id: result.value for result in results}
+    return dict.fromkeys(graded, 0.0) | values  # topics that the run lacks have 0
 
 
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:

@@ -46,9 +46,9 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
         weights_by_id = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
         for document in known.unjudged(topic, *ids_of_runs):
             weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
-            differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair is there twice
+            differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
             factor = differences if len(runs) > 1 else weights.sum()
-            gain = float(factor) * _highest(known, topic) / len(known.labels)
+            gain = float(factor) * _highest(known, topic) / len(known.labels)  # of a mean over all topics
             count = int((weights > 0).sum())
             rows.append(ToJudge(topic=topic, document=document, runs=count, gain=gain))
     return sorted(rows, key=lambda row: (-row.gain, row.topic, row.document))

@@ -111,7 +111,7 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
         and row.dimension == dimension
         and row.measure == task.measure_for(dimension).name
         and row.results == results
-        and row.topics is None
+        and row.topics is None  # a value over all topics
         and row.evaluator in (None, evaluator)
         and row.qrels in (None, task.qrels[dimension].file)
     ]

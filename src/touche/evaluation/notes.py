@@ -53,7 +53,8 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
     is_named_by_path = run.name == one_line(str(run.path))
-    if is_named_by_path and run.name != one_line(run.tag):  # the path of a frame is its tag
+    is_named_by_tag = run.name == one_line(run.tag)  # also a run in memory, whose path is its tag
+    if is_named_by_path and not is_named_by_tag:
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
     tags = run.lines.tags.present
     if len(tags) > 1:
@@ -357,6 +358,8 @@ def _why_no_rank(run: Evaluated) -> Iterator[str]:
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
+        if not rows:  # published values are of other dimensions
+            kinds = {"other judgments"}
         order = ", with pairs in the judged order" if run.any_order else ""
-        values = f"published values are of {' and '.join(sorted(kinds)) or 'other judgments'}{order}"
+        values = f"published values are of {' and '.join(sorted(kinds))}{order}"
         yield f"{values}; only values of the same measure, judgments and evaluator are comparable"

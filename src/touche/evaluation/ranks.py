@@ -61,10 +61,12 @@ def groups(values: Values) -> list[int]:
     pairs = [*combinations(range(len(scores)), 2)]
     p_values = holm(t_tests([scores[a] - scores[b] for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
-    numbers = [1]
-    head = 0
-    for run in range(1, len(scores)):
-        is_next = (head, run) in separable
-        head = run if is_next else head
-        numbers.append(numbers[-1] + is_next)
+    numbers = list[int]()
+    number = 1
+    first_of_group = 0
+    for run in range(len(scores)):
+        if (first_of_group, run) in separable:
+            number += 1
+            first_of_group = run
+        numbers.append(number)
     return numbers

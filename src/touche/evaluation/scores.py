@@ -327,7 +327,7 @@ def evaluate(
             if dimension == STANCE and len(judged) > 1 and not run.has_stances:
                 continue  # a run that only ranks
             for in_any_order in [False, True] if any_order else [False]:
-                record = _evaluated(
+                record = _evaluate_dimension(
                     run=run,
                     task=task,
                     titles=titles,
@@ -377,7 +377,7 @@ def _scored(task: Task) -> list[str]:
     return [dimension for dimension in task.qrels if dimension != STANCE]
 
 
-def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
+def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
     """Evaluates a run in one dimension of a task, by all evaluators of its measure.
 
     Raises:
@@ -385,7 +385,7 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
     """
     judgments = task_qrels(task, dimension)
     counted_run, skipped = _read(run, task, {dimension: judgments})
-    return _evaluated(
+    return _evaluate_dimension(
         run=counted_run,
         task=task,
         titles=topic_titles(task),
@@ -448,7 +448,7 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     with_measure = evaluators_for(task.measure)
     has_rankings = bool(task.qrels.keys() - {STANCE})
     lacks_measure = not {*evaluators} <= {*with_measure}
-    # Without trec_eval, the script is the only evaluator, and computes the measure instead of trec_eval.
+    # A measure that only the organizers' script has is computed by it, whatever the passed evaluators.
     if has_rankings and lacks_measure and "trec_eval" in with_measure:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
@@ -459,7 +459,7 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     check_distinct(paths)
 
 
-def _evaluated(
+def _evaluate_dimension(
     run: Run,
     task: Task,
     titles: Mapping[str, str],

@@ -61,4 +61,5 @@ def read_counters() -> Counters:
                 counters[zone.name] = int((zone / "energy_uj").read_text()), limit
     except (OSError, ValueError):
         return {}
-    return counters if all(limit > 0 for _, limit in counters.values()) else {}
+    has_limits = all(limit > 0 for _, limit in counters.values())  # without one, a restart is unclear
+    return counters if has_limits else {}

@@ -28,7 +28,9 @@ def is_word(value: object) -> bool:
 
     Characters for private use are allowed, although Python does not print them.
     """
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD or " " in value:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD:
+        return False
+    if " " in value:  # the only white space that Python prints
         return False
     return value.isprintable() or all(char.isprintable() or category(char) == "Co" for char in value)
 
@@ -81,7 +83,7 @@ def dataset_name(dataset: object) -> str:
         ParameterError: if it is neither.
     """
     text = name_or_path("dataset", dataset)
-    return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118
+    return os.path.join(os.curdir, text) if isinstance(dataset, PathLike) else text  # noqa: PTH118 (keeps ./)
 
 
 def check_path(path: str | PathLike[str]) -> None:
@@ -109,7 +111,7 @@ def check_tag(tag: object) -> None:
 
 
 def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
-    """Checks that an id fits a run file (printable, without white space) and is new; adds it to ``seen``.
+    """Returns an id that fits a run file (printable, without white space) and is new; adds it to ``seen``.
 
     Args:
         value: the id.

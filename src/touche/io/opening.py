@@ -21,11 +21,11 @@ from touche.io.inputs import add_input
 from touche.io.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
-# A compressed file may decompress to the sum of both.
+# A compressed file may decompress to _MOST_TIMES its size, and _ALWAYS_ALLOWED more.
 _ALWAYS_ALLOWED = 10_000_000  # bytes
-_MOST_TIMES = 500  # multiple of the compressed size; bombs reach 1000
+_MOST_TIMES = 500  # files made to fill a memory reach 1000 times their size
 _GZIP_READ = 1 << 12  # bytes of gzip read at a time
-_GZIP_FORMAT = 31  # zlib's name for gzip streams
+_GZIP_FORMAT = 31  # zlib's wbits: 15 for the largest window, and 16 for the headers of gzip
 _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
 _BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; longer than any document; a line is in memory
@@ -114,8 +114,8 @@ class _Unpacked(io.RawIOBase):
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
-            # Bytes after the end of the stream, or bytes for which the buffer has no room. If both are empty,
-            # zlib may hold content back; the stream has not ended then, and the next block follows.
+            # Bytes after the end of the stream, or bytes for which the buffer has no room. zlib may also hold
+            # content for which there is no room. It comes with the next block, which ends the stream at last.
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._unpacked_size += len(unpacked)
         if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):
@@ -124,7 +124,7 @@ class _Unpacked(io.RawIOBase):
         return len(unpacked)
 
     def _read_more(self) -> bool:
-        """Reads compressed bytes if necessary, and begins the next stream; returns False at the end."""
+        """Reads bytes if none are left, and begins the next stream; returns False at the end of the file."""
         at_end_of_stream = self._stream.eof
         if at_end_of_stream:
             self._packed = self._packed.lstrip(b"\0")  # zeros after a stream only fill a block
@@ -234,6 +234,8 @@ def decoded_lines(path: Path) -> Iterator[str]:
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
     """Yields the text of lines of a file; the number of the first one is ``first_line``.
 
+    A byte order mark at the beginning of line 1 is dropped.
+
     Raises:
         InputError: if a line is not UTF-8.
     """
@@ -277,7 +279,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         InputError: if the file cannot be read or a line is not UTF-8.
     """
     for number, line in enumerate(decoded_lines(path), 1):
-        if line.strip():  # a byte order mark alone leaves an empty text
+        if line.strip():
             yield number, line.rstrip("\r\n")
 
 
@@ -289,5 +291,5 @@ def md5(path: Path) -> str:
 
 def sha256(path: Path) -> str:
     """Returns the sha256 of a file, as hexadecimal digits."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -46,13 +46,12 @@ def _revision(folder: Path) -> str:
     if no_filters is None:
         return ""
     commit = _git(folder, "rev-parse", "HEAD")
+    if not commit:
+        return ""
     status = [*no_filters, "status", "--porcelain", "--ignore-submodules=all"]
-    if commit and (
-        _git(folder, *status, "--untracked-files=no")  # changes in the whole repository
-        or _git(folder, *status, "--", *_FILES_OF_FOLDER)
-    ):
-        commit += "-dirty"
-    return commit
+    changes_of_repository = _git(folder, *status, "--untracked-files=no")
+    is_dirty = changes_of_repository or _git(folder, *status, "--", *_FILES_OF_FOLDER)
+    return f"{commit}-dirty" if is_dirty else commit
 
 
 def commit_time(folder: Path) -> int:
@@ -83,7 +82,7 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
 
 def _is_unchanged(record: dict[str, Any], folder: Path) -> bool:
     """Returns whether the files of an sdist are as recorded, and a folder in it has no other file."""
-    root = clone() or folder  # the clone, in which the record is
+    root = clone() or folder  # always the clone, because the record was read there
     digests: dict[str, str] = record["files"]
     for name, digest in digests.items():
         if not (root / name).is_file() or _sha256(root / name) != digest:

@@ -58,7 +58,7 @@ class Pool(ProcessPoolExecutor):
             CannotStartError: if a function is defined in the user's script, or the process ends.
         """
         try:
-            can_import = b"__main__" not in dumps(functions)
+            can_import = b"__main__" not in dumps(functions)  # the name of the script's module
         except (PicklingError, AttributeError, TypeError):
             can_import = False
         if not can_import:

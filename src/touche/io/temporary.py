@@ -57,7 +57,7 @@ def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str
 
     The arguments are those of ``temporary_folder``.
     """
-    with suppress(OSError):
+    with suppress(OSError):  # after any error, a folder without a lock follows
         parent = within or _private_folder(mounted)
         _remove_abandoned(parent, prefix if within else "")
         while True:

@@ -17,7 +17,7 @@ from touche.io.opening import decoded, open_binary
 Text = Annotated[str, Meta(min_length=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")]
-"""Name of a file inside its folder."""
+"""Name of a file inside its folder: neither absolute nor with ``..``."""
 Positive = Annotated[float, Meta(gt=0)]
 
 _MOST_BYTES = 100_000  # of a file; real files have less than 20,000
@@ -71,7 +71,7 @@ def _problems(value: Any, key: str) -> Iterator[str]:
     elif isinstance(value, list):
         for number, item in enumerate(value, 1):
             yield from _problems(item, f"{key}[{number}]")
-    elif isinstance(value, str) and not "".join(value.split()).isprintable():
+    elif isinstance(value, str) and not "".join(value.split()).isprintable():  # line ends are allowed
         yield f"{key}: a character that cannot be shown"
     elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # also NaN
         yield f"{key}: a number that is not finite, or too large"

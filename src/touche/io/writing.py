@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from touche.errors import InputError
-from touche.io.identifiers import check_path
+from touche.io.identifiers import check_path, expanded
 from touche.io.inputs import Identity, add_folders, add_output, identities, is_input
 
 
@@ -39,7 +39,7 @@ class _Block:
     locks: ExitStack = field(default_factory=ExitStack)
 
     def add(self, target: Path, part: Path, lock: int) -> None:
-        """Adds a file; if it is written twice, the second content counts."""
+        """Adds a hidden file and the descriptor of its lock; a second one for a target replaces the first."""
         self.locks.callback(os.close, lock)
         if target in self.parts:
             self.parts[target].unlink()
@@ -266,11 +266,11 @@ def _open_locked(
             if on_waiting:
                 on_waiting()
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:
+        except OSError:  # no locks
             return descriptor
         status = os.fstat(descriptor)
-        is_still_there = identities([Path(path)]) == {(status.st_dev, status.st_ino)}
-        if is_still_there:
+        is_file_at_path = identities([Path(path)]) == {(status.st_dev, status.st_ino)}
+        if is_file_at_path:
             return descriptor
         os.close(descriptor)
 
@@ -347,9 +347,9 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     first, *others = parts
     for part in parts.values():
         add_output(part)  # the file, which is the same one under its later name
-    has_others = others or removed
-    # The lock, because other processes may replace the same files, and must not do so in between.
-    with locked(first) if has_others else nullcontext(), _undisturbed():
+    is_locking = bool(others or removed)
+    # Another process that replaces the same files waits, because it would mix its files with these.
+    with locked(first) if is_locking else nullcontext(), _undisturbed():
         existing = [target for target in (*others, *removed) if target.exists()]
         hidden_by_target = {target: _hidden_name(target, "earlier") for target in existing}
         try:
@@ -371,8 +371,10 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
                 for target, hidden in hidden_by_target.items():
                     if hidden.exists():  # this target was renamed before the error
                         hidden.rename(target)
+        # Without the lock, an earlier version may be that of a process that replaces several files now.
+        abandoned = "(part|earlier)" if is_locking else "part"
         for target in parts:
-            _remove_abandoned(target, "(part|earlier)" if others else "part")
+            _remove_abandoned(target, abandoned)
 
 
 @contextmanager
@@ -427,17 +429,19 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _keep_permissions(file: int, earlier: os.stat_result) -> None:
-    """Copies an earlier file's permissions to a new file; those of the group only if it is the same."""
+    """Copies an earlier file's owner, group and permissions to a new file, as far as the system allows it."""
     unchanged_owner = -1
-    for owner in (earlier.st_uid, unchanged_owner):  # not everyone may change it, but perhaps the group
-        with suppress(PermissionError):
-            os.fchown(file, owner, earlier.st_gid)
+    with suppress(
+        PermissionError
+    ):  # all users may choose among their groups, but only root may change the owner
+        os.fchown(file, unchanged_owner, earlier.st_gid)
+        os.fchown(file, earlier.st_uid, earlier.st_gid)
     has_same_group = os.fstat(file).st_gid == earlier.st_gid
-    mask = 0o777 if has_same_group else 0o707
+    mask = 0o777 if has_same_group else 0o707  # another group does not get the permissions of the earlier one
     with suppress(PermissionError):  # on file systems without permissions
         os.fchmod(file, earlier.st_mode & mask)
 
 
 def cache_folder() -> Path:
     """Returns the user's cache folder for touche."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111
+    return Path(os.environ.get("XDG_CACHE_HOME") or expanded("~/.cache")) / "touche"

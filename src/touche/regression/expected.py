@@ -15,7 +15,7 @@ from touche.data.datasets import open_dataset
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_for
-from touche.evaluation.scores import Evaluated, evaluated
+from touche.evaluation.scores import Evaluated, evaluate_dimension
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, is_dataset, measure_of
 from touche.tasks.per_topic import published_topics
@@ -68,7 +68,7 @@ class Rerun(NamedTuple):
         for dimension, judgments in task.qrels.items():
             if is_available("qrels", judgments.file):
                 try:
-                    scored[dimension] = evaluated(lines, task, dimension)
+                    scored[dimension] = evaluate_dimension(lines, task, dimension)
                 except ToucheError as error:
                     scored[dimension] = error
         return cls(dataset=dataset_id, lines=lines, scored=scored)

@@ -15,7 +15,7 @@ from touche.data.datasets import open_dataset
 from touche.data.places import is_available
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
-from touche.evaluation.scores import Evaluated, evaluated
+from touche.evaluation.scores import Evaluated, evaluate_dimension
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.parameters import shared_numbers
@@ -153,7 +153,7 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 def _evaluated(lines: Run, task: Task, dimension: str) -> Evaluated:
     """Evaluates lines of a run only on their own topics."""
-    run = evaluated(lines, task, dimension)
+    run = evaluate_dimension(lines, task, dimension)
     evaluation = run.evaluations[EVALUATOR]
     of_topics = {topic: value for topic, value in evaluation.per_topic.items() if topic in lines.by_topic}
     return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=of_topics)})

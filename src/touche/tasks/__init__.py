@@ -143,7 +143,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    # The dimension of stances has macro F1 without it; a task's measure is one of rankings.
+    # Stances have macro F1 whatever the task's measure is, which remains one of rankings.
     return chosen if scores_stances else replace(chosen, measure=scorer)
 
 

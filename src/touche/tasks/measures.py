@@ -201,7 +201,7 @@ def _problems(measure: Any) -> Iterator[str]:
     import ir_measures  # optional: an image lacks it
 
     for name, (least, most) in _PARAMETER_RANGES.items():
-        value = measure.params.get(name, least)
+        value = measure.params.get(name, least)  # a parameter that the measure lacks is in range
         is_in_range = not isinstance(value, bool) and least <= value <= most
         if not is_in_range or value != round(value, 2):
             digits = " with at most two digits" if isinstance(value, float) else ""

@@ -29,11 +29,12 @@ def topic_in(ranking: str) -> str:
 
 
 def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
-    """Returns runs; if stances have rankings, their topics are replaced by the names of rankings.
+    """Returns runs; if stances have rankings, names of rankings such as ``1 PRO`` replace their topics.
 
     Args:
         runs: the runs.
-        stances: the stances with their own rankings; without them, the ranks of the runs show it.
+        stances: the task's stances with their own rankings. If empty, the task is unknown, and the ranks of
+            the runs show whether stances have rankings.
     """
     has_rankings = bool(stances) or any(run.ranks_stances for run in runs)
     if not has_rankings:

@@ -374,7 +374,8 @@ class Run(Sequence[RunLine], Framed):
         is_same_score = sorted_scores[1:] == sorted_scores[:-1]
         is_same_topic = topics[1:] == topics[:-1]
         is_tied_with_next = np.append(is_same_score & is_same_topic, False)
-        # The flag changes at the first and at the last line of each tie. numpy cannot sort lines by texts.
+        # The flag changes at the first and at the last line of each tie. Ids are texts, which numpy's lexsort
+        # cannot sort.
         ties = np.flatnonzero(np.diff(is_tied_with_next, prepend=False)).reshape(-1, 2)
         for first, last in ties.tolist():
             tied_lines = order[first : last + 1].tolist()
@@ -396,7 +397,7 @@ class Run(Sequence[RunLine], Framed):
         if not len(order):
             return {}
         topics = self.topics.codes[order]
-        first_of_topics = np.flatnonzero(np.diff(topics)) + 1  # without that of the first topic
+        first_of_topics = np.flatnonzero(np.diff(topics)) + 1  # np.split adds the first topic, at 0
         groups = np.split(order, first_of_topics)
         groups.sort(key=lambda lines: int(lines.min()))
         return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}

@@ -144,11 +144,12 @@ def _is_run(source: Any) -> bool:
         return any(isinstance(documents, Mapping) for documents in source.values())
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    return _is_one(source) and not isinstance(source, Real | None)
+    is_score = isinstance(source, Real | None)  # of a topic's document; None is a missing one
+    return _is_one(source) and not is_score
 
 
 def _is_one(runs: Any) -> bool:
-    """Returns whether a value is one run, except for a list of records, which is one run as well."""
+    """Returns whether a value is one run, in any form except a list of records."""
     if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
         return True
     return hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
@@ -304,7 +305,8 @@ def _run_name(source: Any, default: str) -> str:
         name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
     else:
         name = None
-    return one_line(str(name or default)).strip() or default  # also for a name of blanks
+    one_line_name = one_line(str(name)).strip() if name else ""
+    return one_line_name or default
 
 
 def _table(

@@ -194,7 +194,7 @@ def read_answers(
     if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
     qrels = Qrels()
-    topics = dict.fromkeys(name.partition(" ")[0] for name in grades)  # each once, in the order of the file
+    topics = dict.fromkeys(name.partition(" ")[0] for name in grades)  # in the order of the file
     for topic in topics:
         judged: dict[str, None] = {}  # the images in the order of the file, as keys
         positive = dict[str, set[str]]()  # the images with a yes, by aspect
@@ -243,7 +243,8 @@ def _read(
         if len(columns) != len(column_names):
             problem = f"{len(columns)} columns instead of {len(column_names)}"
             remedy = f"write: {' '.join(column_names)}"
-            if line == 1 and (len(columns) == len(_BEIR) or ".tsv" in path.suffixes):
+            looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes
+            if line == 1 and looks_like_beir:
                 problem = f"{len(columns)} columns without BEIR's header"
                 remedy = f"begin with: {' '.join(_BEIR)}"
             raise InputError(path, problem, remedy, line=line)

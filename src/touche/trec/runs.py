@@ -200,7 +200,7 @@ def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
 
 
 def in_order_of_score(lines: Iterable[RunLine]) -> Run:
-    """The lines of each topic in the order that trec_eval derives."""
+    """Returns a run whose topics have their lines in trec_eval's order: by score, ties by descending id."""
     run = Run.of(lines)
     return run.take(np.concatenate([*run.by_score.values()])) if run else run
 
