@@ -190,7 +190,8 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    # A measure that only trec_eval has gets the error below, which names the comparable tasks.
+    # Published values are touche's. With "both", a measure that touche lacks is scored as well, and has no
+    # comparable values. The error on those, at the end, names the tasks that have some.
     scorers = "both" if published else evaluator
     by_measure = score(named_runs, task, measure, qrels, scorers)
     compared = list[Any]()

@@ -104,8 +104,8 @@ def fuse(
         raise ToucheError("tune and weights exclude each other; pass only one")
     if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    read = [run_of(source) for source in sources]
-    by_ranking = in_rankings(read)  # ``tuned`` does this itself, with the task's stances
+    runs_read = [run_of(source) for source in sources]
+    by_ranking = in_rankings(runs_read)  # not for ``tuned``, which does it with the task's stances
     warnings = tuple(fusion.task_warnings(by_ranking))
     for warning in warnings:
         warn(warning)
@@ -118,7 +118,7 @@ def fuse(
     else:
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+            tuning = tuned(runs_read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}

@@ -1,6 +1,6 @@
 """Published values of baselines, and what their reruns scored."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from touche import tasks
@@ -120,7 +120,7 @@ def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
         yield f"{command} reproduced {reproduced} of {total} published topic values on {dataset}"
 
 
-def _reproductions(name: str, log: Iterable[LoggedScore]) -> list[Reproduction]:
+def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     """Returns the published values of a baseline; for a task without one, a score on the task's sample.
 
     This score has the dimension and evaluator of published results, if the sample has such a score.
@@ -153,26 +153,36 @@ def is_scored_as_published(sample: ExpectedScore) -> bool:
 def _reproduction(
     entry: ExpectedScore,
     sample: ExpectedScore | None,
-    of_topics: Iterable[ExpectedTopics],
-    log: Iterable[LoggedScore],
+    of_topics: Sequence[ExpectedTopics],
+    log: Sequence[LoggedScore],
 ) -> Reproduction:
-    """Returns the reruns of an entry, and those of the entry of the same value on the sample."""
+    """Returns an entry with its reruns.
+
+    Args:
+        entry: a published value, or a score on a sample if no value is published.
+        sample: the score on the sample by the same command, dimension and evaluator; None without one.
+        of_topics: the baseline's published values of topics.
+        log: the log of reruns.
+    """
     task = tasks.task(_task_id(entry))
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
-    whole = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    number_of_topics = {  # of each dataset with only some topics, by its id
+    reruns_on_corpus = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
+    topics_by_dataset = {  # numbers of topics, by the ids of datasets with only some topics
         expected.dataset: len(tasks.dataset(expected.dataset)[0].only_topics)
-        for expected in of_topics
-        if is_published and expected.command == entry.command
-        if _task_id(expected) == task.id and entry.dimension in expected.dimensions
+        for expected in (of_topics if is_published else ())
+        if (expected.command, _task_id(expected)) == (entry.command, task.id)
+        and entry.dimension in expected.dimensions
     }
-    on_topics = [row for row in reruns if row.topics and row.topics == number_of_topics.get(row.dataset)]
-    on_corpus = _last_green(entry, whole)
+    reruns_on_topics = [
+        row for row in reruns if row.topics and row.topics == topics_by_dataset.get(row.dataset)
+    ]
+    on_corpus = _last_green(entry, reruns_on_corpus)
     if on_corpus:
         missing = ""
-    elif whole:
-        missing = f"the rerun of {whole[-1].date} scored {whole[-1].got:.3f}"
+    elif reruns_on_corpus:
+        last = reruns_on_corpus[-1]
+        missing = f"the rerun of {last.date} scored {last.got:.3f}"
     else:
         corpus = f"corpora/{task.corpora['full'].directory}"
         missing = f"not rerun yet; {reason_without(corpus)}" if is_published else _NOT_PUBLISHED
@@ -188,7 +198,7 @@ def _reproduction(
         source=entry.source,
         sample=sample.pinned if sample else None,
         on_corpus=on_corpus,
-        on_topics=on_topics[-1] if on_topics else None,
+        on_topics=reruns_on_topics[-1] if reruns_on_topics else None,
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
         rerun=command_of(entry),
@@ -197,7 +207,10 @@ def _reproduction(
 
 
 def _key(entry: ExpectedScore) -> tuple[str, str, str]:
-    """Returns what an entry has in common with rows of the log, and with entries on other datasets."""
+    """Returns what an entry has in common with rows of the log, and with entries on other datasets.
+
+    These are the baseline with its options, the dimension or other name of the value, and the evaluator.
+    """
     value_name, evaluator = entry.names
     return entry.command, value_name, evaluator
 

@@ -15,7 +15,7 @@ _log = logging.getLogger("touche")
 _Ids = Callable[[], Iterable[str]]
 
 
-OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in an image
+OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in a container image
 PATH = click.Path(path_type=Path, readable=False)
 
 
@@ -153,7 +153,7 @@ class Ids(click.ParamType[str]):
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
         """Returns what to pass for an argument that is missing."""
         names = ", ".join(self._named())
-        if not names:  # as in an image
+        if not names:  # in a container image, which has no data
             return "Name a folder."
         alternative = ", or name a folder" if self._folders else ""
         return f"Choose among {names}{alternative}."

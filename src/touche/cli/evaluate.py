@@ -72,7 +72,7 @@ def evaluate(
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # documents have one order
+    one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # for one list of documents
     judging = {"evaluator": one_evaluator, "output": to_judge, "measure": measures, **scoring}
     documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}

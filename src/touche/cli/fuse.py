@@ -83,7 +83,7 @@ def fuse(
     fused = quietly(library.fuse, runs, method, weights=weights, tune=tuning, **settings)
     warn(*fused.warnings)
     if fused.tuning is None:
-        if style != "table":  # by default, the hits are only in run.txt
+        if style != "table":  # the default, which prints no hits, because run.txt has them
             hits = Table(RunLine, tuple(fused))
             render(hits, style, [Sheet(_HITS, hits)] if hits else [])
     else:

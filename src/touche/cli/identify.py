@@ -77,12 +77,12 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
 
 def _candidate_columns(first: Candidate) -> list[Column]:
     """Returns the columns of hypotheses; the last one names those that are as good as the first."""
-    # The shares of scores that are reproduced within a relative error, the heading of the column.
+    # The heading of each of these columns is a relative error; the cells are shares of scores within it.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     return [
         Column("n", "documents"),
         Column("p", "free_numbers"),
-        Column("p/n", "floor", three_decimals),
+        Column("p/n", "floor", three_decimals),  # as many scores fit even a wrong hypothesis
         *shares,
         Column("median", "median", "{:.0e}".format),
         Column("hypothesis", "hypothesis"),

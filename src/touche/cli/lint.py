@@ -62,8 +62,9 @@ def lint(
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
-    teams_of_runs = "per-folder" if team_per_folder else teams or None
-    findings = library.lint(runs, str(task_of(runs, task_id, takes_qrels=False)), teams=teams_of_runs)
+    teams_of_runs = "per-folder" if team_per_folder else (teams or None)
+    task_id = str(task_of(runs, task_id, takes_qrels=False))  # never None, because there are no qrels
+    findings = library.lint(runs, task_id, teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)

@@ -130,7 +130,9 @@ def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequenc
     markup = MARKUP[style]
     for line in sheet.above:
         if line:
-            text = line if style == "latex" else markup.text(one_line(line))
+            text = one_line(line)
+            if style != "latex":  # there, the line is a comment
+                text = markup.text(text)
             click.echo(_LINES[style].format(text))
     has_only_lines_above = sheet.above and not rows and not sheet.notes
     if has_only_lines_above:
@@ -147,7 +149,9 @@ def render_wide(table: "WideTable", style: str) -> None:
         sys.stdout.write(format_rows(table.records, style))
     elif style == "table":
         show(["run", *table.columns], table.text_rows())
-        click.echo(f"\n{table.note}" if table.note else "")
+        click.echo()  # a blank line above all notes
+        if table.note:
+            click.echo(table.note)
     else:
         click.echo(table.marked_up(style))
 

@@ -40,18 +40,17 @@ class Baselines(Group):
         """Returns the command of a baseline, whose code runs only if its options cannot be read otherwise."""
         is_completion = ctx.resilient_parsing  # shell completion shows no errors and runs no code
         try:
-            declared = baselines.declared(cmd_name)
+            baseline = baselines.declared(cmd_name)
         except ToucheError:
             if not is_completion:
                 raise
             return None
-        if declared:
-            return self.make_command(declared, cmd_name)
-        if is_completion:
+        if baseline is None and is_completion:
             return None
-        in_sandbox = ctx.obj in (*PROGRAMS, "tira")  # the runner, from ``resolve_command``
-        baseline = declaration(cmd_name) if in_sandbox else baselines.load(cmd_name)
-        return self.make_command(baseline, cmd_name)
+        runner = ctx.obj  # from ``resolve_command``
+        if baseline is None and runner in (*PROGRAMS, "tira"):
+            declaration(cmd_name)  # raises the error that names the reason, before any code runs here
+        return self.make_command(baseline or baselines.load(cmd_name), cmd_name)
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
@@ -240,7 +239,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         type=kind,
         is_flag=is_flag,
         default=default,
-        show_default=any(default) if isinstance(default, tuple) else True,  # a tuple may have empty texts
+        show_default=not isinstance(default, tuple) or any(default),  # a tuple of empty texts would be blank
         help=text,
     )
 

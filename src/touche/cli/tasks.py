@@ -68,6 +68,7 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
     """
     card = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
     click.echo(one_line(str(card)))
+    # TASK is for the user to replace, because the id of the task at TIRA is another one.
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")
 
@@ -92,6 +93,7 @@ class _Tasks(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
+        """Returns the context of a subcommand if that is the first word; click runs a context's command."""
         for subcommand in (check, tira):
             if args[:1] == [subcommand.name]:
                 return subcommand.make_context(f"{info_name} {subcommand.name}", args[1:], parent, **extra)

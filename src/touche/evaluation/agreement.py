@@ -308,7 +308,11 @@ def _positions(documents: Iterable[str]) -> dict[str, int]:
 
 
 def _kendall(positions: Sequence[int]) -> float | None:
-    """Returns Kendall's tau of distinct numbers with 1, 2, ..., n."""
+    """Returns Kendall's tau of two rankings of the same documents; None for fewer than two documents.
+
+    Args:
+        positions: positions of the documents in one ranking, in the order of the other ranking.
+    """
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 
     return float(kendalltau(range(len(positions)), positions).statistic) if len(positions) > 1 else None

@@ -322,7 +322,7 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns comparisons with p-values that are corrected for all of the same measure."""
+    """Returns comparisons by measure, with p-values corrected for the number of comparisons of each."""
     measures = dict.fromkeys(comparison.measure for comparison in compared)
     groups = [[row for row in compared if row.measure == measure] for measure in measures]
     return [comparison for group in groups for comparison in _corrected_together(group)]

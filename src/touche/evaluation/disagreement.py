@@ -51,7 +51,7 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
     Raises:
         ToucheError: if run and qrels have no topic in common.
     """
-    before: PerTopic = {}  # empty before the first step, which has no rule, and after the last topic
+    before: PerTopic = {}  # empty before the first step, or if a rule has left out all topics
     for step in _steps(Run.of(run), qrels, cutoff):
         after = step.scores
         if before and after != before:
@@ -65,12 +65,12 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
 def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[_Step]:
     """Yields trec_eval's scores, then the scores after each rule of touche."""
     labels = gains(qrels)
-    by_score, ties_by_rank, ranked = (
+    by_score, ties_by_rank, ranked = (  # documents of each topic down to the cutoff
         run.documents_of(in_qrels(order, qrels), cutoff)
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
     )
-    judged = {topic: [id for id in first if id in labels[topic]] for topic, first in ranked.items()}
-    unjudged = {topic: len(first) - len(judged[topic]) for topic, first in ranked.items()}
+    judged = {topic: [id for id in ids if id in labels[topic]] for topic, ids in ranked.items()}
+    unjudged = {topic: len(ids) - len(judged[topic]) for topic, ids in ranked.items()}
     for rule, order in (
         ("", by_score),
         ("equal scores are ordered by rank, not by document id", ties_by_rank),
@@ -79,7 +79,7 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[_Step]:
     ):
         scores = _scores(order, labels, cutoff)
         yield _Step(rule, scores, unjudged)
-    # The other rules leave out topics, and keep the scores of the last order.
+    scores_of_judged = scores  # those of the last order, from which the other rules leave out topics
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, lines in judged.items() if lines}
     for rule, topics in (
@@ -87,7 +87,7 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[_Step]:
         ("topics that the run lacks are left out", relevant & ranked.keys()),
         (f"topics with nothing judged in the top {cutoff} are left out", relevant & with_judged),
     ):
-        averaged = {topic: score for topic, score in scores.items() if topic in topics}
+        averaged = {topic: score for topic, score in scores_of_judged.items() if topic in topics}
         yield _Step(rule, averaged, unjudged)
 
 

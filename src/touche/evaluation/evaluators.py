@@ -242,7 +242,13 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 
 
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    """Returns Judged@k of each topic."""
+    """Returns the share of judged documents among the first k of each topic, of which there may be fewer.
+
+    Args:
+        ranked: documents of topics that are in the qrels.
+        qrels: the judgments.
+        cutoff: k; None for all documents.
+    """
     first = {topic: documents[:cutoff] for topic, documents in ranked.items()}
     return {
         topic: sum(document in qrels[topic] for document in documents) / len(documents)

@@ -57,7 +57,7 @@ class Fused:
     """The fused documents of a topic.
 
     Attributes:
-        documents: the ids.
+        documents: the ids; descending before ``best``.
         scores: the score of each document; float32 after ``best``.
         stances: the stance of each document.
     """
@@ -72,7 +72,7 @@ class Fused:
         Args:
             depth: maximum number of documents.
         """
-        scores = self.scores.astype(np.float32) + np.float32(0)  # turns -0 into 0
+        scores = self.scores.astype(np.float32) + np.float32(0)  # -0 becomes 0, as in runs that are read
         order = np.argsort(-scores, kind="stable")[:depth]  # the ids descend already
         return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
@@ -162,7 +162,7 @@ def reciprocal_ranks(scores: Floats) -> Floats:
 
 
 def rank_biased(scores: Floats) -> Floats:
-    """Returns (1 - 0.95) 0.95^(rank - 1), with the same ranks: rank-biased centroids (Bailey et al. 2017).
+    """Returns 0.05 * 0.95^(rank - 1), with trec_eval's ranks: rank-biased centroids (Bailey et al. 2017).
 
     Args:
         scores: the scores of a topic's documents, best first.
@@ -293,10 +293,10 @@ def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
     columns = [Run.of(run) for run in runs]
     topics = [set(run.by_topic) for run in columns]
-    alone = set[str]().union(*topics) - topics[0].intersection(*topics)
-    if alone:
-        noun = "topic" if len(alone) == 1 else "topics"
-        yield f"{len(alone)} {noun} in only some of the runs; check that all runs are of one task"
+    not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
+    if not_in_all:
+        noun = "topic" if len(not_in_all) == 1 else "topics"
+        yield f"{len(not_in_all)} {noun} in only some of the runs; check that all runs are of one task"
     if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
 

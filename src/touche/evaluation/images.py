@@ -5,7 +5,7 @@ from statistics import fmean
 
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order, judged_share
 from touche.io.grouping import group_by
-from touche.tasks.measures import PER_STANCE, Measure
+from touche.tasks.measures import IMAGES, PER_STANCE, Measure
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
@@ -24,11 +24,11 @@ def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> E
         ToucheError: if the run has no topic of the qrels.
     """
     if measure in PER_STANCE.values():
-        return precision_per_stance(run, qrels, measure)
+        return precision_per_stance(run, qrels)
     return EVALUATORS[evaluator](run, qrels, measure)
 
 
-def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
+def precision_per_stance(run: Run, qrels: Qrels) -> Evaluation:
     """Computes precision at 10 as the organizers' script: hits among the first 10, divided by 10.
 
     A topic has the mean of its stances. A stance without a ranking counts 0, and a topic without lines is
@@ -37,20 +37,20 @@ def precision_per_stance(run: Run, qrels: Qrels, measure: Measure) -> Evaluation
     Args:
         run: the lines that the script counts, with the names of rankings as topics.
         qrels: for each ranking 1 for the images that are hits, and 0 for the others.
-        measure: one of ``PER_STANCE``.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    cutoff = measure.cutoff or len(run)
-    ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
+    ranked = run.documents_of(judged_order("touche", run, qrels), IMAGES)
     topics = {topic_in(ranking) for ranking in ranked}
-    wanted = [ranking for ranking in qrels if topic_in(ranking) in topics]
-    values = {name: sum(qrels[name].get(id, 0) for id in ranked.get(name, ())) / cutoff for name in wanted}
-    judged = judged_share(ranked, qrels, cutoff)
-    rankings = Evaluation(per_topic=values, judged_per_topic=judged)
+    rankings = [name for name in qrels if topic_in(name) in topics]  # also those that the run lacks
+    hits = {name: sum(qrels[name].get(image, 0) for image in ranked.get(name, ())) for name in rankings}
+    values = {name: count / IMAGES for name, count in hits.items()}
+    judged = judged_share(ranked, qrels, IMAGES)
     return Evaluation(
-        per_topic=means_of_topics(values), judged_per_topic=means_of_topics(judged), per_ranking=rankings
+        per_topic=means_of_topics(values),
+        judged_per_topic=means_of_topics(judged),
+        per_ranking=Evaluation(per_topic=values, judged_per_topic=judged),
     )
 
 

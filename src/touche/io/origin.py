@@ -29,8 +29,9 @@ def origin(folder: Path) -> dict[str, str]:
     The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
     """
     record = _sdist_record(folder)
-    if record:
-        dirty = "" if _is_unchanged(record, folder) else "-dirty"
+    root = clone()
+    if record and root:
+        dirty = "" if _is_unchanged(record, root, folder) else "-dirty"
         return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
     if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
         return {"revision": "unknown", "source": "unknown"}
@@ -80,14 +81,19 @@ def _sdist_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _is_unchanged(record: dict[str, Any], folder: Path) -> bool:
-    """Returns whether the files of an sdist are as recorded, and a folder in it has no other file."""
-    root = clone() or folder  # always the clone, because the record was read there
+def _is_unchanged(record: dict[str, Any], root: Path, folder: Path) -> bool:
+    """Returns whether the files of an sdist are as recorded, and a folder in it has no other file.
+
+    Args:
+        record: the record of the sdist.
+        root: the folder with the record.
+        folder: ``root``, which may have other files, or a folder in it.
+    """
     digests: dict[str, str] = record["files"]
     for name, digest in digests.items():
         if not (root / name).is_file() or _sha256(root / name) != digest:
             return False
-    if folder.resolve() == root:  # which may have new files, such as an environment
+    if folder.resolve() == root:  # its other files are those of an environment, for example
         return True
     paths = (path for path in folder.resolve().rglob("*") if path.is_file())
     return all(str(path.relative_to(root)) in digests or "__pycache__" in path.parts for path in paths)

@@ -84,10 +84,11 @@ def _private_folder(mounted: bool) -> Path:
     """Returns the folder that only this user can enter.
 
     Args:
-        mounted: whether containers mount its folders, so that it must not be in the cache folder.
+        mounted: as in ``temporary_folder``.
 
     Raises:
-        OSError: if it cannot be created, belongs to another user, or is open to others.
+        OSError: if it cannot be created, belongs to another user, or is open to others. The caller then uses
+            another folder, so that these errors have no messages.
     """
     if mounted or os.environ.get("TMPDIR"):
         private = Path(tempfile.gettempdir()) / f"touche-{os.geteuid()}"

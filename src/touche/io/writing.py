@@ -337,8 +337,8 @@ def _hidden_name(target: Path, kind: str) -> Path:
 def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     """Replaces files by hidden files, and removes others, all or none; signals wait.
 
-    The replacement of the first file decides: if it fails, all earlier files return; if the system fails
-    afterwards, the other files are replaced as far as possible.
+    The replacement of the first file decides. If it fails, each file has its earlier content again. If a
+    later one fails, the rest are still replaced.
 
     Args:
         parts: the hidden files by their targets.
@@ -346,7 +346,7 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     """
     first, *others = parts
     for part in parts.values():
-        add_output(part)  # the file, which is the same one under its later name
+        add_output(part)  # also the target, because renaming keeps the identity of a file
     is_locking = bool(others or removed)
     # Another process that replaces the same files waits, because it would mix its files with these.
     with locked(first) if is_locking else nullcontext(), _undisturbed():
@@ -367,11 +367,11 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
                     for target in others:
                         stack.callback(parts[target].replace, target)
             else:
-                parts[first].unlink()
+                parts[first].unlink()  # ``together`` removes the other parts
                 for target, hidden in hidden_by_target.items():
                     if hidden.exists():  # this target was renamed before the error
                         hidden.rename(target)
-        # Without the lock, an earlier version may be that of a process that replaces several files now.
+        # Without the lock, an .earlier file may be of a process that is replacing several files just now.
         abandoned = "(part|earlier)" if is_locking else "part"
         for target in parts:
             _remove_abandoned(target, abandoned)

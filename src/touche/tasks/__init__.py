@@ -96,7 +96,7 @@ def task(task_id: str) -> Task:
     if _card(task_of_dataset):
         return dataset(name)[0]
     remedy = choice(name, _cards())
-    if is_file(name) or not isinstance(task_id, str):
+    if is_file(name) or not isinstance(task_id, str):  # most probably a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
@@ -117,21 +117,27 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(ids())}")
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of qrels", "check the path")
-    name = qrels.name if qrels else ""  # the only name of an unknown task
-    unknown = Task(id=name, title=name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document"))
+    file_name = qrels.name if qrels else ""  # also the name of an unknown task
+    unknown = Task(
+        id=file_name, title=file_name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document")
+    )
     chosen = unknown if task_id is None else task(task_id)
     scorer = chosen.measure if measure is None else measure_of(measure)
-    scores_stances = scorer is MACRO_F1
+    has_file_of_stances = (
+        qrels is not None
+        and STANCE in chosen.qrels
+        and file_name == chosen.qrels[STANCE].file
+        and not chosen.rules.by_stance
+    )
+    scores_stances = scorer is MACRO_F1 or (measure is None and has_file_of_stances)
     scores_image_question = scorer in PER_STANCE.values()
     if scores_image_question and not chosen.rules.by_stance:
         raise ToucheError(
             f"{scorer} is a measure of rankings for each stance; pass a task of image retrieval"
         )
+    # A measure that the user chose scores only stances, or only rankings.
     judged = chosen.qrels
     if qrels is not None:
-        file_of_stances = judged[STANCE].file if STANCE in judged else ""
-        if measure is None and qrels.name == file_of_stances and not chosen.rules.by_stance:
-            scores_stances = True
         judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
     elif measure is not None and scores_stances:
@@ -148,15 +154,21 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
 
 
 def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgments]:
-    """Returns the judged dimensions of a file with other qrels for a task."""
+    """Returns the judged dimensions of a file with other qrels for a task.
+
+    Args:
+        qrels: the file.
+        chosen: the task.
+        has_stances: whether the file judges stances of documents, and has no grades.
+    """
     path = str(qrels.absolute())
     if chosen.rules.by_stance:  # the task's dimensions share a file
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:
         return {STANCE: Judgments(path)}
-    # A file of grades may be called stance.qrels; with the suffix, its dimension is not that of stances.
-    dimension = qrels.name if qrels.stem == STANCE else qrels.stem
-    return {dimension: Judgments(path)}
+    if qrels.stem == STANCE:  # a file of grades, whose dimension must not be the one of stances
+        return {qrels.name: Judgments(path)}
+    return {qrels.stem: Judgments(path)}
 
 
 def tasks_scored_by(
@@ -189,7 +201,7 @@ def datasets() -> list[str]:
 
 
 def is_dataset(dataset_id: str) -> bool:
-    """Returns whether ``datasets`` has an id; reads at most the card of its task."""
+    """Returns whether ``dataset`` knows an id, also ``TASK/full``; reads at most the card of its task."""
     task_id, name = _task_and_corpus(dataset_id)
     card = _card(task_id)
     if card is None:

@@ -137,11 +137,11 @@ def read_card(path: Path) -> Task:
     if card.id != task_id:
         problem = f"id: {card.id!r} differs from the name of the file"
         raise InputError(path, problem, f"write {task_id!r}, or rename the file")
-    if task_id.casefold() == _FRONT_PAGE:
+    if task_id.casefold() == _FRONT_PAGE:  # some file systems ignore case
         problem = f"id: {task_id!r} is the name of the gallery's front page"
         raise InputError(path, problem, "change the name of the file and its id")
     attributes = asdict(card)
-    del attributes["stance"]  # its rows are in published
+    del attributes["stance"]  # its rows become published ones, below
     attributes["measure"] = measure_of(card.measure)
     attributes["published"] = (*_best_first(_rows_of_rankings(card)), *_best_first(_rows_of_stances(card)))
     return Task(**attributes)

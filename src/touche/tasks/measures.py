@@ -77,7 +77,8 @@ class Measure:
 MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
 # What the assessors answered about an image, by the official names.
 QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
-PER_STANCE = {question: Measure(f"{question}P@10", 10) for question in QUESTIONS}
+IMAGES = 10  # of each ranking that are scored
+PER_STANCE = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
 
@@ -160,7 +161,7 @@ def parsed(text: str) -> Any:
 
 
 def _with_capitals(text: str) -> str:
-    """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty without one."""
+    """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; else an empty text."""
     import ir_measures  # optional: an image lacks it
 
     name = re.match(r"\w*", text)[0]  # type: ignore[index]

@@ -66,14 +66,14 @@ def topic_values(row: Published) -> Mapping[str, float] | str:
     """Returns the published value of each topic of a run, or the reason why the run has no such values."""
     table = _values_by_tag(row.task, row.dimension)
     runs = table.get(row.tag, [])
-    topics = {topic for runs_with_tag in table.values() for values in runs_with_tag for topic in values}
     if not runs:
         return "no values of its topics are published"
     if len(runs) > 1:
         return "two values are published for each topic"
-    values = {topic: runs[0][topic] for topic in sorted(topics & runs[0].keys())}
-    missing = len(topics) - len(values)
-    return f"values of {missing} of {len(topics)} topics are missing" if missing else values
+    values = dict(sorted(runs[0].items()))
+    all_topics = {topic for runs_with_tag in table.values() for run in runs_with_tag for topic in run}
+    missing = len(all_topics) - len(values)
+    return f"values of {missing} of {len(all_topics)} topics are missing" if missing else values
 
 
 def tasks_with_topics() -> list[str]:

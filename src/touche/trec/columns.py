@@ -56,11 +56,12 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
         The cells of each column; None if a line has another number of cells, or a null character.
     """
     # All lines are split at once, which is faster. A null character behind each line becomes one more cell.
+    # If each of these cells follows ``count`` others, and no others are null, each line has ``count`` cells.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     width = count + 1
     has_other_nulls = text.count(b"\0") != len(lines)
-    last_cells = cells[count::width]  # all are null characters if each line has the right number of cells
+    last_cells = cells[count::width]
     if has_other_nulls or len(cells) != width * len(lines) or last_cells.count(b"\0") != len(lines):
         return None
     return [cells[column::width] for column in range(count)]

@@ -165,8 +165,8 @@ def read_answers(
 ) -> Qrels:
     """Reads judgments of images; returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``.
 
-    Lines are ``topic ONTOPIC|PRO|CON image grade``. A grade of at least 1 is a yes. An image that is not on
-    topic has 0 for every question.
+    Lines are ``topic aspect image grade``; the aspect is ONTOPIC, PRO or CON. A grade of at least 1 is a yes.
+    An image that is not on topic has 0 for every question.
 
     Args:
         path: the file.
@@ -177,7 +177,7 @@ def read_answers(
         ids: a regular expression for the ids of images; empty if they may have any form.
 
     Raises:
-        InputError: as in ``read_qrels``; also if a line has another question or id, or no line has ONTOPIC.
+        InputError: as in ``read_qrels``; also if a line has another aspect or id, or no line has ONTOPIC.
     """
     aspects = (_ON_TOPIC, *stances)  # what the second column can be
 

@@ -61,7 +61,7 @@ def read_run(path: Path) -> Run:
 
 
 def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None] | None = None) -> None:
-    """Reads the lines of a run, which may be none and repeat documents.
+    """Reads the lines of a run; the file may be empty, and a document may occur twice.
 
     Args:
         path: the file.
@@ -373,7 +373,8 @@ def _is_other_file(path: Path) -> bool:
         if line:
             parse_line(line, path, number)
     except LineError as error:
-        return error.kind != "score"  # a run with a broken score, whose line a later error names
-    except InputError:
+        has_broken_score = error.kind == "score"  # a run nevertheless; a later error names the line
+        return not has_broken_score
+    except InputError:  # unreadable, or not a text; a missing file has its own error later
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False
