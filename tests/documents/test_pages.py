@@ -86,7 +86,7 @@ def test_encodings_are_repaired(encoding: str, declared: str, charset: str | Non
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a" * (pages.LARGEST + 1), "larger than 1 MiB"),
+        (b"a" * (pages.LARGEST_PAGE + 1), "larger than 1 MiB"),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "not of text"),
         (b"%PDF-1.4\n" + bytes(range(256)), "not of text"),
         (bytes(range(256)) * 20, "without readable text"),

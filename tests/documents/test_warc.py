@@ -6,7 +6,7 @@ import pytest
 
 from archives import record, record_of_clueweb22
 from conftest import Write
-from touche.documents.pages import LARGEST, RawPage, Skipped
+from touche.documents.pages import LARGEST_PAGE, RawPage, Skipped
 from touche.documents.warc import read_warc
 
 INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n"
@@ -193,7 +193,7 @@ def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytes
 def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
     bomb = gzip.compress(record("bomb", b"a" * (100 << 20)))
     content = gzip.compress(record("a")) + bomb + gzip.compress(record("b"))
-    assert len(content) < LARGEST
+    assert len(content) < LARGEST_PAGE
     first, second, third = read_warc(write("a.warc", content))
     assert (first, third) == (page("a"), page("b"))
-    assert isinstance(second, RawPage) and len(second.content) == LARGEST + 1
+    assert isinstance(second, RawPage) and len(second.content) == LARGEST_PAGE + 1

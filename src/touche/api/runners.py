@@ -22,7 +22,7 @@ from touche.data import datasets, places
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.forms import AnyDocuments, documents_in
-from touche.documents.parquet import check_no_fields
+from touche.documents.parquet import check_no_pages
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
@@ -365,7 +365,7 @@ def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         raise ToucheError(f"{addresses[0]}: only Spark opens addresses; add --runner spark, or pass a folder")
     if settings.keep_fields:
         files = Path(settings.keep_fields).glob("*")
-        check_no_fields(settings.keep_fields, (path.name for path in files))
+        check_no_pages(settings.keep_fields, (path.name for path in files))
     yield _opened(baseline, settings)
 
 

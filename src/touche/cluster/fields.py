@@ -9,7 +9,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from touche.cluster.failing import shortened
-from touche.documents.parquet import arrow, check_no_fields
+from touche.documents.parquet import arrow, check_no_pages
 from touche.errors import InputError
 
 _UNFINISHED = ".unfinished"  # a subfolder that readers ignore
@@ -42,7 +42,7 @@ class FieldsFolder:
             from pyarrow.fs import FileSelector  # optional
 
             infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
-            check_no_fields(self.address, (info.base_name for info in infos))
+            check_no_pages(self.address, (info.base_name for info in infos))
             files.create_dir(folder)
 
     @contextmanager

@@ -40,17 +40,17 @@ class _Sentence(msgspec.Struct):
 
 
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
-    """Yields the rows in pieces that know the names of their columns.
+    """Yields the rows in pieces, whose parser knows the names of the columns.
 
     Raises:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
     with open_binary(path) as file:
         rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
-        header_end, column_names = next(rows, (0, []))  # the number of the header's last line
+        header_end, column_names = next(rows, (0, []))  # the header's last line, from 1; 0 if it is missing
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        header_bytes = file.tell() if file.seekable() else 0  # compressed files have no positions
+        header_bytes = file.tell() if file.seekable() else 0  # not needed for a compressed file
         yield from pieces_of_blocks(file, cutter, CsvBounds().look, header_bytes)
 
 
@@ -58,13 +58,14 @@ def _parse_rows(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, column_names: Sequence[str]
 ) -> Iterator[Argument]:
     """Parses a piece; the other arguments are those of ``Piece.documents``, and the names in the header."""
-    # A small gzipped file can contain millions of blank lines; each of them is one byte.
+    # Blank lines are skipped at once, because a small gzipped file can contain millions of them.
     raw = piece.raw.lstrip(b"\n")
-    blank_lines = len(piece.raw) - len(raw)
+    blank_lines = len(piece.raw) - len(raw)  # each is one byte
     first_line = piece.line + blank_lines
     for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first_line):
         row = dict(zip(column_names, cells, strict=False))  # rows can be too short or too long
-        if cells and (wanted is None or row.get("id") in wanted):
+        is_wanted = wanted is None or row.get("id") in wanted
+        if cells and is_wanted:  # a blank row has no cells
             yield _parse_argument(row, piece.path, line, seen)
 
 
@@ -84,7 +85,7 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
     sentence_ids = set[str]()
     for sentence in sentences:
         id = sentence.sent_id
-        is_own = id.startswith(record.id) and _SENTENCE_SUFFIX.fullmatch(id, len(record.id))
+        is_own = id.startswith(record.id) and _SENTENCE_SUFFIX.fullmatch(id.removeprefix(record.id))
         if not is_own or id in sentence_ids:
             problem = f"sentence id {quoted(id)} occurs twice, or does not belong to argument {record.id}"
             raise InputError(path, problem, _REMEDY, line=line)
@@ -111,7 +112,8 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
 
 def as_json(literal: bytes) -> memoryview:
     """Returns a literal as JSON; empty if only Python can read it."""
-    buffer = bytearray(2 * len(literal) + 1)  # JSON has at most two bytes for each byte of the literal
+    # JSON has at most two bytes for each byte of the literal. One more is needed to refer to an empty buffer.
+    buffer = bytearray(2 * len(literal) + 1)
     begin_of_buffer = ctypes.byref(ctypes.c_char.from_buffer(buffer))
     size = _library().json_of_literal(literal, len(literal), begin_of_buffer)
     return memoryview(buffer)[: max(size, 0)]  # the size is -1 if only Python can read the literal

@@ -90,9 +90,9 @@ def is_altered(document: AnyDocument) -> bool:
 
 
 def _java_hash(text: str) -> int:
-    """Returns Java's String.hashCode, a polynomial in 31 of the UTF-16 units, modulo 2^32."""
+    """Returns Java's String.hashCode modulo 2^32: the sum of the UTF-16 units, each times a power of 31."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-    powers = _powers_of_31(len(units).bit_length())  # more than there are units
+    powers = _powers_of_31(len(units).bit_length())  # at least one for each unit
     powers_of_units = powers[len(powers) - len(units) :]  # the last unit is multiplied by 31 ** 0
     return int(np.vdot(units, powers_of_units))  # unsigned integers of 32 bits overflow as in Java
 
@@ -101,58 +101,60 @@ def _java_hash(text: str) -> int:
 def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32.
 
-    Rounding the number up to a power of two makes the cache effective, because texts have many lengths.
+    Their number is a power of two, because texts have many lengths, and the cache should serve most of them.
     """
     factors = np.full(1 << bits, 31, dtype=np.uint32)
     factors[0] = 1
-    return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()
+    return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()  # contiguous for speed
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     """Yields the list of arguments in pieces; checks the surrounding JSON at the end.
+
+    The JSON around the list has the key ``arguments``. If an object repeats the key, each list is read.
 
     Raises:
         InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
             argument has 64 MiB or more.
     """
     bounds = JsonBounds()
-    # Collects the JSON around the list. Newlines replace the list, so that errors name the right lines.
-    surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # whose parser is not used
+    # Stores the JSON around the list. Newlines replace the list, so that errors name the right lines.
+    surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called
     list_line = 1  # the number of the line on which the list begins
-    is_first_argument = True  # no comma has been found in the list
+    has_comma = False  # whether a comma has been found between arguments of the list
     block_begin = 0  # the number of bytes in earlier blocks
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
         for block in blocks(file):
-            begin = 0  # the bytes of the block before it are stored, or are in a piece
+            begin = 0  # of the bytes of the block that are neither stored nor in a piece
             while begin < len(block):
                 began_in_list = bounds.in_list
                 stop, end, first_comma, last_comma = bounds.look(block, begin)
-                if not began_in_list:
-                    surroundings.store(block[begin:end])  # up to the list, or the end of the block
-                    cutter.line += block.count(b"\n", begin, end)
-                else:
+                if began_in_list:
                     if last_comma >= 0:  # the arguments before it are complete
                         arguments = memoryview(block)[begin:last_comma]
                         yield cutter.cut(arguments, first_comma - begin, block_begin + last_comma)
                         begin = last_comma + 1
-                        is_first_argument = False
+                        has_comma = True
                     cutter.store(block[begin:end])
+                else:
+                    surroundings.store(block[begin:end])
+                    cutter.line += block.count(b"\n", begin, end)
                 begin = end
-                if stop == BEGIN:  # of the list, as is END
+                if stop == BEGIN:  # the list begins
                     list_line = cutter.line
-                    is_first_argument = True
-                elif stop == END:
-                    yield from _last_piece(cutter, is_first_argument, block_begin + end)
+                    has_comma = False
+                elif stop == END:  # the list ends
+                    yield from _last_piece(cutter, has_comma, block_begin + end)
                     surroundings.store(b"\n" * (cutter.line - list_line))
                 elif stop == DEEP:
                     problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                     raise InputError(path, problem, _REMEDY, line=cutter.last_line)
             block_begin += len(block)
         if bounds.in_list:  # the file ends within the list
-            yield from _last_piece(cutter, is_first_argument, block_begin)
+            yield from _last_piece(cutter, has_comma, block_begin)
             surroundings.store(b"\n" * (cutter.line - list_line))
-    raw = surroundings.cut(b"", 0).raw
+    raw = surroundings.cut(b"", 0, block_begin).raw
     try:
         orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -160,15 +162,14 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
-def _last_piece(cutter: Cutter, is_first_argument: bool, end: int) -> Iterator[Piece]:
+def _last_piece(cutter: Cutter, has_comma: bool, end_in_file: int) -> Iterator[Piece]:
     """Yields the rest of the list, unless the list is empty.
 
     After a comma, a rest of blanks is also a piece, whose parsing raises an error.
     """
-    piece = cutter.cut(b"", 0, end)
-    is_blank = not piece.raw.strip(_BLANKS)
-    is_empty_list = is_blank and is_first_argument
-    if not is_empty_list:
+    piece = cutter.cut(b"", 0, end_in_file)
+    has_content = bool(piece.raw.strip(_BLANKS))
+    if has_content or has_comma:
         yield piece
 
 
@@ -183,10 +184,11 @@ def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | Non
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
     """Parses a piece at once; if that fails, parses its records one by one, to find the broken line.
 
-    Parsed at once, all records have the first line of the piece: no error will need their own lines.
+    Each record comes with its line, for errors. Records that are parsed at once have no errors, so that the
+    first line of the piece is enough for all.
     """
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        piece.raw.decode()  # because msgspec does not check the values of other keys
+        piece.raw.decode()  # checks UTF-8, because msgspec skips the values of other keys
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
         are_new = len(ids) == len(records) and seen.isdisjoint(ids)
@@ -197,23 +199,23 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
 
 
 def elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Yields the elements of a piece, each with its first line; every search stops at the next comma."""
+    """Yields the first line and the bytes of each element of a JSON list, of which the piece is a part."""
     bounds = JsonBounds(in_list=True, every_comma=True)
     line = piece.line
-    end = -1
+    end = -1  # as if a comma was before the first element
     stop = COMMA
     while stop == COMMA:
         begin = end + 1
         stop, end, _, _ = bounds.look(piece.raw, begin)
         raw = piece.raw[begin:end]
         element = raw.lstrip(_BLANKS)
-        blanks = raw[: len(raw) - len(element)]
-        yield line + blanks.count(b"\n"), element
+        leading_blanks = raw[: len(raw) - len(element)]
+        yield line + leading_blanks.count(b"\n"), element
         line += raw.count(b"\n")
 
 
 def _record(raw: bytes, path: Path, line: int) -> RawArgument:
-    """Parses an argument; half a surrogate pair becomes a question mark."""
+    """Parses an argument; half a surrogate pair, which UTF-8 cannot contain, becomes a question mark."""
     check_utf8(raw.split(b"\n"), path, line)
     repaired = _ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw)
     try:

@@ -25,9 +25,10 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
 
     Attributes:
         type: ``argument`` or ``page``; empty for a document, and in files of other projects.
-        page, discussion, sentences: fields of an argument.
-        premises: those of an argument that has several or none; a single premise is the text.
-        fields: fields of a page.
+        page, discussion: fields of an argument.
+        premises: those of an argument that has several or none; None if the text is the only premise.
+        sentences: the id and the text of each sentence of an argument; None if it is not split.
+        fields: the values of a page by the names of its fields.
     """
 
     type: str = ""
@@ -67,7 +68,7 @@ def corpus_line(document: AnyDocument) -> str:
     record = {
         "_id": document.id,
         "title": title,
-        "text": premises_of(document),
+        "text": premises_of(document),  # of a page for other readers; this project reads its fields
         "metadata": {key: value for key, value in values.items() if value},
     }
     return json.dumps(record) + "\n"
@@ -106,12 +107,12 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     try:
         metadata = msgspec.convert(_object_in(all_metadata, _PROJECT), _Metadata)
         if metadata.type == "page":
-            return Page(id, **metadata.fields)
+            return Page(id, **metadata.fields)  # raises TypeError for an unknown field
     except (msgspec.ValidationError, TypeError) as error:
         raise InputError(
             path, f"metadata of {_PROJECT}: {error}", "convert the data set again", line=line
         ) from error
-    is_argument = title or stance or metadata.type
+    is_argument = title or stance or metadata.type  # a type is only in files of this project
     if not is_argument:
         return Document(id, text)
     sentences = None
@@ -129,6 +130,6 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
 
 
 def _object_in(record: dict[str, Any], key: str) -> dict[str, Any]:
-    """Returns a field that is an object; empty for any other value, because other projects write them."""
+    """Returns a field that is an object; empty for any other value, which other projects may write."""
     value = record.get(key)
     return value if isinstance(value, dict) else {}

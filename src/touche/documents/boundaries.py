@@ -8,7 +8,8 @@ from typing import Any
 from touche.io.compiled import NUMBER, POINTER, compiled
 
 DEEPEST_JSON = 100  # levels; the same number is in bounds.c
-# Where JsonBounds stops: block's end, beginning or end of the list, comma, too deeply nested value.
+# Why JsonBounds stops, as in bounds.c: at the end of the block, the beginning of the list, the end of the
+# list, a comma, or a value that is nested too deeply.
 MORE, BEGIN, END, COMMA, DEEP = range(5)
 _LIBRARY = Path(__file__).with_name("bounds.so")
 
@@ -34,7 +35,7 @@ class JsonBounds:
         """Starts at the beginning of a file.
 
         Args:
-            in_list: start at the beginning of the list instead.
+            in_list: start at the beginning of the list instead, whatever its key is.
             every_comma: stop at each comma between elements.
         """
         self._state = _State()
@@ -50,10 +51,11 @@ class JsonBounds:
         return bool(self._state.in_list)
 
     def look(self, block: bytes, begin: int) -> tuple[int, int, int, int]:
-        """Searches a block from a byte; the next search begins at the returned byte, or after its comma.
+        """Searches a block from a byte.
 
         Returns:
-            Why the search stopped, at which byte, and the first and the last comma before that byte (or -1).
+            Why the search stopped (``MORE`` to ``DEEP``), at which byte, and the first and the last comma of
+            the list before that byte (or -1). The next search begins at that byte, or after a comma there.
         """
         state = ctypes.byref(self._state)
         stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._found)
@@ -70,7 +72,7 @@ class CsvBounds:
         self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
-        """Returns where the first row of a block ends, and the byte after its last row; 0 if none ends."""
+        """Returns the same as any ``touche.documents.pieces.Ends``; a record is a row."""
         _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._found)
         first_end, after_last = self._found
         return first_end, after_last

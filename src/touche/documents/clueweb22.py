@@ -12,7 +12,7 @@ from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
 
-NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
+NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, number of folder, of file
 LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
 _LINE_OF_PAGE = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
 _ARGS_ME = "args-me"  # the beginning of the corpus's name
@@ -40,7 +40,7 @@ def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 def is_clueweb22_json(path: Path) -> bool:
     """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read.
 
-    A file with the name of args.me's corpus is not opened.
+    A file with the name of args.me's corpus is not opened, because it is large, and its name suffices.
     """
     if path.name.startswith(_ARGS_ME):
         return False

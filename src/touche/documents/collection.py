@@ -80,7 +80,10 @@ class Documents(ABC):
         return pandas.DataFrame([_row(document) for document in self])
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns pieces that other processes can parse, or None if the collection cannot be split."""
+        """Returns pieces that other processes can parse, or None if the collection cannot be split.
+
+        Here and in ``read_by_workers``, None is for all collections whose class does not override the method.
+        """
         return None
 
     def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
@@ -95,7 +98,7 @@ class Documents(ABC):
         return None
 
     def side_file(self, name: str) -> Path | None:
-        """Returns a side file, plain or gzipped, or None.
+        """Returns a side file, plain or gzipped, or None if the collection lacks it.
 
         Args:
             name: the name of the plain file, such as ``spam-ranks.txt``.
@@ -163,7 +166,7 @@ class PlainDocuments(Documents):
 
     def __getitem__(self, index: Any) -> Any:
         """Returns a document, or a slice, of a list."""
-        return self.items[index]  # type: ignore[index]
+        return self.items[index]  # type: ignore[index]  # other iterables raise TypeError
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,6 @@ class MissingDocuments(Documents):
 
 
 def _row(document: AnyDocument) -> dict[str, Any]:
-    """Returns the fields of a document by their names, and its text."""
-    names = [field.name for field in fields(document) if not field.name.startswith("_")]
-    return {name: getattr(document, name) for name in names} | {"text": document.text}
+    """Returns the fields of a document by their names, and its text, which may be made of several fields."""
+    values = {field.name: getattr(document, field.name) for field in fields(document)}
+    return values | {"text": document.text}

@@ -32,7 +32,7 @@ from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, top
 _ANY_JSONL = "*.jsonl"
 _TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?", re.IGNORECASE)
 _RERANK_FILE = "rerank.jsonl"
-# In the names of files with queries; but arguments-by-topic.csv has documents.
+# Finds names of files with queries; but arguments-by-topic.csv has documents.
 _QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
 
 
@@ -47,14 +47,15 @@ class HasFields:
     names: Set[str]
 
     def __call__(self, path: Path) -> bool:
-        """Returns whether it is; False if the file cannot be read, or has the name of another input.
+        """Returns whether the first record is a document.
 
-        BEIR's queries have the fields of its documents without a title, so that only their name differs.
+        False if the file cannot be read, or has the name of another input. BEIR's queries have the same
+        fields as its documents without a title, so that only the names of the files differ.
         """
         if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
             return False
         with suppress(InputError):
-            _, record = next(read_jsonl(path), (0, {}))
+            _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
             is_query = "qid" in record or ("title" not in record and _has_name_of_queries(path))
             return self.names <= record.keys() and not is_query
         return False
@@ -90,26 +91,26 @@ _FORMATS = (
     FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
     FileFormat("passages*.jsonl", "passages", pieces_of_passages),
     FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
-    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, alone=False),
+    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, is_complete=False),
     FileFormat(
         "*.parquet",
         "documents",
         whole_reader=read_documents_parquet,
         count=count_rows,
-        below=re.compile(r".*\.parquet"),
+        subfolder_pattern=re.compile(r".*\.parquet"),
     ),
     FileFormat(
         "*.warc",
         "web pages",
         whole_reader=read_warc,
         unit="archives",
-        below=re.compile(r".*\.warc(?:\.gz)?"),
+        subfolder_pattern=re.compile(r".*\.warc(?:\.gz)?"),
     ),
     FileFormat(
         "*.json",
         "web pages",
         whole_reader=clueweb22.read_clueweb22_json,
-        below=clueweb22.NAME,
+        subfolder_pattern=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
     FileFormat("*.json", "documents", pieces_of_json_array, fits=_is_array_of_documents),
@@ -120,9 +121,9 @@ _FORMATS = (
     FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
     FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table),
 )
-_FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.below]
+_FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.subfolder_pattern]
 _NAMES_IN_SUBFOLDERS = re.compile(
-    "|".join(f"(?:{format.below.pattern})" for format in _FORMATS if format.below)
+    "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
 )
 _STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
 _IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
@@ -137,9 +138,9 @@ class Input:
         documents: the collection.
         description: a line that names the sources of topics and documents.
         files: the files of topics and documents; ir_datasets adds none.
-        statistics: the name of statistics of the whole collection that a baseline may have; empty if none are
-            published.
-        is_whole: whether the documents are that collection.
+        statistics: the name of the statistics of the whole collection, such as ``argsme-2020-04-01``, under
+            which a baseline may have a file of them; empty for a folder, and for collections without a name.
+        is_whole: whether the documents are this whole collection, instead of a part of it.
         dataset: the id of the dataset; empty for a folder.
     """
 
@@ -173,7 +174,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Args:
         directory: the input directory.
-        corpus: the id of an ir_datasets corpus, for a directory that has only topics.
+        corpus: the id of an ir_datasets corpus, for a directory that has only topics; its documents replace
+            those of the directory.
         needs_documents: whether missing documents are an error at once, or only when someone iterates over
             them.
 
@@ -182,7 +184,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """
     paths = _visible_in(directory)
     rerank_files = first_named(paths, [_RERANK_FILE])
-    if rerank_files and corpus is None:
+    if rerank_files and corpus is None:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0])
     topics_path = topics_named(paths, directory)
     topics = read_topics(topics_path)
@@ -208,28 +210,28 @@ def find_documents(directory: Path) -> Files | Images:
     """
     direct_paths = _visible_in(directory)
     first_format = next((format for format in _FORMATS if _of_format(direct_paths, format)), None)
-    if first_format and not first_format.below:
+    if first_format and not first_format.subfolder_pattern:
         return _files(first_format, _of_format(direct_paths, first_format), side_files(direct_paths))
-    if has_images(directory):  # they precede all formats whose files may be in subfolders
+    if has_images(directory):  # images have priority over all formats whose files may be in subfolders
         return Images(directory / FOLDER, paths=(directory / FOLDER,))
     paths_in_subfolders = list(files_below(directory, _NAMES_IN_SUBFOLDERS, without=clueweb22.LINKS))
     formats = [first_format] if first_format else _FORMATS_IN_SUBFOLDERS
     for format in formats:
-        paths = [path for path in paths_in_subfolders if format.is_name_below(path.name)]
+        paths = [path for path in paths_in_subfolders if format.has_name_in_subfolder(path.name)]
         paths += _of_format(direct_paths, format)
         if paths:
             return _files(format, paths, side_files(direct_paths))
     for path in direct_paths:
         if _TABLE_NAME.fullmatch(path.name) and not _has_name_of_queries(path):
-            check_table(path)  # its error says what the header lacks
-    more = ", or name an ir_datasets corpus with --corpus"
-    skipped = [path.name for path in direct_paths if _is_skipped(path)]
+            check_table(path)  # raises an error that says what the header lacks
+    more_remedies = ", or name an ir_datasets corpus with --corpus"
+    skipped = [path.name for path in direct_paths if _is_skipped_table(path)]
     if skipped:
-        more += f", or rename {skipped[0]}, which was not read because of the name of queries"
-    raise _no_documents(directory, _FORMATS, more)
+        more_remedies += f", or rename {skipped[0]}, which was not read because of the name of queries"
+    raise _no_documents(directory, _FORMATS, more_remedies)
 
 
-def _is_skipped(path: Path) -> bool:
+def _is_skipped_table(path: Path) -> bool:
     """Returns whether a table has documents, but was not read because it has the name of queries."""
     is_table = _TABLE_NAME.fullmatch(path.name) is not None
     return is_table and _has_name_of_queries(path) and _has_header_of_documents(path)
@@ -246,11 +248,15 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
         InputError: if none of the files has documents.
     """
     visible = _visible(paths)
-    # Files of the other formats are recognized by their content, or need the files that they name.
-    formats = [format for format in _FORMATS if format.alone and (format.below or not format.fits)]
+    # The other formats name files that may be missing in the list, or are recognized only by their content.
+    formats = [
+        format
+        for format in _FORMATS
+        if format.is_complete and (format.subfolder_pattern or format.fits is None)
+    ]
     for format in formats:
-        is_name = format.is_name_below if format.below else format.is_name
-        paths_of_format = [path for path in visible if is_name(path.name)]
+        has_name = format.has_name_in_subfolder if format.subfolder_pattern else format.has_name
+        paths_of_format = [path for path in visible if has_name(path.name)]
         if paths_of_format:
             return _files(format, paths_of_format)
     raise _no_documents(folder, formats)
@@ -268,6 +274,7 @@ def _visible_in(directory: Path) -> list[Path]:
         InputError: if the directory cannot be read.
     """
     try:
+        # A broken link does not exist.
         return sorted(path for path in _visible(directory.iterdir()) if path.exists())
     except OSError as error:
         remedy = "pass a directory with topics and documents"
@@ -285,7 +292,7 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
     """Returns those of a directory's own files that have a format."""
-    paths_with_name = [path for path in paths if format.is_name(path.name)]
+    paths_with_name = [path for path in paths if format.has_name(path.name)]
     if format.fits is None:
         return paths_with_name
     return [path for path in paths_with_name if format.fits(path)]
@@ -296,16 +303,17 @@ def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ..
     return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
 
 
-def _no_documents(folder: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
-    """Returns the error that a folder has no documents; ``more`` is another remedy."""
-    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))
-    return InputError(folder, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
+def _no_documents(folder: Path | str, formats: Iterable[FileFormat], more_remedies: str = "") -> InputError:
+    """Returns the error that a folder has no documents; more remedies continue the sentence."""
+    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # several formats can share one
+    remedy = f"put {patterns} there, plain or .gz{more_remedies}"
+    return InputError(folder, "no documents in this folder", remedy)
 
 
 def _read_reranking(path: Path) -> Input:
     """Returns the topics and the candidates in rerank.jsonl."""
     topics: dict[str, Topic] = {}
-    candidates: dict[str, set[str]] = {}
+    candidates: dict[str, set[str]] = {}  # ids of documents by the number of the topic
     for topic, document in read_rerank_jsonl(path):
         topics.setdefault(topic.number, topic)
         candidates.setdefault(topic.number, set()).add(document.id)

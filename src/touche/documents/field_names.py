@@ -14,13 +14,13 @@ from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
 TEXTS = ("text", "contents", "html")
-# For messages.
+# The names of both fields in messages.
 NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
 
 
 def has_document(names: Collection[str]) -> bool:
     """Returns whether the names of fields include an id and a text."""
-    return not {*IDS}.isdisjoint(names) and not {*TEXTS}.isdisjoint(names)
+    return any(name in names for name in IDS) and any(name in names for name in TEXTS)
 
 
 def document_in(
@@ -52,7 +52,8 @@ def document_in(
         return None
     if "contents" in record:
         record = {"text": record["contents"]} | record  # a record with both has its own text
-    # A row of a table with pages and texts has an empty cell for what it lacks.
-    is_page = bool(record.get("html")) or ("text" not in record and id_field != "_id")
-    parse = parse_document if is_page else beir.parse_document
+    # In a table with pages and texts, the cell for HTML is empty in the row of a text.
+    has_html = bool(record.get("html"))
+    may_be_page = "text" not in record and id_field != "_id"  # BEIR, which has "_id", has no pages
+    parse = parse_document if has_html or may_be_page else beir.parse_document
     return parse(id, record, path, line)

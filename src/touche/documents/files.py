@@ -25,7 +25,6 @@ Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 """Yields the documents of a file; repeating an id in the set is an error, and new ids are added."""
 
 _FEW_FILES = 5  # more files have a common progress bar, and their names are not printed
-_NOUNS_OF_PAGES = ("documents", "web pages")  # of formats whose files may contain web pages
 _SAVED_PAGES = "pages.parquet"  # the file of parsed web pages in ``pages_folder``
 
 
@@ -39,9 +38,9 @@ class FileFormat:
         splitter: splits a file into pieces, if possible.
         whole_reader: reads a file that cannot be split.
         unit: the plural noun for such files.
-        below: the names of such files in subfolders, if allowed there.
-        fits: whether a file with such a name has this format; None if all have.
-        alone: whether a file contains the documents, instead of names of other files.
+        subfolder_pattern: the names of such files in subfolders; None if files there are ignored.
+        fits: whether the content of a file with such a name has this format; None if all have it.
+        is_complete: whether a file contains its documents, instead of naming other files with them.
         count: returns the number of documents in a file, if it states the number.
     """
 
@@ -50,10 +49,15 @@ class FileFormat:
     splitter: Splitter | None = None
     whole_reader: Reader | None = None
     unit: str = "files"
-    below: re.Pattern[str] | None = None
+    subfolder_pattern: re.Pattern[str] | None = None
     fits: Callable[[Path], bool] | None = None
-    alone: bool = True
+    is_complete: bool = True
     count: Callable[[Path], int] | None = None
+
+    @property
+    def may_have_pages(self) -> bool:
+        """Whether files of this format may contain web pages."""
+        return self.noun in ("documents", "web pages")
 
     def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
@@ -62,21 +66,21 @@ class FileFormat:
         assert self.whole_reader
         return self.whole_reader(path, seen)
 
-    def is_name(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """Returns whether a file in the directory itself has a name of this format, in any case."""
         return fnmatchcase(name.lower().removesuffix(".gz"), self.pattern)
 
-    def is_name_below(self, name: str) -> bool:
+    def has_name_in_subfolder(self, name: str) -> bool:
         """Returns whether a file in a subfolder has a name of this format."""
-        return self.below is not None and self.below.fullmatch(name) is not None
+        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
 class Files(Documents):
     """A collection in files of one format.
 
-    Ids are unique in the whole collection. If the format allows subfolders, ids are unique only in each file,
-    because such collections can have too many ids for the memory.
+    Repeating an id is an error in the whole collection. If the format allows subfolders, it is an error only
+    within a file, because such collections can have too many ids for the memory.
 
     Attributes:
         format: the format of all files.
@@ -101,9 +105,9 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
-        problem = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
-        documents: Iterator[Any] = at_least_one(self._read(), problem)
-        if self.format.noun not in _NOUNS_OF_PAGES:
+        empty = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
+        documents: Iterator[Any] = at_least_one(self._read(), empty)
+        if not self.format.may_have_pages:
             yield from documents
             return
         from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
@@ -131,20 +135,20 @@ class Files(Documents):
 
     def keeping_fields(self, where: str) -> Self:
         """Returns the same collection, which will save its parsed web pages as Parquet when it is read."""
-        if self.format.noun not in _NOUNS_OF_PAGES:
-            return super().keeping_fields(where)
+        if not self.format.may_have_pages:
+            return super().keeping_fields(where)  # raises a ToucheError
         return replace(self, pages_folder=where)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of all files, with raw pages."""
         seen: set[str] = set()
         for path in self._watched():
-            if self.format.below:
-                seen = set()  # ids are unique only in each file
+            if self.format.subfolder_pattern:
+                seen = set()  # repeated ids are found only within a file, as the class says
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:
-        """Returns the files, with a progress bar if they are many; each large file has its own bar."""
+        """Returns the files; many have a common progress bar, because their own bars appear only if large."""
         if len(self.paths) <= _FEW_FILES:
             return self.paths
         return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))
@@ -168,13 +172,13 @@ class Candidates(Documents):
                     yield document
 
 
-def at_least_one(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
+def at_least_one(records: Iterator[_T], empty: ToucheError) -> Iterator[_T]:
     """Returns the records.
 
     Raises:
-        ToucheError: ``problem``, if there are none.
+        ToucheError: ``empty``, if there are none.
     """
     first = next(records, None)
     if first is None:
-        raise problem
+        raise empty
     return chain([first], records)

@@ -28,7 +28,7 @@ def files_below(
     top = str(directory)
     folders = [top]  # to be visited
     roots = [directory.resolve()]  # the directory, and the folders elsewhere to which its links lead
-    skipped: list[str] = []
+    skipped: list[str] = []  # paths that the warning counts
     while folders:
         folder = folders.pop()
         is_top = folder == top
@@ -37,12 +37,13 @@ def files_below(
                 continue
             has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
-            target = _target(entry.path) if is_link else None
-            is_link_to_inner_file = target is not None and target.is_file() and _is_within(target, roots)
-            if entry.is_dir(follow_symlinks=False) or (is_top and _add_new_folder(target, roots)):
+            target = _target(entry.path) if is_link else None  # also None for a broken link
+            leads_to_new_folder = is_top and _add_new_folder(target, roots)
+            leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
+            if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
                 if entry.name not in without:
                     folders.append(entry.path)
-            elif is_link and not is_link_to_inner_file:  # such a link is not followed
+            elif is_link and not leads_to_file_in_roots:  # such a link is not followed
                 # A broken link in the directory itself may have led to a folder with files.
                 may_be_folder = is_top if target is None else target.is_dir()
                 if has_wanted_name or may_be_folder:
@@ -79,9 +80,9 @@ def _is_within(target: Path, roots: Iterable[Path]) -> bool:
 
 
 def _add_new_folder(target: Path | None, roots: list[Path]) -> bool:
-    """Adds a folder to the roots, unless it overlaps one of them, and returns whether it did so.
+    """Adds the target of a link to the roots, and returns whether it did so.
 
-    The target of a link that is missing, or is not a folder, is not added.
+    It does not add a file, a missing target (None), or a folder that is in one of the roots or contains one.
     """
     if target is None or not target.is_dir():
         return False

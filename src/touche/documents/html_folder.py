@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from touche.documents.pages import LARGEST, RawPage, Skipped
+from touche.documents.pages import LARGEST_PAGE, RawPage, Skipped
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, quoted
 from touche.io.opening import decoded_lines
@@ -51,7 +51,7 @@ def _read_page(id: str, page: Path, url: str) -> RawPage | Skipped:
     try:
         if page.is_file():  # reading a pipe would wait forever
             with page.open("rb") as file:
-                return RawPage(id, url, file.read(LARGEST + 1))  # the parser skips pages of this size
+                return RawPage(id, url, file.read(LARGEST_PAGE + 1))  # the parser skips pages of this size
     except OSError:
         pass
     return Skipped(id, "without a file")

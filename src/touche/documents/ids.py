@@ -19,7 +19,7 @@ def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
     if not of_sentences or not isinstance(document, Argument):
         return [document.id]
     sentence_ids = [sentence.id for sentence in document.sentences or ()]
-    conclusion_id = f"{document.id}__CONC__1"
+    conclusion_id = f"{document.id}__CONC__1"  # its id in the corpus of 2022
     return sentence_ids if conclusion_id in sentence_ids else [*sentence_ids, conclusion_id]
 
 

@@ -19,7 +19,7 @@ FOLDER = "images"
 _GROUP_NAME = re.compile(r"I[0-9a-f]{2}")  # the first characters of the ids in the group
 _IMAGE_ID = re.compile(r"I[0-9a-f]{16}(?:[0-9a-f]{8})?")
 _PAGE_ID = re.compile(r"P[0-9a-f]+")
-_MOST_BYTES = 1 << 24  # of a file; texts of pages have about 10,000
+_MOST_BYTES = 1 << 24  # of a file; most texts of pages have about 10,000
 
 
 def has_images(directory: Path) -> bool:
@@ -62,7 +62,7 @@ class Images(Documents):
 
 
 def picture(folder: Path, id: str) -> bytes:
-    """Returns the content of an image's picture; nothing if it is missing.
+    """Returns the content of an image's picture; nothing if it is missing, or if no image can have the id.
 
     Args:
         folder: the folder of the collection.
@@ -71,7 +71,7 @@ def picture(folder: Path, id: str) -> bytes:
     Raises:
         InputError: if the file cannot be read, or is larger than 16 MiB.
     """
-    if not _IMAGE_ID.fullmatch(id):
+    if not _IMAGE_ID.fullmatch(id):  # such as a path to a file elsewhere, in an untrusted run
         return b""
     group = id[:3]
     return _read_bytes(folder / FOLDER / group / id / "image.webp")
@@ -84,7 +84,9 @@ def image_of_record(record: Any) -> Image:
             id=page.page_id,
             url=page.url,
             text=page.text,
-            results=tuple(SearchResult(line.query_id, line.query, line.rank) for line in page.rankings),
+            results=tuple(
+                SearchResult(result.query_id, result.query, result.rank) for result in page.rankings
+            ),
         )
         for page in record.pages
     )
@@ -133,10 +135,10 @@ def _read_page(folder: Path) -> ImagePage:
 
 
 def _read_results(path: Path) -> Iterator[SearchResult]:
-    """Reads the results of search engines, one on each line."""
+    """Reads the lines of rankings.jsonl; each is a result with the image on this page."""
     for line, record in records_of_lines(io.BytesIO(_read_bytes(path)), path):
         rank = record.get("rank")
-        if type(rank) is not int or rank < 1:
+        if type(rank) is not int or rank < 1:  # not isinstance, because True is an int
             raise InputError(
                 path, f'"rank" is {rank!r}, not a whole number from 1', "repair the line", line=line
             )
@@ -145,6 +147,7 @@ def _read_results(path: Path) -> Iterator[SearchResult]:
 
 
 def _read_text(path: Path) -> str:
+    """Returns the text of a file; empty if it is missing."""
     return _read_bytes(path).decode(errors="replace")
 
 

@@ -112,9 +112,10 @@ class IrDataset(Documents):
     def _archives(self, documents: Any) -> list[Path]:
         """Returns the web archives of a corpus, such as ClueWeb12.
 
-        ir_datasets' own reader needs more packages and an index of 4 GB; the first broken archive stops it.
+        The reader of ir_datasets is not used, because it needs more packages and an index of 4 GB, and stops
+        at the first broken archive.
         """
-        folder = Path(documents.docs_path(force=False))
+        folder = Path(documents.docs_path(force=False))  # without a download
         archives = list[Path]()
         if folder.is_dir():
             archives = [Path(path) for path in documents._docs_iter_source_files()]
@@ -142,8 +143,13 @@ def _count(dataset: Any) -> int | None:
 
 
 def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
-    """Converts a query of ir_datasets, whose text has many names; white space is folded."""
-    objects = getattr(query, "objects", ())
+    """Converts a query of ir_datasets; white space in texts is folded.
+
+    Only the queries of some datasets have a title. ``default_text`` is the main text of any query.
+    """
+    objects = getattr(
+        query, "objects", ()
+    )  # the compared objects; other datasets use the name for other values
 
     def folded_text(name: str) -> str:
         return " ".join((getattr(query, name, None) or "").split())
@@ -185,7 +191,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
 
 
 def _convert_text_record(record: Any) -> AnyDocument:
-    """Converts a record with title and text as documents/beir.py does; any other record becomes its text."""
+    """Converts a record with title and text as documents/beir.py does; of any other record, only its text."""
     if not (hasattr(record, "title") and hasattr(record, "text")):
         return Document(record.doc_id, record.default_text())
     title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))

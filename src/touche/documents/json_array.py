@@ -18,7 +18,7 @@ from touche.io.opening import check_utf8, open_binary
 
 _REMEDY = "write one array of objects, and check that the file is complete"
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # perhaps a byte order mark, then blanks
-_MOST_READ = 1 << 12  # bytes
+_MOST_READ = 1 << 12  # bytes, to see whether a file is an array
 
 
 def is_json_array(path: Path) -> bool:
@@ -40,7 +40,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
     bounds = JsonBounds(in_list=True)
     with open_binary(path) as file:
         cutter = Cutter(path, "a document", _parse_elements, file=file)
-        head = bytearray()
+        head = bytearray()  # all bytes up to the bracket that begins the array
         while not head.endswith(b"["):
             byte = file.read(1)
             if not byte:
@@ -53,7 +53,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
             if stop == DEEP:
                 problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                 raise InputError(path, problem, _REMEDY, line=cutter.last_line)
-            return first_comma, last_comma + 1  # the comma belongs to the element
+            return first_comma, last_comma + 1  # 0 if there is no comma; a comma belongs to its element
 
         yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
         if bounds.in_list:
@@ -64,7 +64,7 @@ def _parse_elements(
     piece: Piece, seen: set[str], wanted: Collection[str] | None
 ) -> Iterator[AnyDocument | RawPage]:
     """Parses a piece; the arguments are those of ``Piece.documents``."""
-    raw = piece.raw.rstrip()
+    raw = piece.raw.rstrip()  # blanks may follow the bracket that ends the array
     if not raw.endswith((b",", b"]")):
         line = piece.line + raw.count(b"\n")
         raise InputError(piece.path, "broken JSON (the array has no end)", _REMEDY, line=line)
@@ -80,7 +80,8 @@ def _parse_elements(
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
         fields = {name: value for name, value in record.items() if value is not None}
-        if fields.keys().isdisjoint(TEXTS) and not record.keys().isdisjoint(TEXTS):
+        texts = [record[name] for name in TEXTS if name in record]
+        if texts and all(text is None for text in texts):
             fields["text"] = ""  # null is the same as an empty cell of a table
         document = document_in(fields, piece.path, line, seen, wanted)
         if document:

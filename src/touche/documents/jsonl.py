@@ -38,7 +38,7 @@ def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Pie
 def _parse_lines(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, id_field: str, convert: Convert
 ) -> Iterator[AnyDocument | RawPage]:
-    """Parses a piece; the other arguments are those of ``Piece.documents`` and ``pieces_of_jsonl``."""
+    """Parses a piece; ``Piece.documents`` and ``pieces_of_jsonl`` describe the arguments."""
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
@@ -93,12 +93,14 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
             message names the line.
     """
     ids_by_topic: dict[str, set[str]] = {}
-    text_hashes: dict[tuple[str, str], int] = {}  # of each topic and document; whole texts need more memory
+    # By ("topic" or "document", id): hashes, because the texts themselves would need more memory.
+    text_hashes: dict[tuple[str, str], int] = {}
     for line, fields in read_jsonl(path):
-        topic = topic_of_query(fields, path, line, seen=set())
+        topic = topic_of_query(fields, path, line, seen=set())  # many lines can have the same topic
         docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
-        for noun, id, value in (("topic", topic.number, topic.title), ("document", docno, text)):
-            if text_hashes.setdefault((noun, id), hash(value)) != hash(value):
+        for noun, id, content in (("topic", topic.number, topic.title), ("document", docno, text)):
+            first_hash = text_hashes.setdefault((noun, id), hash(content))
+            if first_hash != hash(content):
                 problem = f"{noun} {id!r} has another text than on an earlier line"
                 raise InputError(path, problem, "write the same text on all lines", line=line)
         ids_of_topic = ids_by_topic.setdefault(topic.number, set())

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-TEXTS = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
-LARGEST = 1 << 20  # bytes of a page; ChatNoir ignores larger pages
+TEXT_TYPES = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
+LARGEST_PAGE = 1 << 20  # bytes; larger pages are skipped, because ChatNoir ignores them
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ Parser = Callable[[RawPage], Page]
 
 
 def host_and_path(url: str) -> tuple[str | None, str | None]:
-    """Splits a URL; both parts are None if there is no host."""
+    """Returns the host and the path of a URL; both are None if there is no host."""
     try:
         parts = urlsplit(url)
         return (parts.hostname, parts.path) if parts.hostname else (None, None)

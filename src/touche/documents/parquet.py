@@ -17,7 +17,7 @@ from touche.io.optional import imported
 _T = TypeVar("_T")
 
 ID = "docno"
-COLUMNS = (ID, *PAGE_FIELDS)  # those of pages
+COLUMNS = (ID, *PAGE_FIELDS)  # of saved pages
 _READ_COLUMNS = {ID, "text", "html", "url", *PAGE_FIELDS}
 _ROWS_IN_MEMORY = 64  # at a time, because a row may be long
 
@@ -89,8 +89,8 @@ def _columns_to_read(path: Path, table: Any) -> list[str]:
         types.is_string,
         types.is_large_string,
         types.is_integer,
-        types.is_dictionary,
-        types.is_null,
+        types.is_dictionary,  # numbered distinct values, such as pandas' categories
+        types.is_null,  # a column without values
     ]
     columns = [column for column in table.schema_arrow if column.name in _READ_COLUMNS]
     for column in columns:
@@ -128,7 +128,7 @@ def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[byte
         table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
 
 
-def check_no_fields(folder: str, names: Iterable[str]) -> None:
+def check_no_pages(folder: str, names: Iterable[str]) -> None:
     """Raises InputError if a folder contains pages already, because new ones would be mixed with them."""
     if any(name.endswith(".parquet") for name in names):
         raise InputError(folder, "the folder contains pages", "empty it, or choose another folder")
@@ -140,5 +140,5 @@ def arrow() -> Any:
     Raises:
         ToucheError: if pyarrow is not installed.
     """
-    imported("pyarrow.parquet", "parquet")  # here, because only this format needs it
+    imported("pyarrow.parquet", "parquet")  # so that the library has its attribute ``parquet``
     return imported("pyarrow", "parquet")

@@ -19,7 +19,7 @@ class Parts(Protocol[_T_co]):
         Args:
             zero: the result of no parts; it is never changed.
             fold: adds a part to a result.
-            add: adds up the results of two groups of parts.
+            add: adds up the results of two groups of parts, which may be folded on different machines.
         """
 
 
@@ -34,19 +34,19 @@ class LocalParts(Generic[_T]):
     parts: Sequence[_T]
 
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts as one group."""
+        """Folds all parts as one group, so that nothing is left to add up."""
         return reduce(fold, self.parts, zero)
 
 
 class PostponedError(Exception):
-    """A ranking needs another reading of the collection than the one in memory; rank in a later pass."""
+    """A ranking needs parts that are not in memory; it has to be repeated in a later pass."""
 
 
 class Readings:
     """Parts of one collection that several rankings share, so that a pass over it serves all of them.
 
-    The first ranking of a pass makes its readings. Each other ranking that
-    begins with another reading is postponed, so that memory holds the parts of one pass only.
+    A reading makes parts from the documents in some way. Only the first ranking of a pass adds readings, so
+    that memory has those of one ranking. A later ranking that begins with another reading is postponed.
     """
 
     def __init__(self) -> None:
@@ -55,9 +55,9 @@ class Readings:
 
     def begin_pass(self) -> None:
         """Forgets all parts; the next ranking is the first of a pass."""
-        self._parts: dict[bytes, Parts[Any]] = {}
+        self._parts: dict[bytes, Parts[Any]] = {}  # by reading
         self._is_first_ranking = True  # in this pass
-        self._has_begun = False  # the ranking has requested parts
+        self._has_begun = False  # whether the present ranking has requested parts before
 
     def begin_ranking(self) -> None:
         """Another ranking of the same pass follows."""
@@ -68,20 +68,20 @@ class Readings:
         """Returns the parts of a reading, from memory or from the collection.
 
         Args:
-            reading: identifies what is made of the documents; None for a reading that cannot be shared.
-            read: reads the collection.
+            reading: identifies the reading, because equal ones have equal bytes; None if it cannot be shared.
+            read: reads the collection and makes the parts.
 
         Raises:
             PostponedError: if the ranking has to wait for another pass.
         """
-        had_begun = self._has_begun
+        is_first_request = not self._has_begun
         self._has_begun = True
         if reading in self._parts:
             return self._parts[reading]
-        if not self._is_first_ranking and not had_begun:
+        if is_first_request and not self._is_first_ranking:
             raise PostponedError
-        # A later ranking that has begun has to end in this pass; only it uses its further readings.
         parts = read()
+        # A later ranking that has begun with shared parts may go on, but its own further parts are not kept.
         if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts
         return parts

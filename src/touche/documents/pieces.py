@@ -19,7 +19,7 @@ from touche.io.opening import LONGEST_LINE, open_binary
 SIZE = 1 << 20  # bytes of a piece, about; for larger pieces the system allocates new memory each time
 _NEWLINE = ord("\n")
 
-Documents = Iterator[AnyDocument | RawPage | Skipped]
+DocumentIterator = Iterator[AnyDocument | RawPage | Skipped]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class Piece:
     read: "Read"
     in_file: "PieceInFile | None" = None
 
-    def documents(self, seen: set[str] | None = None, wanted: Collection[str] | None = None) -> Documents:
+    def documents(
+        self, seen: set[str] | None = None, wanted: Collection[str] | None = None
+    ) -> DocumentIterator:
         """Yields the documents of the piece.
 
         Args:
@@ -79,16 +81,20 @@ class PieceInFile:
             OSError: if the file has changed or cannot be read.
         """
         raw = os.pread(_descriptor(self.path, self.device, self.inode), self.size, self.begin)
-        if len(raw) != self.size:
+        if len(raw) != self.size:  # the file has become shorter
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
 
 
-_descriptors: dict[Path, int] = {}  # of the one file that this process has open to read its pieces
+_descriptors: dict[Path, int] = {}  # at most one: of the file whose pieces this process has read last
 
 
 def _descriptor(path: Path, device: int, inode: int) -> int:
-    """Returns the descriptor of a file, which stays open until another file is needed."""
+    """Returns the descriptor of a file, which stays open until another file is needed.
+
+    Raises:
+        OSError: if another file has the name now.
+    """
     if path not in _descriptors:
         for earlier in _descriptors.values():
             os.close(earlier)
@@ -96,17 +102,20 @@ def _descriptor(path: Path, device: int, inode: int) -> int:
         _descriptors[path] = os.open(path, os.O_RDONLY)
     descriptor = _descriptors[path]
     status = os.fstat(descriptor)
-    if (status.st_dev, status.st_ino) != (device, inode):  # another file has its name now
+    if (status.st_dev, status.st_ino) != (device, inode):
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
     return descriptor
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
 """Yields the pieces of a file."""
-Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
+Read = Callable[[Piece, set[str], Collection[str] | None], DocumentIterator]
 """Yields the documents of a piece; the other arguments are those of ``Piece.documents``."""
 Ends = Callable[[bytes], tuple[int, int]]
-"""Returns where the first record of a block ends, and the byte after its last record; 0 if none ends."""
+"""Returns the end of a block's first record, and the byte after its last complete record.
+
+The first record may have begun in an earlier block. If no record ends in the block, the second number is 0.
+"""
 
 
 def documents_in(pieces: Iterable[Piece], seen: set[str] | None = None) -> Iterator[Any]:
@@ -125,7 +134,7 @@ def documents_in(pieces: Iterable[Piece], seen: set[str] | None = None) -> Itera
 
 
 class Cutter:
-    """Cuts a file block by block, and stores the beginning of an incomplete record."""
+    """Cuts a file block by block; stores a record's beginning until a later block contains its end."""
 
     def __init__(self, path: Path, record: str, read: Read, file: IO[bytes] | None = None) -> None:
         """Starts at the beginning of a file.
@@ -143,13 +152,13 @@ class Cutter:
         self.line = 1  # the number of the first line of the stored bytes
         self._status = _status_of_plain_file(file) if file else None
 
-    def cut(self, raw: bytes | memoryview, first_end: int, end: int = 0) -> Piece:
+    def cut(self, raw: bytes | memoryview, first_end: int, end_in_file: int) -> Piece:
         """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
 
         Args:
             raw: the next bytes.
-            first_end: the end of the first record among these bytes; its beginning is stored.
-            end: the number of bytes in the file up to the end of ``raw``.
+            first_end: the end of the first record among these bytes; its beginning may be stored.
+            end_in_file: the number of bytes in the file up to the end of ``raw``.
 
         Raises:
             InputError: if the first record has 64 MiB or more.
@@ -162,7 +171,7 @@ class Cutter:
                 path=self._path,
                 line=self.line,
                 read=self._read,
-                begin=end - len(content),
+                begin=end_in_file - len(content),
                 size=len(content),
                 device=self._status.st_dev,
                 inode=self._status.st_ino,
@@ -206,7 +215,7 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
 
 
 def _ends_of_lines(block: bytes) -> tuple[int, int]:
-    """Returns the end of the first line, and the byte after the last line; 0 if no line ends."""
+    """Returns the same as any ``Ends``; a record is a line."""
     return block.find(b"\n"), block.rfind(b"\n") + 1
 
 
@@ -231,13 +240,14 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, begin: int = 0
     Raises:
         InputError: if a record has 64 MiB or more.
     """
+    block_begin = begin
     for block in blocks(file):
         first_end, after_last = ends(block)
         if after_last:
-            yield cutter.cut(memoryview(block)[:after_last], first_end, begin + after_last)
+            yield cutter.cut(memoryview(block)[:after_last], first_end, block_begin + after_last)
         cutter.store(block[after_last:])
-        begin += len(block)  # that of the next block
-    rest = cutter.cut(b"", 0, begin)
+        block_begin += len(block)
+    rest = cutter.cut(b"", 0, block_begin)  # the last record may lack its end, such as a line break
     if rest.raw:
         yield rest
 

@@ -111,7 +111,7 @@ class Image:
 
     @property
     def text(self) -> str:
-        """The texts of all pages."""
+        """The texts of all pages, with blank lines between them."""
         return "\n\n".join(page.text for page in self.pages).strip()
 
 

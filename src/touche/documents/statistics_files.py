@@ -14,13 +14,13 @@ class StatisticsFiles:
     Attributes:
         known: the file with the statistics of the whole collection, or None.
         output: the file to which this collection's statistics are written, or None.
-        report: called by an engine that uses the statistics or writes them; by default nothing is called.
+        report: called by an engine that uses the statistics or writes them; by default nothing happens.
         is_whole: whether the documents are the whole collection, whose counts are compared with the file.
     """
 
     known: Path | None = None
     output: Path | None = None
-    report: Callable[[], object] = field(default=bool, compare=False)
+    report: Callable[[], object] = field(default=bool, compare=False)  # bool() does nothing
     is_whole: bool = False
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
     """
     seen = set() if seen is None else seen
     header = list[str]()
-    may_swallow = _separator(path) == "\t"  # until the first warning
+    warns_of_swallowed_rows = _separator(path) == "\t"  # once, see ``_looks_like_rows``
     for line, cells in _rows(path):
         if not header:
             header = cells
@@ -39,8 +39,8 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
-        if may_swallow and _looks_like_rows(cells):
-            may_swallow = False
+        if warns_of_swallowed_rows and _looks_like_rows(cells):
+            warns_of_swallowed_rows = False
             problem = "a quoted cell contains lines that look like rows"
             _log.warning("%s:%d: %s; %s, if these lines are documents", path, line, problem, _REMEDY)
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
@@ -54,12 +54,12 @@ def check_table(path: Path) -> None:
     Raises:
         InputError: if it cannot be read, or has no id or no text.
     """
-    _, header = next(_rows(path), (1, []))
+    _, header = next(_rows(path), (1, []))  # an empty file has an empty header
     _check_header(path, header)
 
 
 def _looks_like_rows(cells: list[str]) -> bool:
-    """Returns whether each line of a row has as many cells as the row, and an id in the first one.
+    """Returns whether each line of a row with line breaks could be a row: as many cells, the first an id.
 
     In a TSV file that was written without quoting, a quote at the beginning of a cell swallows rows until
     the next quote.
@@ -67,8 +67,8 @@ def _looks_like_rows(cells: list[str]) -> bool:
     text = "\t".join(cells)
     if "\n" not in text:
         return False
-    lines = [line.split("\t") for line in text.split("\n")]
-    return all(len(line) == len(cells) and len(line[0].split()) == 1 for line in lines)  # ids have no blanks
+    rows = [line.split("\t") for line in text.split("\n")]
+    return all(len(row) == len(cells) and len(row[0].split()) == 1 for row in rows)  # an id is one word
 
 
 def _check_header(path: Path, header: list[str]) -> None:

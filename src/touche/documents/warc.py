@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from touche.documents.pages import LARGEST, TEXTS, RawPage, Skipped
+from touche.documents.pages import LARGEST_PAGE, TEXT_TYPES, RawPage, Skipped
 from touche.errors import InputError, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.opening import open_binary, opened
@@ -144,7 +144,7 @@ def _page_in_record(
         if not is_bare:
             # Also for archives with CRLF, because a server may end its lines by LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
-        content = record.reader.read(LARGEST + 1)
+        content = record.reader.read(LARGEST_PAGE + 1)
     except OSError:
         return Skipped(id, "that is broken")
     reason = _wrong_length(record, content, has_unix_lines)
@@ -155,7 +155,7 @@ def _page_in_record(
     if is_bare:
         is_utf8 = content.decode(errors="ignore").encode() == content  # nothing was ignored
         return RawPage(id, url, content, charset="utf-8" if is_utf8 else None)
-    if (record.http_content_type or "").lower() not in TEXTS:
+    if (record.http_content_type or "").lower() not in TEXT_TYPES:
         return Skipped(id, "not of text")
     return RawPage(id, url, content, charset=record.http_charset)
 
@@ -163,7 +163,7 @@ def _page_in_record(
 def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
-    is_too_short = len(content) < min(record.content_length, LARGEST + 1)  # at most this is read
+    is_too_short = len(content) < min(record.content_length, LARGEST_PAGE + 1)  # at most this is read
     if record.content_length <= 0 or (is_too_short and not is_encoded):
         return "cut off, or of a wrong length"
     begin_of_record = b"\nWARC/0.18\n" if has_unix_lines else b"\r\nWARC/1."

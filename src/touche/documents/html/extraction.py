@@ -15,7 +15,7 @@ from resiliparse.parse.html import HTMLTree
 from resiliparse.parse.lang import detect_fast
 
 from touche.documents.html.main_content import main_content, shortened
-from touche.documents.pages import LARGEST, Page, PageError, RawPage, host_and_path
+from touche.documents.pages import LARGEST_PAGE, Page, PageError, RawPage, host_and_path
 
 # The longest fields, in characters.
 _LONGEST_TITLE = 90
@@ -100,7 +100,7 @@ def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
 
 def _tree(raw: RawPage) -> HTMLTree:
     """Parses a page; raises PageError if it has no text, or is too large or too deeply nested."""
-    if len(raw.content) > LARGEST:
+    if len(raw.content) > LARGEST_PAGE:
         raise PageError("larger than 1 MiB")
     if detect_mime(raw.content).startswith(_BINARY):
         raise PageError("not of text")
