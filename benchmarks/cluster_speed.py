@@ -137,7 +137,7 @@ def family(pid: int) -> Iterator[int]:
 def shares(given: Path) -> None:
     """Prints what the parts of the work on pages take, one after the other in this process."""
     started = time.perf_counter()
-    raw = [page for path in sorted(given.glob("*.warc.gz")) for page in read_warc(path)]
+    raw = [page for path in sorted(given.glob("*.warc.gz")) for page in read_warc(path, set())]
     read = time.perf_counter()
     pages = list[Page]()
     for page in raw:

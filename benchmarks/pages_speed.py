@@ -64,7 +64,7 @@ def measure(given: Path, size: int, cores: str) -> None:
 
 def large_pages() -> Iterator[RawPage]:
     """The pages of the spot check, again and again under other ids, each of about 30 kB."""
-    pages = list(read_pages_csv(locate("corpora", "spot-check-pages") / "pages.csv"))
+    pages = list(read_pages_csv(locate("corpora", "spot-check-pages") / "pages.csv", set()))
     for number, page in enumerate(cycle(page for page in pages if isinstance(page, RawPage))):
         before, paragraph, after = page.content.partition(b"<p>")
         missing = max(0, SIZE - len(page.content)) // max(1, len(after))

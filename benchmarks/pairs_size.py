@@ -53,7 +53,7 @@ def measure(name: str, given: Path, output: Path, processors: int) -> None:
 def recombined(count: int) -> Iterator[tuple[str, str, str, str, str]]:
     """Rows of arguments: a real conclusion and stance, and as many sentences as a real argument has."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    arguments = list(documents_in(pieces_of_args_processed(corpus)))
+    arguments = list(documents_in(pieces_of_args_processed(corpus), set()))
     pool = [each.text for argument in arguments for each in argument.sentences or ()]
     rng = random.Random(2022)
     for number in range(count):

@@ -159,7 +159,7 @@ def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
 def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
     """Returns conclusions and the sentences of each argument's premises."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    arguments = list(documents_in(pieces_of_args_processed(corpus)))
+    arguments = list(documents_in(pieces_of_args_processed(corpus), set()))
     premises = [
         [sentence.text for sentence in argument.sentences or () if "PREMISE" in sentence.id]
         for argument in arguments
@@ -170,7 +170,7 @@ def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
 @cache
 def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    return [""], [passage.text.split(". ") for passage in documents_in(pieces_of_passages(corpus))]
+    return [""], [passage.text.split(". ") for passage in documents_in(pieces_of_passages(corpus), set())]
 
 
 @cache

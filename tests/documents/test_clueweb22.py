@@ -19,7 +19,7 @@ def packed(*urls: str) -> bytes:
 
 def test_pages_have_a_text_an_address_and_a_language_and_nothing_else(write: Write) -> None:
     path = write("en0000-00.json", packed("https://a.example/cats/0\n", "http://[broken"))
-    assert list(read_clueweb22_json(path)) == [
+    assert list(read_clueweb22_json(path, set())) == [
         Page(f"{ID}0", body="Cats\nCats hunt birds.", host="a.example", path="/cats/0", language="en"),
         Page(f"{ID}1", body="Cats\nCats hunt birds.", language="en"),
     ]

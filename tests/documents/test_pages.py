@@ -232,7 +232,7 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.html")  # which would keep a reader waiting for ever
     rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
     (tmp_path / "pages.csv").write_text(f"id,file,url\n{rows}")
-    assert list(read_pages_csv(tmp_path / "pages.csv")) == [
+    assert list(read_pages_csv(tmp_path / "pages.csv", set())) == [
         RawPage("a", "http://a.example/", b"<p>a"),
         Skipped("b", "without a file"),
         Skipped("c", "without a file"),
@@ -258,4 +258,4 @@ def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str)
     (tmp_path / "link.html").symlink_to("/etc/hostname")
     (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
     with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
-        list(read_pages_csv(tmp_path / "pages.csv"))
+        list(read_pages_csv(tmp_path / "pages.csv", set()))

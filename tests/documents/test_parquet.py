@@ -40,7 +40,7 @@ def test_rows_are_documents_by_their_columns(tmp_path: Path) -> None:
         score=[1.0, 2.0, 3.0],  # a column of others
     )
     page = RawPage(id="8", url="http://b/", content=b"<p>two", charset="utf-8")
-    assert list(read_documents_parquet(path)) == [Document("7", "one"), page, Page("9", title="three")]
+    assert list(read_documents_parquet(path, set())) == [Document("7", "one"), page, Page("9", title="three")]
 
 
 WRONG = {"double": 7.0, "date32": date(2020, 1, 1), "list": ["t"], "bool": True, "binary": b"t"}
@@ -51,7 +51,7 @@ WRONG = {"double": 7.0, "date32": date(2020, 1, 1), "list": ["t"], "bool": True,
 def test_a_column_that_is_read_holds_texts(tmp_path: Path, kind: str, column: str) -> None:
     columns = {"docno": ["a"], "text": ["t"]} | {column: [WRONG[kind]]}
     with pytest.raises(InputError, match=rf"the column {column} contains {kind}.*; write it as strings"):
-        list(read_documents_parquet(written(tmp_path / "n", **columns)))
+        list(read_documents_parquet(written(tmp_path / "n", **columns), set()))
 
 
 def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> None:
@@ -59,17 +59,17 @@ def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> No
     parquet.write_table(pyarrow.table({"docno": ["a"], "text": ["a" * (1 << 25)]}), path, compression="zstd")
     assert path.stat().st_size < 100_000
     with pytest.raises(InputError, match="decompresses to an implausible size"):
-        list(read_documents_parquet(path))
+        list(read_documents_parquet(path, set()))
 
 
 def test_errors_name_the_row(tmp_path: Path) -> None:
     twice = written(tmp_path / "t", docno=["a", "b", "a"], text=["", "", ""])
     with pytest.raises(InputError, match=r"t:3: document 'a' occurs a second time"):
-        list(read_documents_parquet(twice))
+        list(read_documents_parquet(twice, set()))
     with pytest.raises(InputError, match=r't:2: no "text"'):
-        list(read_documents_parquet(written(tmp_path / "t", docno=["a", "b"], text=["", None])))
+        list(read_documents_parquet(written(tmp_path / "t", docno=["a", "b"], text=["", None]), set()))
     with pytest.raises(InputError, match=r't:1: no "docno"'):
-        list(read_documents_parquet(written(tmp_path / "t", text=["x"])))
+        list(read_documents_parquet(written(tmp_path / "t", text=["x"]), set()))
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +103,7 @@ def test_kept_pages_come_back_as_they_were(
         Document("d", "t"),
         *pages,
     ]
-    back = list(read_documents_parquet(path))
+    back = list(read_documents_parquet(path, set()))
     assert back == pages
     assert [page.rules for page in back if isinstance(page, Page)] == [page.rules for page in pages]
 

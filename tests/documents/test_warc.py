@@ -91,7 +91,7 @@ def test_pages_of_an_archive(write: Write, name: str, packed: bool, caplog: pyte
 
 
 def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> None:
-    (page_read,) = read_warc(write("a.warc", record("")))
+    (page_read,) = read_warc(write("a.warc", record("")), set())
     assert page_read.id == "<urn:uuid:12345678-0000-0000-0000-000000000000>"
 
 
@@ -109,7 +109,9 @@ def test_what_is_wrong_with_an_archive_is_reported_on_a_line(
     write: Write, content: bytes, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     pages = [
-        result.id for result in read_warc(write("odd\n\x1b/a.warc", content)) if isinstance(result, RawPage)
+        result.id
+        for result in read_warc(write("odd\n\x1b/a.warc", content), set())
+        if isinstance(result, RawPage)
     ]
     assert pages == (["a", "b"] if b"junk" in content else [])
     assert any(message in text for text in caplog.messages)
@@ -125,7 +127,7 @@ def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end
     for cut in (*range(1, 40), *range(40, len(parts[-1]), 7)):
         caplog.clear()
         path = write("a.warc", b"".join(parts)[:-cut])
-        first, second, *others = read_warc(path)
+        first, second, *others = read_warc(path, set())
         assert [first.id, second.id] == ["a", "b"]
         assert all(isinstance(result, RawPage) for result in (first, second))
         if others != [RawPage(id="c", url="http://a.example/c", content=b"<p>words" * 40, charset="utf-8")]:
@@ -149,7 +151,7 @@ def test_nothing_is_said_of_an_archive_that_is_whole_however_it_is_packed(
     tens = [b"".join(large[start : start + 10]) for start in range(0, 40, 10)]
     parts = {"not": large, "each": large, "whole": [b"".join(large)], "by ten": tens}[packed]
     path = write("a.warc", b"".join(result if packed == "not" else gzip.compress(result) for result in parts))
-    assert [result.id for result in read_warc(path)] == [f"p{number}" for number in range(40)]
+    assert [result.id for result in read_warc(path, set())] == [f"p{number}" for number in range(40)]
     assert not caplog.messages
 
 
@@ -160,7 +162,7 @@ def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
     for cut in (1, 4, 9, 1000, 30_001, len(content) // 2):
         caplog.clear()
         path = write("a.warc", content[:-cut])
-        results = list(read_warc(path))
+        results = list(read_warc(path, set()))
         assert [result.id for result in results] == [f"p{number}" for number in range(len(results))]
         assert (
             any(isinstance(result, Skipped) for result in results)
@@ -174,7 +176,7 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
         old("d").replace(b"WARC-TREC-ID", b"no header\nWARC-TREC-ID").replace(b"a.example", b"a\xff.example")
     )
     content = old("a") + blank + old("c") + odd + b"junk\n" + old("e", length=200) + old("f") + old("g")
-    results = list(read_warc(write("00.warc", content)))
+    results = list(read_warc(write("00.warc", content), set()))
     assert [result.id for result in results if isinstance(result, RawPage)] == ["a", "c", "d", "g"]
     assert Skipped("e", "of a wrong length, with another page in it") in results
 
@@ -182,11 +184,11 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
 def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytest.LogCaptureFixture) -> None:
     for length in (10, -5, 10**30, "abc", ""):
         content = record("a") + record("b", length=length) + record("c")  # type: ignore[arg-type]
-        results = list(read_warc(write("a.warc", content)))
+        results = list(read_warc(write("a.warc", content), set()))
         assert results[0] == page("a")
         assert [result for result in results[1:] if isinstance(result, RawPage)] in ([], [page("c")])
         assert results[1] == Skipped("b", CUT) or caplog.messages
-    results = list(read_warc(write("a.warc", record("a", length=300) + record("b") + record("c"))))
+    results = list(read_warc(write("a.warc", record("a", length=300) + record("b") + record("c")), set()))
     assert results[0] == Skipped("a", "of a wrong length, with another page in it")
 
 
@@ -194,6 +196,6 @@ def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
     bomb = gzip.compress(record("bomb", b"a" * (100 << 20)))
     content = gzip.compress(record("a")) + bomb + gzip.compress(record("b"))
     assert len(content) < LARGEST_PAGE
-    first, second, third = read_warc(write("a.warc", content))
+    first, second, third = read_warc(write("a.warc", content), set())
     assert (first, third) == (page("a"), page("b"))
     assert isinstance(second, RawPage) and len(second.content) == LARGEST_PAGE + 1

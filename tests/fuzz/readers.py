@@ -62,7 +62,7 @@ def _page(path: Path) -> Page | None:
 
 
 def _pages(path: Path) -> list[Page]:
-    raw = (page for page in read_warc(path) if isinstance(page, RawPage))
+    raw = (page for page in read_warc(path, set()) if isinstance(page, RawPage))
     return [page for page in map(_parsed, raw) if page]
 
 

@@ -166,7 +166,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
         return find_documents(source)
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
-    return documents_in(pieces_of_passages(source))
+    return documents_in(pieces_of_passages(source), set())
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:

@@ -19,7 +19,7 @@ _ARGS_ME = "args-me"  # the beginning of the corpus's name
 _MOST_READ = 1 << 20  # bytes of the first line; a line is a page without markup, of about 5 kB
 
 
-def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Page]:
+def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
     """Reads texts of ClueWeb22: ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}`` on each line.
 
     The text is the page's main content; title and headings are missing.

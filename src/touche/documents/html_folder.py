@@ -11,7 +11,7 @@ from touche.io.identifiers import check_new_id, quoted
 from touche.io.opening import decoded_lines
 
 
-def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
+def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     """Reads the pages in the order of their table.
 
     Args:
@@ -21,7 +21,6 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
     Raises:
         InputError: if the table is broken, an id occurs twice, or a file is outside of the folder.
     """
-    seen = set() if seen is None else seen
     rows = csv.DictReader(decoded_lines(path))
     try:
         for row in rows:

@@ -90,7 +90,9 @@ class IrDataset(Documents):
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
-                    yield from read_warc(path)  # ids are unique in an archive; all of them need much memory
+                    yield from read_warc(
+                        path, set()
+                    )  # ids are unique in an archive; all of them need much memory
                 return
             seen: set[str] = set()
             for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", _count(dataset)):
@@ -147,9 +149,6 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
 
     Only the queries of some datasets have a title. ``default_text`` is the main text of any query.
     """
-    objects = getattr(
-        query, "objects", ()
-    )  # the compared objects; other datasets use the name for other values
 
     def folded_text(name: str) -> str:
         return " ".join((getattr(query, name, None) or "").split())
@@ -157,7 +156,7 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
         title=folded_text("title") or " ".join(query.default_text().split()),
-        objects=tuple(objects) if isinstance(objects, list | tuple) else (),
+        objects=tuple(getattr(query, "objects", ())),  # the two that a comparative question compares
         description=folded_text("description"),
         narrative=folded_text("narrative"),
     )

@@ -22,7 +22,7 @@ _READ_COLUMNS = {ID, "text", "html", "url", *PAGE_FIELDS}
 _ROWS_IN_MEMORY = 64  # at a time, because a row may be long
 
 
-def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+def read_documents_parquet(path: Path, seen: set[str]) -> Iterator[Document | Page | RawPage]:
     """Reads a table with the columns ``docno`` and ``text``; a null is a missing value.
 
     A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
@@ -36,7 +36,6 @@ def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator
             row, from 1.
         ToucheError: if pyarrow is not installed.
     """
-    seen = set() if seen is None else seen
     with open_binary(path) as file:
         for row, record in enumerate(_records(path, file), 1):
             id = check_new_id(text_field(record, ID, path, row), "document", seen, path, row)

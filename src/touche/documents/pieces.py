@@ -118,7 +118,7 @@ The first record may have begun in an earlier block. If no record ends in the bl
 """
 
 
-def documents_in(pieces: Iterable[Piece], seen: set[str] | None = None) -> Iterator[Any]:
+def documents_in(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
     """Yields the documents of pieces.
 
     Args:
@@ -128,7 +128,6 @@ def documents_in(pieces: Iterable[Piece], seen: set[str] | None = None) -> Itera
     Raises:
         InputError: if a line is broken or repeats an id; the message names the line.
     """
-    seen = set() if seen is None else seen
     for piece in pieces:
         yield from piece.documents(seen)
 

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 _REMEDY = "put a cell with quotes or line breaks in quotes, and write each quote in it twice"
 
 
-def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument | RawPage]:
+def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
     """Reads a table; cells are separated by commas, or by tabs in a file named ``*.tsv``.
 
     Args:
@@ -28,7 +28,6 @@ def read_table(path: Path, seen: set[str] | None = None) -> Iterator[AnyDocument
         InputError: if the file is not UTF-8, its header has no id or no text, or a row is broken or repeats
             an id; the message names the line in which the row ends.
     """
-    seen = set() if seen is None else seen
     header = list[str]()
     warns_of_swallowed_rows = _separator(path) == "\t"  # once, see ``_looks_like_rows``
     for line, cells in _rows(path):

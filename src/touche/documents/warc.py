@@ -26,7 +26,7 @@ _LONGEST_HEADERS = 1 << 15  # bytes of a record's headers
 _log = logging.getLogger(__name__)
 
 
-def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
+def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     """Reads the pages of a web archive, gzipped or not.
 
     The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Broken or truncated
@@ -39,7 +39,6 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
     Raises:
         InputError: if the file cannot be opened.
     """
-    seen = set() if seen is None else seen
     name = one_line(str(path))
     count = 0
     last_begin = 0  # the first byte of the last record

@@ -13,7 +13,7 @@ from touche.io.opening import is_file, read_lines
 from touche.lucene.java import java, string
 
 STOP = "stop"  # the filter that removes a chain's stop words, and the name of their file in memory
-STOP_LISTS: Mapping[str, str] = {  # by name, a class or a file in the jar; empty without stop words
+STOP_LISTS: Mapping[str, str] = {  # by name: a class or a file in Lucene's jar; empty for no stop words
     "none": "",
     "lucene": "org.apache.lucene.analysis.en.EnglishAnalyzer",
     "snowball": "org/apache/lucene/analysis/snowball/english_stop.txt",
@@ -37,32 +37,42 @@ class Chain:
 
     def build(self) -> Any:
         """Returns the analyzer."""
-        custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
-        builder = custom.builder() if self.stop_words is None else custom.builder(self._resource_loader())
+        analyzer_class = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
+        if self.stop_words is None:
+            builder = analyzer_class.builder()
+        else:
+            builder = analyzer_class.builder(_resource_loader(self.stop_words))
         builder = builder.withTokenizer(self.tokenizer)
         for token_filter in self.filters:
+            # A filter without parameters is only a name.
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
             if name == STOP and self.stop_words is not None:
-                parameters = ["words", STOP]  # the name under which ``_resource_loader`` has the words
+                parameters = ["words", STOP]  # the file in memory that ``_resource_loader`` has
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
 
-    def _resource_loader(self) -> Any:
-        """Returns a loader of the files of Lucene and the machine, and of the stop words in memory."""
-        words = "\n".join(self.stop_words or ()).encode()
-        loader = java("java.lang.ClassLoader").getSystemClassLoader()
-        root = java("java.nio.file.Paths").get("/")
-        files = java("org.apache.lucene.analysis.util.FilesystemResourceLoader")(root, loader)
 
-        def open_resource(name: Any) -> Any:
-            return java("java.io.ByteArrayInputStream")(words) if name == STOP else files.openResource(name)
+def _resource_loader(stop_words: Iterable[str]) -> Any:
+    """Returns a loader of the files that filters need: the stop words in memory, or any other file.
 
-        methods = {
-            "openResource": open_resource,
-            "findClass": files.findClass,
-            "newInstance": files.newInstance,
-        }
-        return jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=methods)
+    Other files are those in Lucene's jar, or have an absolute path.
+    """
+    stop_file = "\n".join(stop_words).encode()
+    jar_loader = java("java.lang.ClassLoader").getSystemClassLoader()
+    root = java("java.nio.file.Paths").get("/")
+    other_files = java("org.apache.lucene.analysis.util.FilesystemResourceLoader")(root, jar_loader)
+
+    def open_resource(name: Any) -> Any:
+        if name == STOP:
+            return java("java.io.ByteArrayInputStream")(stop_file)
+        return other_files.openResource(name)
+
+    methods = {
+        "openResource": open_resource,
+        "findClass": other_files.findClass,
+        "newInstance": other_files.newInstance,
+    }
+    return jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=methods)
 
 
 def stop_words(name: str) -> frozenset[str]:
@@ -85,7 +95,7 @@ def stop_words(name: str) -> frozenset[str]:
     if not source:
         return frozenset()
     words = _snowball_words(source) if source.endswith(".txt") else java(source).ENGLISH_STOP_WORDS_SET
-    return frozenset(str(java("java.lang.String")(word)) for word in words)
+    return frozenset(str(java("java.lang.String")(word)) for word in words)  # each is an array of characters
 
 
 def _read_words(path: Path) -> list[str]:
@@ -120,7 +130,7 @@ _CHAINS = {
     "plural": Chain(("lowercase", "englishMinimalStem", "asciiFolding")),
     "unstemmed": Chain(("lowercase", "asciiFolding")),
 }
-_MARK = "\x01"  # a separator of tokens, so that no token contains it
+_MARK = "\x01"  # a control character; tokenizers split texts there, so that no token contains it
 
 
 def analyzer_named(name: str | Chain) -> Any:
@@ -154,9 +164,9 @@ def terms(analyzer: Any, text: str) -> Counter[str]:
 
 def tokens(analyzer: Any, text: str) -> list[str]:
     """Returns the terms of a text in order."""
-    terms = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    # One call of Java for all tokens; no token contains a blank.
-    joined = str(java("java.lang.String").join(" ", terms))
+    java_list = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
+    # Joined, because each call of Java takes long; no token contains a blank.
+    joined = str(java("java.lang.String").join(" ", java_list))
     return joined.split(" ") if joined else []
 
 
@@ -166,15 +176,20 @@ def stored_form(term: str) -> str:
 
 
 def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
-    """Wraps a token stream so that all tokens outside of a vocabulary become the same token.
+    """Wraps a Lucene token stream so that all tokens outside of a vocabulary become the same token.
 
     The number of tokens stays, and with it lengths and totals, but there are few terms to sort. Lucene has no
     filter that replaces a token. Therefore tokens get their stored form, and those outside of the vocabulary
     are cut to the first character, the mark.
     """
-    known = java("org.apache.lucene.analysis.CharArraySet")(0, False)
+    known = java("org.apache.lucene.analysis.CharArraySet")(0, False)  # empty, and not ignoring case
     for term in vocabulary:
         known.add(string(stored_form(term)))
-    marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(stream, jpype.JChar(_MARK))
-    protected = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
-    return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(protected, 1)
+    in_stored_form = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(
+        stream, jpype.JChar(_MARK)
+    )
+    # Truncation leaves keywords, the known tokens, as they are.
+    keywords_marked = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(
+        in_stored_form, known
+    )
+    return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(keywords_marked, 1)

@@ -25,7 +25,9 @@ _RAM_BUFFER_MB = 256.0  # documents are written to the disk whenever they fill t
 _log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # the fields of a document by name
-_Fill = Callable[[AnyDocument], Any]  # returns Lucene's fields with the content of a document
+_Convert = Callable[
+    [AnyDocument], Any
+]  # returns a list of Lucene's fields, which have the content of a document
 
 
 def index(
@@ -70,8 +72,8 @@ def index(
     began = time.monotonic()
     with temporary_folder("touche-index-") as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
-        new_fill = partial(_new_fill, fields, analyzer, vocabulary)
-        _write(directory, config, iter(documents), new_fill, threads)
+        new_converter = partial(_new_converter, fields, analyzer, vocabulary)
+        _write(directory, config, iter(documents), new_converter, threads)
         # An open index is mapped into memory, so that the directory can be removed.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
@@ -87,88 +89,95 @@ def index(
     )
 
 
-def _new_fill(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Fill:
-    """Returns a function that fills Lucene's fields with a document, and returns these fields.
+def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Convert:
+    """Returns a function that converts documents to Lucene's fields, for one thread.
 
-    The fields are the same objects for all documents of a thread, because new ones take longer.
+    It always returns the same objects, filled with the next document, because new ones take longer.
     """
     id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
     # An analyzer has one token stream per thread, so that each field needs its own analyzer.
     analyzers = {name: analyzer_named(analyzer) for name in fields}
     options = java("org.apache.lucene.document.FieldType")()
     options.setTokenized(True)
-    # These formulas need no positions, which would be half of the index.
+    # The formulas of similarities.py need no positions, which would be half of the index.
     options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
-    filled = java("java.util.ArrayList")([id_field])
+    lucene_fields = java("java.util.ArrayList")([id_field])
     for name, field_analyzer in analyzers.items():
         tokens = field_analyzer.tokenStream(name, "")
         if vocabulary is not None:
             tokens = only_these_terms(vocabulary, tokens)
-        filled.add(java("org.apache.lucene.document.Field")(name, tokens, options))
+        lucene_fields.add(java("org.apache.lucene.document.Field")(name, tokens, options))
 
-    def fill(document: AnyDocument) -> Any:
+    def convert(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))
-        for name, field_text in fields.items():
-            analyzers[name].tokenStream(name, string(field_text(document)))  # sets the stream to the text
-        return filled
+        for name, text_of in fields.items():
+            # The result is the stream that the Lucene field has already; this call sets it to the new text.
+            analyzers[name].tokenStream(name, string(text_of(document)))
+        return lucene_fields
 
-    return fill
+    return convert
 
 
 def _write(
-    directory: Any, config: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
+    directory: Any,
+    config: Any,
+    documents: Iterator[AnyDocument],
+    new_converter: Callable[[], _Convert],
+    threads: int,
 ) -> None:
-    """Writes the documents to an index in a directory; each thread calls ``new_fill`` once."""
+    """Writes the documents to an index in a directory; each thread calls ``new_converter`` once."""
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
         # The first document is added by one thread: JPype examines a class at its first use, and can crash
         # if two threads do this at once.
         for document in islice(documents, 1):
-            writer.addDocument(new_fill()(document))
-        _add_all(writer, documents, new_fill, threads)
+            writer.addDocument(new_converter()(document))
+        _add_all(writer, documents, new_converter, threads)
         writer.commit()
     except jpype.JException as error:
         user_error = _user_error(error)
-        raise user_error or error from error
+        if user_error is None:
+            raise
+        raise user_error from error
     finally:
         writer.rollback()  # closes the writer without another flush; the commit stays
 
 
 def _add_all(
-    writer: Any, documents: Iterator[AnyDocument], new_fill: Callable[[], _Fill], threads: int
+    writer: Any, documents: Iterator[AnyDocument], new_converter: Callable[[], _Convert], threads: int
 ) -> None:
     """Adds all documents with several threads; their work is in Java, without Python's lock.
 
     Args:
         writer: Lucene's IndexWriter.
         documents: the documents.
-        new_fill: returns a function that fills Lucene's fields; each thread needs its own.
+        new_converter: returns a function that converts documents; each thread needs its own.
         threads: the number of threads.
     """
-    taking = threading.Lock()
-    ended = threading.Event()
+    documents_lock = threading.Lock()
+    has_ended = threading.Event()
 
     def take_chunk() -> list[AnyDocument]:
         """Returns the next documents; none at the end, or after an error of another thread."""
-        with taking:
-            return [] if ended.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
+        with documents_lock:
+            return [] if has_ended.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
 
     def add_chunks() -> None:
-        fill = new_fill()
+        convert = new_converter()
         for chunk in iter(take_chunk, []):  # until an empty chunk
             for document in chunk:
-                writer.addDocument(fill(document))
+                writer.addDocument(convert(document))
 
     with ThreadPoolExecutor(threads) as pool:
         try:
             for future in as_completed([pool.submit(add_chunks) for _ in range(threads)]):
-                future.result()
+                future.result()  # raises the error of this thread
         finally:  # also at the first error, or by Ctrl-C
-            ended.set()
+            has_ended.set()
 
 
 def _user_error(error: Any) -> ToucheError | None:
-    """Returns the error of which the user can remove the cause, for a Java exception; None for a bug."""
+    """Returns the error for a Java exception whose cause the user can remove; None for a bug."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
             problem = f"the index cannot be written ({error.getMessage()})"

@@ -26,7 +26,7 @@ def jar() -> Path:
         NotInstalledError: if this version of pyserini is not installed; the message has the command.
     """
     spec = find_spec("pyserini")
-    folders = spec.submodule_search_locations if spec else None
+    folders = spec.submodule_search_locations if spec else None  # also None for a module without a folder
     jars = [path for folder in folders or () for path in Path(folder).glob(f"resources/jars/{_JAR}")]
     if not jars:
         raise NotInstalledError(
@@ -53,7 +53,7 @@ def string(text: str) -> Any:
 
 
 def bytes_ref(text: str) -> Any:
-    """Returns a Lucene BytesRef."""
+    """Returns a text as Lucene's BytesRef, a reference to an array of bytes."""
     return java("org.apache.lucene.util.BytesRef")(jpype.JByte[:](_encoded(text)))
 
 

@@ -98,7 +98,8 @@ class Index:
             among: ids of the only documents to rank, for re-ranking; statistics stay those of the collection.
                 Those without a term of the query are last.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
-            best_field: use the score of the best field instead, as in Elasticsearch's multi_match.
+            best_field: use the score of the best field instead, as in Elasticsearch's multi_match; then
+                ``required`` has no effect.
             required: a field that has to contain a term of the query; by default any field may.
 
         Returns:
@@ -111,7 +112,7 @@ class Index:
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
         boosts = boosts or {}
-        queries = {
+        term_queries = {
             field: [
                 self._term_query(field, term, boosts.get(field, 1.0) * weight)
                 for term, weight in weights.items()
@@ -119,20 +120,20 @@ class Index:
             for field in self._fields
         }
         if best_field:
-            matching = _maximum([_disjunction(field_queries) for field_queries in queries.values()])
-        elif required in queries:
-            in_required_field = _disjunction(queries.pop(required))
-            in_other_fields = chain.from_iterable(queries.values())
-            matching = _conjunction([in_required_field], extra=in_other_fields)
+            matching = _maximum([_disjunction(queries) for queries in term_queries.values()])
+        elif required in term_queries:
+            in_required_field = _disjunction(term_queries.pop(required))
+            in_other_fields = chain.from_iterable(term_queries.values())
+            matching = _boolean_query([in_required_field], optional=in_other_fields)
         else:
-            matching = _disjunction(chain.from_iterable(queries.values()))
+            matching = _disjunction(chain.from_iterable(term_queries.values()))
         if among is None:
             return self._top_hits(matching, depth)
         candidates = _id_query(among)
-        hits = self._top_hits(_conjunction([matching], filters=[candidates]), depth)
+        hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
         # The candidates in the index; even if all hits are among them, there are enough others for the depth.
-        in_index = self._top_hits(_conjunction((), filters=[candidates]), depth + len(hits))
+        in_index = self._top_hits(_boolean_query([], filters=[candidates]), depth + len(hits))
         unmatched = [id for id, _ in in_index if id not in matched]
         return with_unmatched(hits, unmatched, depth)
 
@@ -148,6 +149,7 @@ class Index:
         """Raises ToucheError for a term that the index does not distinguish from others."""
         unknown = set() if self._vocabulary is None else set(terms) - self._vocabulary
         if unknown:
+            # The first in the alphabet, because the order of a set differs between processes.
             problem = f"the index was built for queries without the term {min(unknown)!r}"
             raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
 
@@ -162,27 +164,33 @@ class Index:
 
 
 def _id_query(ids: Iterable[str]) -> Any:
-    """Returns a query for the documents with these ids."""
+    """Returns a query for the documents with these ids.
+
+    Such a query is slow for a large index. But ids are not indexed: they are only stored, to sort by them.
+    """
     refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
 
 
-def _conjunction(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
-    """Returns a query that requires all queries and filters; extra queries only increase the score."""
+def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optional: Iterable[Any] = ()) -> Any:
+    """Returns a query that adds up the scores of all queries except filters, which have none.
+
+    A document has to match all required queries and filters; if there are none, one of the optional queries.
+    """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for query in queries:
+    for query in required:
         clauses.add(query, occur.MUST)
     for query in filters:
         clauses.add(query, occur.FILTER)
-    for query in extra:
+    for query in optional:
         clauses.add(query, occur.SHOULD)
     return clauses.build()
 
 
 def _disjunction(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and adds up their scores."""
-    return _conjunction((), extra=queries)
+    return _boolean_query([], optional=queries)
 
 
 def _maximum(queries: Iterable[Any]) -> Any:

@@ -154,7 +154,7 @@ class Bert:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(min(length, config["max_position_embeddings"]))
-            self._run(self._tokenize(["a", "b c"]))  # files that do not fit together fail here
+            self._run(self._tokenize(["a", "b c"]))  # raises an error if the files do not fit together
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
                 raise ValueError("the tokenizer has more words than the network")
         except ToucheError:
@@ -184,10 +184,13 @@ class Bert:
         encoded = self._tokenize(texts)
         # By the number of tokens; equal numbers by text, so that the order of the texts changes no batch.
         order = sorted(range(len(encoded)), key=lambda index: (encoded[index].shape[1], texts[index]))
+        # A batch is a list of indexes of texts.
         batches = [order[start : start + _BATCH_INPUTS] for start in range(0, len(order), _BATCH_INPUTS)]
         with ThreadPoolExecutor(processors()) as pool:
-            computed = pool.map(lambda batch: self._run([encoded[index] for index in batch]), batches)
-            for batch, states in zip(batches, computed, strict=True):
+            states_of_batches = pool.map(
+                lambda batch: self._run([encoded[index] for index in batch]), batches
+            )
+            for batch, states in zip(batches, states_of_batches, strict=True):
                 for index, state in zip(batch, states, strict=True):
                     token_count = encoded[index].shape[1]
                     yield index, state[:token_count]  # without padding
@@ -198,7 +201,7 @@ class Bert:
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as progress:
             for start in range(0, len(texts), _CHUNK_TEXTS):
-                # As arrays, because encodings also contain truncated tokens and all offsets.
+                # As arrays, because the tokenizer's objects also contain truncated tokens and offsets.
                 for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK_TEXTS])):
                     encoded.append(np.array((tokens.ids, tokens.attention_mask, tokens.type_ids), np.int32))
                 progress.update(_CHUNK_TEXTS)
@@ -207,7 +210,7 @@ class Bert:
     def _run(self, batch: Sequence[_Input]) -> Array:
         """Returns the last hidden states of a batch: inputs x tokens of the longest input x hidden size."""
         longest = max(tokens.shape[1] for tokens in batch)
-        inputs = np.zeros((3, len(batch), longest), np.int64)
+        inputs = np.zeros((3, len(batch), longest), np.int64)  # zeros are padding
         for row, tokens in enumerate(batch):
             inputs[:, row, : tokens.shape[1]] = tokens
         ids, mask, types = inputs

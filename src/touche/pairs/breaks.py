@@ -61,7 +61,7 @@ def split_with_blanks(text: str) -> Iterator[str]:
 
 
 def _end_of_sentence(signs: str, begin: int) -> int:
-    """Returns the end of the sentence that begins here.
+    """Returns the end of the sentence that begins here: the index after its last character.
 
     Whether another sentence has begun may depend on a later letter. ``end_before_letter`` is the end if a
     letter follows, and ``sure_end`` is the end if something else follows.

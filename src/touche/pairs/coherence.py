@@ -49,13 +49,19 @@ def measure_named(name: str, model: str) -> Measure:
 
 
 def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic; 0 to 0.9."""
+    """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic: from 0, below 0.9.
+
+    A higher cosine becomes 0, because one sentence only repeats the other.
+    """
     return [_stem_cosines_of_topic(pairs) for pairs in topics]
 
 
 def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns the cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
-    texts = _distinct_texts(pair for pairs in topics for pair in pairs)
+    """Returns the cosine of the two sentences' embeddings: from -1, below 0.9.
+
+    A higher cosine becomes 0, because one sentence only repeats the other.
+    """
+    texts = _distinct_texts(pair for pairs in topics for pair in pairs)  # each is embedded once
     vectors = dict(zip(texts, embed(texts), strict=True))
     coherences = []
     for pairs in topics:
@@ -83,7 +89,7 @@ def next_sentence_probabilities(topics: PairsOfTopics, folder: Path) -> list[lis
 
 
 def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
-    """Returns weight and bias of the head for next sentences, then of the pooler below it."""
+    """Returns weight and bias of the head, which predicts next sentences, and of the pooler before it."""
     shapes = {
         "cls.seq_relationship.weight": (2, bert.width),
         "cls.seq_relationship.bias": (2,),
@@ -101,10 +107,12 @@ def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
 def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
     """Returns the coherence of each pair of a topic; df counts the topic's sentences with a stem."""
     analysis = analysis_named("english")
-    tfs = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
-    dfs = Counter(term for tf in tfs.values() for term in tf)
-    idfs = {term: log(1 + len(tfs) / df) for term, df in dfs.items()}
-    weights = {text: {term: count * idfs[term] for term, count in tf.items()} for text, tf in tfs.items()}
+    tf_by_text = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
+    df_by_stem = Counter(stem for tf in tf_by_text.values() for stem in tf)
+    idf = {stem: log(1 + len(tf_by_text) / df) for stem, df in df_by_stem.items()}
+    weights = {
+        text: {stem: count * idf[stem] for stem, count in tf.items()} for text, tf in tf_by_text.items()
+    }
     return [_coherence(_cosine(weights[pair.first.text], weights[pair.second.text])) for pair in pairs]
 
 
@@ -114,6 +122,7 @@ def _coherence(cosine: float) -> float:
 
 
 def _distinct_texts(pairs: Iterable[Pair]) -> list[str]:
+    """Returns the texts of all sentences, each once, in the order of the pairs."""
     return list(dict.fromkeys(text for pair in pairs for text in _texts_of_pair(pair)))
 
 
@@ -122,6 +131,7 @@ def _texts_of_pair(pair: Pair) -> tuple[str, str]:
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    product = sum(weight * other.get(term, 0.0) for term, weight in one.items())
-    norm = sqrt(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values()))
-    return product / norm if norm else 0.0
+    """Returns the cosine of two texts, which are the weights of their stems; 0 if a text has no stem."""
+    product = sum(weight * other.get(stem, 0.0) for stem, weight in one.items())
+    norms = sqrt(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values()))
+    return product / norms if norms else 0.0

@@ -40,7 +40,7 @@ class Encoder:
         self.bert = Bert(_verified(model_folder()), LENGTH)
 
     def embed(self, texts: Sequence[str], progress: Any = None) -> npt.NDArray[np.float32]:
-        """Embeds texts: the mean of their tokens' last hidden states, normalized to length 1.
+        """Embeds texts: the mean of their tokens' last hidden states, divided by its norm.
 
         Args:
             texts: sentences or passages; only the first 256 tokens count.

@@ -17,7 +17,7 @@ from touche.trec.topics import Topic
 
 MIN_PAIRS = 100  # per topic, by the rules of the task
 MAX_ARGUMENTS = 100  # per topic, whose sentences are candidates
-_OPPOSITE_STANCES = {"PRO", "CON"}
+_PRO_AND_CON = {"PRO", "CON"}
 _FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class ScoredSentence:
         id: id of the sentence, such as ``S1-A1__PREMISE__2``.
         text: text of the sentence.
         argument: id of the argument.
-        stance: stance of the argument.
+        stance: stance of the argument: ``PRO`` or ``CON``; empty if unknown.
         index: index of the sentence in the argument, from 0.
         score: relevance to the topic.
     """
@@ -50,7 +50,7 @@ class ScoredSentence:
 
     @property
     def side(self) -> str:
-        """``PRO`` or ``CON``; a conclusion supports itself, whatever the stance of its premises."""
+        """``PRO`` for a conclusion, because it supports itself; for a premise the stance of the argument."""
         return "PRO" if self.is_conclusion else self.stance
 
 
@@ -75,8 +75,8 @@ class Pair:
 
     @property
     def stance(self) -> str:
-        """``PRO`` or ``CON`` if both arguments have this stance, else ``Q0``."""
-        has_one_stance = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE_STANCES
+        """``PRO`` or ``CON`` if both arguments have this stance; else ``Q0``, as in runs without stances."""
+        has_one_stance = self.first.stance == self.second.stance and self.first.stance in _PRO_AND_CON
         return self.first.stance if has_one_stance else "Q0"
 
     @property
@@ -84,7 +84,7 @@ class Pair:
         """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
         stances = {self.first.stance, self.second.stance}
         sides = {self.first.side, self.second.side}
-        return stances == _OPPOSITE_STANCES or sides == _OPPOSITE_STANCES
+        return stances == _PRO_AND_CON or sides == _PRO_AND_CON
 
     def scored(self, score: float) -> "Pair":
         """Returns the pair with another score.
@@ -102,6 +102,8 @@ class Pair:
 
 Ranked = Iterable[tuple[Topic, Sequence[Pair]]]
 """Topics with their pairs, best first."""
+_ScoredArguments = list[tuple[Argument, float]]
+"""Arguments with their scores, best first."""
 
 
 def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
@@ -114,7 +116,7 @@ def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, fl
     required = min(MIN_PAIRS, depth)
     short_topics = []
     for topic, pairs in ranked:
-        if 0 < len(pairs) < required:
+        if 0 < len(pairs) < required:  # a topic without any pairs causes a warning of its own, as in all runs
             short_topics.append(f"{topic.number} ({len(pairs)})")
         yield topic, [pair.hit for pair in pairs]
     if short_topics:
@@ -173,33 +175,33 @@ class Arguments:
         collection = scan.Collection.of(topics, documents, "standard", _FIELDS)
         return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
-    def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
+    def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, _ScoredArguments]]:
         """Returns the best arguments of each topic, split into sentences, with their scores, best first.
 
-        The score is the higher one of premises and conclusion. Only the best of arguments with the same
-        sentences counts. Documents are read once more, or several times if many have the same sentences.
+        The score is the higher one of premises and conclusion. Arguments that repeat the sentences of a
+        better one are omitted. Documents are read once more, or several times if many are omitted.
 
         Args:
             depth: maximum number of arguments per topic.
             min_sentences: minimum number of distinct sentences of an argument.
         """
-        arguments: dict[str, Argument] = {}
+        arguments: dict[str, Argument] = {}  # by id
         scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
         search_depth = depth
         while True:
-            search_depth *= 2
-            rankings = [hits for _, hits in self.collection.rank(self.topics, scoring, search_depth)]
-            missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
+            search_depth *= 2  # more than the depth, because some of the found arguments are omitted
+            rankings = [ranking for _, ranking in self.collection.rank(self.topics, scoring, search_depth)]
+            missing = {id for ranking in rankings for id, _ in ranking} - arguments.keys()
             documents = scan.picked(self.documents, missing) if missing else []
             arguments |= {argument.id: argument for argument in arguments_in_sentences(documents)}
-            best: list[tuple[Topic, list[tuple[Argument, float]]]] = []
+            best: list[tuple[Topic, _ScoredArguments]] = []
             is_complete = True
-            for topic, hits in zip(self.topics, rankings, strict=True):
-                ranked = [(arguments[id], score) for id, score in hits]
-                distinct = _distinct_arguments(ranked, min_sentences)
+            for topic, ranking in zip(self.topics, rankings, strict=True):
+                scored = [(arguments[id], score) for id, score in ranking]
+                distinct = _distinct_arguments(scored, min_sentences)
                 best.append((topic, distinct[:depth]))
-                # A topic is incomplete if it has too few arguments, and a deeper search may find more.
-                if len(distinct) < depth and len(hits) == search_depth:
+                may_find_more = len(ranking) == search_depth
+                if len(distinct) < depth and may_find_more:
                     is_complete = False
             if is_complete:
                 return best
@@ -216,6 +218,7 @@ class Arguments:
             arguments: arguments of the topic with their scores, from ``best``.
         """
         query = Counter(self.collection.terms(topic.title))
+        # As if premises and conclusions were one field, because a sentence can be from either.
         statistics = reduce(scan.Statistics.__add__, self.collection.statistics)
         vocabulary = self.collection.vocabulary
         smoothing = {term: self.mu * statistics.term(vocabulary.indexes[term]).probability for term in query}
@@ -223,7 +226,7 @@ class Arguments:
             for sentence in unscored_sentences(argument):
                 terms = Counter(self.collection.terms(sentence.text))
                 length_norm = log(self.mu / (terms.total() + self.mu))
-                # As in Lucene, no term makes the score lower.
+                # The maximum is that of Lucene: no term makes the score lower.
                 log_likelihood = sum(
                     count * max(0.0, log(1 + terms[term] / smoothing[term]) + length_norm)
                     for term, count in query.items()
@@ -233,7 +236,7 @@ class Arguments:
 
 
 def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
-    """Returns the sentences of an argument, without scores."""
+    """Returns the sentences of an argument, with the score 0."""
     return [
         ScoredSentence(
             id=sentence.id,
@@ -250,8 +253,8 @@ def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
 def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     """Returns the pairs of different texts with the highest mean scores, best first.
 
-    Only the best of sentences with the same text counts. But if both texts of a pair occur in one argument,
-    the pair consists of this argument's sentences.
+    The score of a text is that of the best sentence with it, which stands for the text in pairs. But if both
+    texts of a pair occur in one argument, the pair consists of this argument's sentences.
 
     Args:
         sentences: sentences of one topic, with their scores.
@@ -260,7 +263,7 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     by_text: dict[str, list[ScoredSentence]] = {}
     for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
         by_text.setdefault(normalised(sentence.text), []).append(sentence)
-    by_text.pop("", None)
+    by_text.pop("", None)  # of sentences that are only blanks
     texts = list(by_text.values())  # the sentences of each text; the first one is its best
     pairs = []
     for i, j in _candidate_pairs(len(texts), depth):
@@ -303,9 +306,7 @@ def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pa
     return Pair(first, second, score)
 
 
-def _distinct_arguments(
-    arguments: Iterable[tuple[Argument, float]], min_sentences: int
-) -> list[tuple[Argument, float]]:
+def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _ScoredArguments:
     """Returns arguments with enough distinct sentences, without those that repeat an earlier argument."""
     by_texts: dict[frozenset[str], tuple[Argument, float]] = {}
     for argument, score in arguments:
@@ -316,29 +317,29 @@ def _distinct_arguments(
 
 
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Yields indexes i < j in a ranking whose pair can be among the best ``depth``.
+    """Yields indexes i < j in a ranking of ``size`` texts whose pair can be among the best ``depth`` pairs.
 
     A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j.
     There are (i + 1) j - i (i + 1) / 2 such pairs, including (i, j) itself.
     """
     for i in range(size):
-        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # with up to depth such pairs
+        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # for which this number is up to ``depth``
         for j in range(i + 1, min(size, largest_j + 1)):
             yield i, j
 
 
 def _from_one_argument(
-    first_text: Sequence[ScoredSentence], second_text: Sequence[ScoredSentence]
+    with_first_text: Sequence[ScoredSentence], with_second_text: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
     """Returns the best sentence with each of two texts, from the same argument if possible.
 
     Args:
-        first_text: all sentences with one text, best first.
-        second_text: all sentences with the other text, best first.
+        with_first_text: all sentences with one text, best first.
+        with_second_text: all sentences with the other text, best first.
     """
-    # Reversed, so that the best sentence of each argument remains.
-    second_by_argument = {sentence.argument: sentence for sentence in reversed(second_text)}
-    for first in first_text:
+    # Reversed, so that the best sentence of each argument replaces the others.
+    second_by_argument = {sentence.argument: sentence for sentence in reversed(with_second_text)}
+    for first in with_first_text:
         if first.argument in second_by_argument:
             return first, second_by_argument[first.argument]
-    return first_text[0], second_text[0]
+    return with_first_text[0], with_second_text[0]
