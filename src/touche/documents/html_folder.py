@@ -46,7 +46,7 @@ def _is_within(folder: Path, page: Path) -> bool:
 
 
 def _read_page(id: str, page: Path, url: str) -> RawPage | Skipped:
-    """Returns the page in a file; without a readable file, the page is skipped."""
+    """Returns the page in a file; a page without a readable file is skipped."""
     try:
         if page.is_file():  # reading a pipe would wait forever
             with page.open("rb") as file:

@@ -42,18 +42,18 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     name = one_line(str(path))
     count = 0
     last_begin = 0  # the first byte of the last record
-    longest = 0  # the most bytes that all records can have
+    most_bytes = 0  # that all records can have, decompressed
     try:
         has_unix_lines = _has_unix_lines(path)
         for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
             last_begin = record.stream_pos
-            longest += record.content_length + _LONGEST_HEADERS
+            most_bytes += record.content_length + _LONGEST_HEADERS
             page = _page(record, path, seen, has_unix_lines)
             if page:
                 yield page
         if not count:
             _log.warning("%s has no records; check that it is a web archive", name)
-        elif _is_cut_off(path, last_begin, longest):
+        elif _is_cut_off(path, last_begin, most_bytes):
             _log.warning("%s is truncated after %d records; these records are used", name, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
@@ -76,18 +76,21 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 
 
 def _has_unix_lines(path: Path) -> bool:
-    """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return."""
+    """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return.
+
+    False for an unreadable file, because reading its records causes the error.
+    """
     try:
         with open_binary(path) as file:
-            begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]
+            begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]  # the file is buffered
     except InputError:
         return False
-    first_line, _, _ = begin.lstrip().partition(b"\n")
+    first_line, _, _ = begin.lstrip().partition(b"\n")  # blank lines may precede it
     return first_line.startswith(b"WARC/") and not first_line.endswith(b"\r")
 
 
 def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
-    """Yields all records; after a broken one, it continues with the next readable record.
+    """Yields all records; after a broken one, it reads the archive again to find the next readable record.
 
     In fastwarc's ``quirks_mode``, lines may end without a carriage return.
     """
@@ -100,11 +103,11 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
                 count += 1
                 yield record
         except OSError as error:
-            broken = "%s is broken after %d records (%s); readable records are used"
-            _log.warning(broken, one_line(str(path)), count, error)
+            warning = "%s is broken after %d records (%s); readable records are used"
+            _log.warning(warning, one_line(str(path)), count, error)
             lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
             try:
-                yield from islice(lenient, count, None)  # without the records before the broken one
+                yield from islice(lenient, count, None)  # without the records that were yielded before
             except OSError:  # nothing more is readable
                 return
 
@@ -136,8 +139,8 @@ def _page_in_record(
         id: the id of the page.
         url: its address; empty if it is unknown.
         has_unix_lines: whether lines of the archive end without a carriage return.
-        is_bare: whether the page has no HTTP headers, and normally is in UTF-8, even if it declares another
-            encoding (ClueWeb22).
+        is_bare: whether the archive is of ClueWeb22, whose pages have no HTTP headers, and normally are in
+            UTF-8, even if they declare another encoding.
     """
     try:
         if not is_bare:
@@ -149,10 +152,10 @@ def _page_in_record(
     reason = _wrong_length(record, content, has_unix_lines)
     if reason:
         return Skipped(id, reason)
-    if is_bare and _STATUS.match(content):  # it has HTTP headers nevertheless
+    if is_bare and _STATUS.match(content):  # a few pages have HTTP headers nevertheless
         return page_from_response(id, url, content)
     if is_bare:
-        is_utf8 = content.decode(errors="ignore").encode() == content  # nothing was ignored
+        is_utf8 = content.decode(errors="ignore").encode() == content  # no byte was ignored
         return RawPage(id, url, content, charset="utf-8" if is_utf8 else None)
     if (record.http_content_type or "").lower() not in TEXT_TYPES:
         return Skipped(id, "not of text")
@@ -161,23 +164,25 @@ def _page_in_record(
 
 def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
+    # The number of decoded bytes differs from the length in the headers.
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
     is_too_short = len(content) < min(record.content_length, LARGEST_PAGE + 1)  # at most this is read
     if record.content_length <= 0 or (is_too_short and not is_encoded):
         return "cut off, or of a wrong length"
+    # A length that is too large makes the next record a part of this one.
     begin_of_record = b"\nWARC/0.18\n" if has_unix_lines else b"\r\nWARC/1."
     if begin_of_record in content:
         return "of a wrong length, with another page in it"
     return ""
 
 
-def _is_cut_off(path: Path, last_begin: int, longest: int) -> bool:
+def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
     """Returns whether the end of an archive is missing.
 
     Args:
         path: the archive.
         last_begin: the first byte of the last record; within a gzip stream of many records only approximate.
-        longest: the most bytes that all records can have, decompressed.
+        most_bytes: the most bytes that all records can have, decompressed.
     """
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
@@ -186,7 +191,7 @@ def _is_cut_off(path: Path, last_begin: int, longest: int) -> bool:
             file.seek(last_begin)
             try:
                 with gzip.open(file) as stream:
-                    while stream.read(1 << 20):  # to the end
+                    while stream.read(1 << 20):  # to the end; an error shows that it is missing
                         pass
             except (EOFError, zlib.error, OSError):
                 return True
@@ -194,6 +199,7 @@ def _is_cut_off(path: Path, last_begin: int, longest: int) -> bool:
         file.seek(-4, os.SEEK_END)
         last_bytes = file.read()
     if is_gzip:
-        # A gzip file ends with its length. Decompressing the file again would take as long as reading it.
-        return int.from_bytes(last_bytes, "little") > longest
+        # A gzip file ends with its decompressed length. Reading all of it again would take as long as before.
+        return int.from_bytes(last_bytes, "little") > most_bytes
+    # Two line ends follow a complete record.
     return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

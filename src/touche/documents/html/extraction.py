@@ -1,7 +1,7 @@
 """Makes the fields that ChatNoir searches (Bevendorff et al. 2018) from the HTML of a page.
 
-The libraries are those of ChatNoir's authors. The rules are the public ones of today's indexer, and of the
-indexer of 2020 and 2021.
+The libraries are those of ChatNoir's authors. The rules are the public ones of its present indexer, and of
+its indexer of 2020 and 2021.
 """
 
 from collections import Counter
@@ -45,6 +45,7 @@ def parse(raw: RawPage) -> Page:
         title=_title(tree)[:_LONGEST_TITLE],
         headings="\n".join(headings)[:_LONGEST_HEADINGS],
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
+        # The letter i means: in upper or lower case.
         meta_description=_meta(tree, '[name="description" i]')[:_LONGEST_DESCRIPTION],
         meta_keywords=_meta(tree, '[name="keywords" i]'),
         rules=parse.__name__,  # ``Page.rules`` is the name of the parser
@@ -73,7 +74,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
     # All h1, then all h2 and so on, without separators, as that indexer had them.
     headings = "".join(_heading_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
-    title = _normalised(tree.title or "") or _normalised(rendered)  # else the beginning of the text
+    title = _normalised(tree.title or "") or _normalised(rendered)  # the text, of which the beginning stays
     return replace(
         page,
         title=shortened(title, _LONGEST_TITLE),
@@ -93,8 +94,8 @@ def _tree_and_shared_fields(raw: RawPage) -> tuple[HTMLTree, Page]:
     if not full_body or _count_unreadable(full_body) > _MOST_UNREADABLE * len(full_body):
         raise PageError("without readable text")
     host, path = host_and_path(raw.url)
-    language = detect_fast(full_body)[0]
-    full_body = full_body.replace("\ufffd", "")
+    language, _ = detect_fast(full_body)
+    full_body = full_body.replace("\ufffd", "")  # the replacement of bytes that cannot be decoded
     return tree, Page(raw.id, full_body=full_body, host=host, path=path, language=language)
 
 
@@ -123,8 +124,8 @@ def _decode(raw: RawPage) -> str:
 
 
 def _count_unreadable(text: str) -> int:
-    """Returns the number of unreadable characters."""
-    characters = "".join(text.split())
+    """Returns the number of characters that are not printable, or replace bytes that cannot be decoded."""
+    characters = "".join(text.split())  # without white space, which Python calls not printable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0
     counts = Counter(characters)  # each distinct character is tested once
@@ -136,7 +137,7 @@ def _title(tree: HTMLTree) -> str:
     assert tree.document is not None
     title = _normalised(tree.title or "")
     for selector in ("h1", "h2", ".title"):
-        if title:
+        if title:  # it has been found
             break
         node = tree.document.query_selector(selector)
         if node is not None:
@@ -145,8 +146,8 @@ def _title(tree: HTMLTree) -> str:
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
-    """Yields the headings that are not within another heading."""
-    outermost = None  # the last one
+    """Yields the headings that are not within another heading; all are in the order of the page."""
+    outermost = None  # the last yielded one
     for node in nodes:
         if outermost is None or not outermost.contains(node):
             outermost = node
@@ -154,7 +155,10 @@ def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of headings up to the limit, because a text can be in a hundred nested headings."""
+    """Yields the texts of headings until they reach the allowed length.
+
+    The others are not read, because each of a hundred nested headings can have the same long text.
+    """
     total_length = 0
     for node in nodes:
         if total_length >= _LONGEST_HEADINGS:
@@ -165,7 +169,7 @@ def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
-    """Returns the headings in order."""
+    """Returns the headings of levels 1 to 3 in the order of the page."""
     assert tree.document is not None
     nodes = tree.document.query_selector_all(", ".join(_HEADING_TAGS))
     if len(nodes) > _MANY_HEADINGS:
@@ -174,7 +178,7 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
-    """Returns the content of the first element ``meta`` with these attributes, a part of a CSS selector."""
+    """Returns the content of the first element ``meta`` to which the attributes of a CSS selector apply."""
     assert tree.document is not None
     node = tree.document.query_selector(f"meta{attributes}")
     if node is None:

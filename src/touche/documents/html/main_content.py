@@ -46,22 +46,26 @@ def main_content(rendered: str) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Shortens a text between words, or within a word if less than 60% of the length would remain."""
+    """Shortens a text to a length in characters.
+
+    It cuts between words, or within a word if less than 60% of the length would remain.
+    """
     if len(text) <= length:
         return text.strip()
-    end_of_word = text.rfind(" ", 0, length + 1)  # the last character may be the blank after a word
+    end_of_word = text.rfind(" ", 0, length + 1)  # a blank may follow the allowed characters
     if end_of_word >= int(_LEAST_LENGTH * length):
         return text[:end_of_word].strip()
     return text[:length].strip()
 
 
 def _sentences(paragraph: str) -> list[str]:
+    """Splits a paragraph into sentences."""
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
     return [paragraph[begin:end].strip() for begin, end in pairwise(bounds) if begin < end]
 
 
 def _is_prose(sentence: str) -> bool:
-    """Returns whether half of the words and signs are words of letters, and one is a stop word."""
+    """Returns whether at least half of the words and signs are words of letters, and one is a stop word."""
     if _is_plain_prose(sentence):
         return True
     segments = _SEGMENT.findall(sentence)
@@ -70,7 +74,10 @@ def _is_prose(sentence: str) -> bool:
 
 
 def _is_plain_prose(sentence: str) -> bool:
-    """Returns whether a faster, stricter test accepts a sentence: each other character counts as a sign."""
+    """Returns whether a faster, stricter test than that of ``_is_prose`` accepts a sentence.
+
+    All characters except blanks and words between blanks count as signs.
+    """
     parts = sentence.split(" ")
     words = [part for part in parts if part.isalpha()]
     blanks = len(parts) - 1

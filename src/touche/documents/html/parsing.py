@@ -13,7 +13,7 @@ from touche.io.progress import processors
 
 _log = logging.getLogger(__name__)
 
-_DEFAULT_RULES = "parse"  # the name of the parser in touche.documents.html.extraction
+_DEFAULT_PARSER = "parse"  # the name of the parser in touche.documents.html.extraction
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SkippedPages:
     """Skipped pages of a collection, or of a part of it.
 
     Attributes:
-        reasons: the number of skipped pages for each reason.
+        reasons: the number of skipped pages by reason, such as ``not of text``.
         pages: the number of parsed pages.
         first: the id of the first skipped page; empty if none was skipped.
     """
@@ -70,7 +70,7 @@ def parsed(
     reasons = Counter[str]()
     pages = 0
     first_skipped = ""
-    rules = parser.__name__ if parser else _DEFAULT_RULES
+    parser_name = parser.__name__ if parser else _DEFAULT_PARSER
     documents = iter(documents)
     for document in documents:
         if isinstance(document, RawPage | Skipped):
@@ -78,7 +78,7 @@ def parsed(
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
-            # The processes also parse all other documents, so that this is the last step of the outer loop.
+            # The processes read all other documents, so that nothing is left for the outer loop.
             this_and_others = chain([document], documents)
             for result in parsed_in_processes(this_and_others, parser or parse, processes or processors()):
                 if isinstance(result, Skipped):
@@ -89,14 +89,16 @@ def parsed(
                     pages += 1
                 yield result
         else:
-            _check_rules(document, rules)
+            _check_parser(document, parser_name)
             yield document
     report(SkippedPages(reasons, pages, first_skipped))
 
 
-def _check_rules(document: Any, rules: str) -> None:
-    """Checks that a page's fields were made by the parser of this name, or by an unknown one."""
-    if isinstance(document, Page) and document.rules not in (None, rules):
-        problem = f"another parser made the fields of page {document.id} ({document.rules}, not {rules})"
+def _check_parser(document: Any, parser_name: str) -> None:
+    """Raises ToucheError if another parser made the fields of a page; the parser may also be unknown (None)."""
+    if isinstance(document, Page) and document.rules not in (None, parser_name):
+        problem = (
+            f"another parser made the fields of page {document.id} ({document.rules}, not {parser_name})"
+        )
         remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
         raise ToucheError(f"{problem}; {remedy}")

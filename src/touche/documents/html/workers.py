@@ -15,7 +15,7 @@ _SECONDS_PER_PAGE = 5.0  # of processor time; most pages need 5 ms
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
-    """Yields documents in order with their raw pages parsed; a page that ends a process is skipped."""
+    """Yields documents in order with their raw pages parsed; a page that crashes its process is skipped."""
     pool = Pool(processes)
     pool.check("parse web pages", parser)
 
@@ -24,7 +24,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
         nonlocal pool
         try:
             return pool.submit(_parse_all, batch, parser)
-        except BrokenProcessPool:  # all processes have just died
+        except BrokenProcessPool:  # a page of another batch has ended a process
             pool = Pool(processes)
             return pool.submit(_parse_all, batch, parser)
 
@@ -40,13 +40,13 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
 
 
 def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses documents in a separate process; if they end it, parses each half separately."""
+    """Parses documents in a process of their own; if one ends it, parses each half in the same way."""
     with Pool(1) as pool:
         try:
             return pool.submit(_parse_all, documents, parser).result()
         except BrokenProcessPool:
             half = len(documents) // 2
-    if not half:
+    if len(documents) == 1:
         return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
     return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
 
@@ -54,20 +54,20 @@ def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
     """Parses documents in a process that a timer ends if a page takes too long."""
     parsed = []
-    for page in documents:
-        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_PER_PAGE)
-        parsed.append(_parse_one(page, parser))
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    for document in documents:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_PER_PAGE)  # starts the timer anew
+        parsed.append(_parse_one(document, parser))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)  # stops it
     return parsed
 
 
-def _parse_one(page: Any, parser: Parser) -> Any:
+def _parse_one(document: Any, parser: Parser) -> Any:
     """Returns a raw page parsed, or skipped if that fails; other documents are unchanged."""
-    if not isinstance(page, RawPage):
-        return page
+    if not isinstance(document, RawPage):
+        return document
     try:
-        return parser(page)
+        return parser(document)
     except PageError as error:
-        return Skipped(page.id, str(error))
+        return Skipped(document.id, str(error))
     except Exception as error:  # untrusted pages can cause any error
-        return Skipped(page.id, f"that the parser failed on ({type(error).__name__})")
+        return Skipped(document.id, f"that the parser failed on ({type(error).__name__})")
