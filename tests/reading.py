@@ -11,17 +11,17 @@ from touche.documents.pieces import documents_in
 from touche.documents.records import Argument, Document
 
 
-def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    return documents_in(pieces_of_args_processed(path), seen)
+def read_args_processed_csv(path: Path) -> Iterator[Argument]:
+    return documents_in(pieces_of_args_processed(path), set())
 
 
-def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    return documents_in(pieces_of_argsme(path), seen)
+def read_argsme_json(path: Path) -> Iterator[Argument]:
+    return documents_in(pieces_of_argsme(path), set())
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    return documents_in(pieces_of_documents(path), seen)
+def read_documents_jsonl(path: Path) -> Iterator[Document | Page | RawPage]:
+    return documents_in(pieces_of_documents(path), set())
 
 
-def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
-    return documents_in(pieces_of_passages(path), seen)
+def read_passages_jsonl(path: Path) -> Iterator[Document]:
+    return documents_in(pieces_of_passages(path), set())

@@ -30,7 +30,7 @@ FORMATS: dict[str, tuple[Callable[[Path], Iterable[Any]], str]] = {  # readers, 
     "rerank.jsonl": (read_rerank_jsonl, '{"qid": "1", "query": "q", "docno": "d", "text": "t"}'),
     "documents.jsonl": (read_documents_jsonl, '{"docno": "d", "text": "t"}'),
     "passages.jsonl": (read_passages_jsonl, '{"id": "d", "contents": "t"}'),
-    "en0000-00.json": (read_clueweb22_json, json.dumps(PAGE)),
+    "en0000-00.json": (lambda path: read_clueweb22_json(path, set()), json.dumps(PAGE)),
 }
 DEEP = "[" * 900 + "]" * 900
 BROKEN = [

@@ -83,7 +83,8 @@ def test_any_bytes_are_read_or_refused_with_one_line(
     tmp_path_factory: pytest.TempPathFactory, whole: bytes, data: st.DataObject
 ) -> None:
     raw = data.draw(BYTES | damaged(whole))
-    assert is_read_or_refused(read_documents_parquet, tmp_path_factory.mktemp("fuzz") / "file", raw)
+    path = tmp_path_factory.mktemp("fuzz") / "file"
+    assert is_read_or_refused(lambda path: read_documents_parquet(path, set()), path, raw)
 
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9)

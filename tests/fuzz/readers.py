@@ -111,19 +111,26 @@ READERS = {
     "corpus.jsonl": Target(
         "corpus.jsonl", samples.BEIR, _all(lambda path: documents_in(pieces_of_beir_corpus(path), set()))
     ),
-    "documents.csv": Target("documents.csv", samples.TABLE, _all(read_table)),
+    "documents.csv": Target("documents.csv", samples.TABLE, _all(lambda path: read_table(path, set()))),
     "documents.json": Target(
         "documents.json", samples.ARRAY, _all(lambda path: documents_in(pieces_of_json_array(path), set()))
     ),
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),
     "args_processed.csv": Target("args_processed.csv", samples.PROCESSED, _all(read_args_processed_csv)),
-    "pages.csv": Target(file="pages.csv", content=samples.PAGES, read=_all(read_pages_csv), others=_HTML),
+    "pages.csv": Target(
+        file="pages.csv",
+        content=samples.PAGES,
+        read=_all(lambda path: read_pages_csv(path, set())),
+        others=_HTML,
+    ),
     "HTML": Target("a.html", samples.HTML, _page),
     "web archive": Target("pages.warc", samples.WARC, _pages),
     "web archive, ClueWeb09": Target("00.warc", samples.WARC_OF_CLUEWEB09, _pages),
     "web archive, ClueWeb22": Target("en0000-00.warc", samples.WARC_OF_CLUEWEB22, _pages),
-    "ClueWeb22's texts": Target("en0000-00.json", samples.TEXTS_OF_CLUEWEB22, _all(read_clueweb22_json)),
+    "ClueWeb22's texts": Target(
+        "en0000-00.json", samples.TEXTS_OF_CLUEWEB22, _all(lambda path: read_clueweb22_json(path, set()))
+    ),
     "args-me.json or ClueWeb22": Target(
         "a.json", samples.TEXTS_OF_CLUEWEB22, lambda path: list(find_documents(path.parent))
     ),

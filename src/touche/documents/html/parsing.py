@@ -95,8 +95,8 @@ def parsed(
 
 
 def _check_parser(document: Any, parser_name: str) -> None:
-    """Raises ToucheError if another parser made the fields of a page; the parser may also be unknown (None)."""
-    if isinstance(document, Page) and document.rules not in (None, parser_name):
+    """Raises ToucheError if another parser made the fields of a page."""
+    if isinstance(document, Page) and document.rules not in (None, parser_name):  # None: it is unknown
         problem = (
             f"another parser made the fields of page {document.id} ({document.rules}, not {parser_name})"
         )
