@@ -104,7 +104,8 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # a literal that only Python can read, which is rare
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Only Python can read the literal, which is rare, or it has another type.
         with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)

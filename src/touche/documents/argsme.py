@@ -168,8 +168,7 @@ def _last_piece(cutter: Cutter, has_comma: bool, end_in_file: int) -> Iterator[P
     After a comma, a rest of blanks is also a piece, whose parsing raises an error.
     """
     piece = cutter.cut(b"", 0, end_in_file)
-    has_content = bool(piece.raw.strip(_BLANKS))
-    if has_content or has_comma:
+    if has_comma or piece.raw.strip(_BLANKS):
         yield piece
 
 

@@ -68,7 +68,7 @@ def corpus_line(document: AnyDocument) -> str:
     record = {
         "_id": document.id,
         "title": title,
-        "text": premises_of(document),  # of a page for other readers; this project reads its fields
+        "text": premises_of(document),  # for a page, only other projects read it: this one reads the metadata
         "metadata": {key: value for key, value in values.items() if value},
     }
     return json.dumps(record) + "\n"
@@ -112,7 +112,7 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
         raise InputError(
             path, f"metadata of {_PROJECT}: {error}", "convert the data set again", line=line
         ) from error
-    is_argument = title or stance or metadata.type  # a type is only in files of this project
+    is_argument = title or stance or metadata.type  # here, the type is ``argument`` or empty
     if not is_argument:
         return Document(id, text)
     sentences = None

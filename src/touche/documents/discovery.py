@@ -56,6 +56,7 @@ class HasFields:
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
+            # TIRA's queries have a "qid".
             is_query = "qid" in record or ("title" not in record and _has_name_of_queries(path))
             return self.names <= record.keys() and not is_query
         return False

@@ -13,7 +13,7 @@ from touche.errors import InputError
 from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
-TEXTS = ("text", "contents", "html")
+TEXTS = ("text", "contents", "html")  # names of the field with the text
 # The names of both fields in messages.
 NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
 

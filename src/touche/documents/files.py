@@ -35,8 +35,8 @@ class FileFormat:
     Attributes:
         pattern: the names of such files in the directory itself; all may be gzipped.
         noun: the content of a file, such as ``passages``.
-        splitter: splits a file into pieces, if possible.
-        whole_reader: reads a file that cannot be split.
+        splitter: splits a file into pieces; None if that is impossible.
+        whole_reader: reads a file that cannot be split; None if there is a splitter.
         unit: the plural noun for such files.
         subfolder_pattern: the names of such files in subfolders; None if files there are ignored.
         fits: whether the content of a file with such a name has this format; None if all have it.
@@ -148,7 +148,7 @@ class Files(Documents):
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:
-        """Returns the files; many have a common progress bar, because their own bars appear only if large."""
+        """Returns the files; many have a common progress bar, because only large files have their own."""
         if len(self.paths) <= _FEW_FILES:
             return self.paths
         return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))

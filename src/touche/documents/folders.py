@@ -44,7 +44,7 @@ def files_below(
                 if entry.name not in without:
                     folders.append(entry.path)
             elif is_link and not leads_to_file_in_roots:  # such a link is not followed
-                # A broken link in the directory itself may have led to a folder with files.
+                # A broken link (None) in the directory itself may have led to a folder with files.
                 may_be_folder = is_top if target is None else target.is_dir()
                 if has_wanted_name or may_be_folder:
                     skipped.append(entry.path)

@@ -22,6 +22,7 @@ AnyDocuments: TypeAlias = Any
   names, or of pairs of id and text
 """
 
+# Names of the field with the id, and of the field with the text; the first one in a record counts.
 IDS = ("docno", "doc_id", "id", "_id")
 _TEXTS = ("text", "contents", "body")
 

@@ -3,6 +3,7 @@
 import csv
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from touche.documents.pages import LARGEST_PAGE, RawPage, Skipped
@@ -28,29 +29,27 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
                 remedy = "write the columns id, file, url"
                 raise InputError(path, "the row has no id or no file", remedy, line=rows.line_num)
             id = check_new_id(row["id"], "page", seen, path, rows.line_num)
-            page = path.parent / row["file"]
-            if not _is_within(path.parent, page):
+            page_path = path.parent / row["file"]
+            if not _is_within(path.parent, page_path):
                 problem = f"{quoted(row['file'])} is outside of the folder"
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
-            yield _read_page(id, page, row.get("url") or "")
+            yield _read_page(id, page_path, row.get("url") or "")
     except csv.Error as error:  # in the line after the last row
         raise InputError(path, f"broken CSV ({error})", "save it again", line=rows.line_num + 1) from error
 
 
-def _is_within(folder: Path, page: Path) -> bool:
+def _is_within(folder: Path, page_path: Path) -> bool:
     """Returns whether a page is in a folder, also after following all links."""
     try:
-        return Path(os.path.realpath(page)).is_relative_to(folder.resolve())
+        return Path(os.path.realpath(page_path)).is_relative_to(folder.resolve())
     except (ValueError, OSError):  # the name contains a NUL, or is too long
         return False
 
 
-def _read_page(id: str, page: Path, url: str) -> RawPage | Skipped:
+def _read_page(id: str, page_path: Path, url: str) -> RawPage | Skipped:
     """Returns the page in a file; a page without a readable file is skipped."""
-    try:
-        if page.is_file():  # reading a pipe would wait forever
-            with page.open("rb") as file:
+    with suppress(OSError):
+        if page_path.is_file():  # reading a pipe would wait forever
+            with page_path.open("rb") as file:
                 return RawPage(id, url, file.read(LARGEST_PAGE + 1))  # the parser skips pages of this size
-    except OSError:
-        pass
     return Skipped(id, "without a file")

@@ -90,9 +90,8 @@ class IrDataset(Documents):
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
                 for path in self._archives(documents):
-                    yield from read_warc(
-                        path, set()
-                    )  # ids are unique in an archive; all of them need much memory
+                    # Repeated ids are found only within an archive, because all ids need much memory.
+                    yield from read_warc(path, set())
                 return
             seen: set[str] = set()
             for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", _count(dataset)):
@@ -118,9 +117,8 @@ class IrDataset(Documents):
         at the first broken archive.
         """
         folder = Path(documents.docs_path(force=False))  # without a download
-        archives = list[Path]()
-        if folder.is_dir():
-            archives = [Path(path) for path in documents._docs_iter_source_files()]
+        paths = documents._docs_iter_source_files() if folder.is_dir() else []
+        archives = [Path(path) for path in paths]
         if not archives:
             problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
             raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")

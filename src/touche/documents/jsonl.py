@@ -96,7 +96,7 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
     # By ("topic" or "document", id): hashes, because the texts themselves would need more memory.
     text_hashes: dict[tuple[str, str], int] = {}
     for line, fields in read_jsonl(path):
-        topic = topic_of_query(fields, path, line, seen=set())  # many lines can have the same topic
+        topic = topic_of_query(fields, path, line, seen=set())  # empty, because topics repeat
         docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
         for noun, id, content in (("topic", topic.number, topic.title), ("document", docno, text)):
             first_hash = text_hashes.setdefault((noun, id), hash(content))

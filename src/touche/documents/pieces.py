@@ -227,19 +227,18 @@ def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
     return status if S_ISREG(status.st_mode) else None
 
 
-def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, begin: int = 0) -> Iterator[Piece]:
+def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, block_begin: int = 0) -> Iterator[Piece]:
     """Yields the pieces of a file that contains only records.
 
     Args:
         file: the file.
         cutter: cuts it.
         ends: finds the records of a block.
-        begin: the number of bytes of the file that were read before this call.
+        block_begin: the number of bytes of the file that were read before this call.
 
     Raises:
         InputError: if a record has 64 MiB or more.
     """
-    block_begin = begin
     for block in blocks(file):
         first_end, after_last = ends(block)
         if after_last:

@@ -6,6 +6,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -106,10 +107,8 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
             warning = "%s is broken after %d records (%s); readable records are used"
             _log.warning(warning, one_line(str(path)), count, error)
             lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
-            try:
+            with suppress(OSError):  # nothing more is readable
                 yield from islice(lenient, count, None)  # without the records that were yielded before
-            except OSError:  # nothing more is readable
-                return
 
 
 def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawPage | Skipped | None:
@@ -146,7 +145,7 @@ def _page_in_record(
         if not is_bare:
             # Also for archives with CRLF, because a server may end its lines by LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
-        content = record.reader.read(LARGEST_PAGE + 1)
+        content = record.reader.read(LARGEST_PAGE + 1)  # the parser skips pages of this size
     except OSError:
         return Skipped(id, "that is broken")
     reason = _wrong_length(record, content, has_unix_lines)

@@ -72,7 +72,7 @@ def java_path(folder: Path) -> Any:
 
 def _start() -> None:
     """Starts Java with Lucene's jar."""
-    limit = getrlimit(RLIMIT_DATA)[0]
+    limit, _ = getrlimit(RLIMIT_DATA)  # the soft and the hard limit, in bytes
     if 0 <= limit < _MIN_MEMORY_BYTES:  # -1 is no limit
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
         raise ToucheError(f"{problem}; allow {_MIN_MEMORY_BYTES / 1e6:.0f} MB (ulimit -d)")

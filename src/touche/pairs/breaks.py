@@ -70,13 +70,13 @@ def _end_of_sentence(signs: str, begin: int) -> int:
         signs: the sign of each character of the text.
         begin: the index of the first character.
     """
-    sure_end = begin + 1
+    sure_end = begin + 1  # a sentence has at least one character
     end_before_letter = begin + 1
     state = "text"
     at = begin
     while at < len(signs):
         sign = signs[at]
-        if sign != "^":
+        if sign != "^":  # a mark keeps the state
             if sign not in _STEPS[state]:
                 return end_before_letter if sign in "aA" else sure_end
             state = _STEPS[state][sign]
@@ -88,6 +88,7 @@ def _end_of_sentence(signs: str, begin: int) -> int:
             end_before_letter = at
         if state not in _UNSURE:
             sure_end = at
+    # The text has ended.
     return sure_end if state in _MAY_BEGIN else at
 
 

@@ -78,6 +78,7 @@ def next_sentence_probabilities(topics: PairsOfTopics, folder: Path) -> list[lis
     """
     bert = Bert(folder, _MAX_PAIR_TOKENS)
     head, head_bias, pooler, pooler_bias = _next_sentence_weights(bert, folder)
+    # Each pair of texts once.
     text_pairs = list(dict.fromkeys(_texts_of_pair(pair) for pairs in topics for pair in pairs))
     probabilities = {}
     for index, states in watched(bert.states(text_pairs), "next sentences", "texts", len(text_pairs)):

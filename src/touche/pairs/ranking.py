@@ -172,7 +172,7 @@ class Arguments:
         """
         check_range("mu", mu, 1e-9, 1e9)
         mu = float(np.float32(mu))  # Lucene's precision
-        collection = scan.Collection.of(topics, documents, "standard", _FIELDS)
+        collection = scan.Collection.of(topics, documents, analysis="standard", fields=_FIELDS)
         return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
     def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, _ScoredArguments]]:
@@ -221,6 +221,7 @@ class Arguments:
         # As if premises and conclusions were one field, because a sentence can be from either.
         statistics = reduce(scan.Statistics.__add__, self.collection.statistics)
         vocabulary = self.collection.vocabulary
+        # mu P(t) by term t, as in ``touche.lucene.dirichlet``.
         smoothing = {term: self.mu * statistics.term(vocabulary.indexes[term]).probability for term in query}
         for argument, score in arguments:
             for sentence in unscored_sentences(argument):

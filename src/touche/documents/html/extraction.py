@@ -6,6 +6,7 @@ its indexer of 2020 and 2021.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -115,11 +116,9 @@ def _tree(raw: RawPage) -> HTMLTree:
 
 def _decode(raw: RawPage) -> str:
     """Decodes a page by the server's encoding; if that is missing or unknown, by the detected encoding."""
-    try:
-        if raw.charset:
+    if raw.charset:
+        with suppress(LookupError, ValueError):  # the server's encoding is unknown
             return bytes_to_str(raw.content, raw.charset)
-    except (LookupError, ValueError):  # the server's encoding is unknown
-        pass
     return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 

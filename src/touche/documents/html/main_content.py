@@ -61,6 +61,7 @@ def shortened(text: str, length: int) -> str:
 def _sentences(paragraph: str) -> list[str]:
     """Splits a paragraph into sentences."""
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    # The last two bounds are equal if the paragraph ends with a sentence.
     return [paragraph[begin:end].strip() for begin, end in pairwise(bounds) if begin < end]
 
 

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -41,13 +42,11 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
 
 def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
     """Parses documents in a process of their own; if one ends it, parses each half in the same way."""
-    with Pool(1) as pool:
-        try:
-            return pool.submit(_parse_all, documents, parser).result()
-        except BrokenProcessPool:
-            half = len(documents) // 2
+    with Pool(1) as pool, suppress(BrokenProcessPool):
+        return pool.submit(_parse_all, documents, parser).result()
     if len(documents) == 1:
         return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
+    half = len(documents) // 2
     return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
 
 
