@@ -21,7 +21,7 @@ class ToucheError(Exception):
         super().__init__(one_line(message))
 
     def __reduce__(self) -> Any:
-        """Returns the message and the attributes, because pickle would pass the message as all arguments."""
+        """Lets pickle restore an error without ``__init__``, which has more parameters in subclasses."""
         return Exception.__new__, (type(self), *self.args), vars(self)
 
 
@@ -79,9 +79,11 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
         Traceback (most recent call last):
         touche.errors.ParameterError: b = 2 is out of range; choose a number from 0 to 1
     """
-    if not (isinstance(value, Real) and least <= value <= most):
-        problem = f"{value:g} is out of range" if isinstance(value, Real) else f"{value!r} is not a number"
-        raise ParameterError(f"{name} = {problem}; choose a number from {least:g} to {most:g}")
+    remedy = f"choose a number from {least:g} to {most:g}"
+    if not isinstance(value, Real):
+        raise ParameterError(f"{name} = {value!r} is not a number; {remedy}")
+    if not least <= value <= most:
+        raise ParameterError(f"{name} = {value:g} is out of range; {remedy}")
 
 
 def check_whole(name: str, value: int, least: int, most: int) -> None:
@@ -103,6 +105,7 @@ def check_whole(name: str, value: int, least: int, most: int) -> None:
 
 def one_line(text: str) -> str:
     """Returns a text with its line breaks and control characters escaped; names of files may contain them."""
+    # The repr of a line break is \n between two quotes.
     return "".join(char if char.isprintable() else repr(char).strip("'") for char in text)
 
 
@@ -110,30 +113,32 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
     """Checks that a name is known.
 
     Args:
-        what: what the name is of, such as ``method``.
-        name: the name.
+        what: the kind of thing that has the name, such as ``method``.
+        name: the name; a value that is no text is unknown.
         known: all names.
 
     Raises:
         ParameterError: if the name is unknown.
     """
     if not isinstance(name, str) or name not in known:
-        remedy = choice(name if isinstance(name, str) else "", known)
+        text = name if isinstance(name, str) else ""  # which is similar to no known name
+        remedy = choice(text, known)
         raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {remedy}")
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """Returns the remedy for an unknown name: the most similar known name, or all known names."""
+    """Returns the remedy for an unknown name: a known name that it begins or resembles, or all of them."""
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
-    nearest = completions or get_close_matches(name, known, n=1, cutoff=0.7)
-    return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."
+    # In similar names, about three of four letters agree.
+    similar = completions or get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"did you mean {similar[0]}?" if similar else f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:
-    """Issues a warning in the line that called the library."""
+    """Issues a warning in the line that called the library, perhaps through ``logging``."""
     frame = sys._getframe()
-    level = 1  # the number of frames from here to the caller
+    level = 1  # the number of frames from here to that line
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1

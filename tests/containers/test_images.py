@@ -27,7 +27,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(images, "version", lambda name: "1.2.3")
     monkeypatch.setattr(images, "clone", lambda: None)
     monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "output_of", lambda *command: "")
+    monkeypatch.setattr(images, "find_image", lambda program, image: "")
     yield addresses
 
 

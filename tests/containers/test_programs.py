@@ -135,13 +135,13 @@ OWNERS = {  # and whether they are dead
 def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
     process, is_dead = OWNERS[owner]
     removed = list[str]()
-    label = f"--filter=label={runs._owner()}"
+    label = f"--filter=label={runs._owner_label()}"
     monkeypatch.setattr(runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else "")
     monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(" ".join(words)))
     runs._remove_abandoned("docker")
     assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead
     monkeypatch.setattr("os.getuid", lambda: -1)
-    assert label != f"--filter=label={runs._owner()}"
+    assert label != f"--filter=label={runs._owner_label()}"
 
 
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:

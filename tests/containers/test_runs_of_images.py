@@ -28,7 +28,7 @@ from touche.containers.runs import (
     Job,
     Runner,
     Usage,
-    _mounts,
+    _input_and_output,
     _statistics_option,
     run_in,
     run_in_tira,
@@ -438,7 +438,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
     inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
     (tmp_path / "out").mkdir()
     run = job(tmp_path / "out", "sentence-coherence", source="spot-check/pairs")
-    mounts = _mounts(run, run.output)
+    mounts = _input_and_output(run, run.output)
     try:
         run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
         subprocess.run(run, check=True)

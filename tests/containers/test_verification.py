@@ -58,6 +58,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
         "read_content": content,
         "digest": lambda program, image: ImageDigest(image=image, id="", digest=engine.image.digest),
         "build": lambda *args, **options: None,
+        "find_image": lambda program, image: "x",
         "output_of": lambda *command: '["base"]' if any("RootFS" in word for word in command) else "x",
         "succeeds": lambda *command: True,
     }
@@ -188,7 +189,7 @@ def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine,
 
 
 def test_an_image_that_no_registry_has_is_one_line(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "output_of", lambda *command: "")
+    monkeypatch.setattr(verification, "find_image", lambda program, image: "")
     monkeypatch.setattr(verification, "execute", execute_failing("Error: manifest unknown"))
     with pytest.raises(ToucheError, match="no image x/y, and cannot pull it: the registry lacks this image"):
         verify("docker", "bm25", print, against="x/y")
@@ -201,7 +202,7 @@ def test_an_image_that_was_never_built_is_not_pulled_from_a_registry(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its local name may belong to anyone there."""
-    monkeypatch.setattr(verification, "output_of", lambda *command: "")
+    monkeypatch.setattr(verification, "find_image", lambda program, image: "")
     monkeypatch.setattr(verification, "execute", execute_failing("pulled"))
     with pytest.raises(ToucheError, match="docker has no image touche/bm25; build it with: touche images"):
         verify("docker", "bm25", print)

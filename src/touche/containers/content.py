@@ -25,6 +25,7 @@ _CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute 
 _GZIP = b"\x1f\x8b"  # the first bytes
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"  # likewise
 _MAX_DESCRIPTION_BYTES = 1 << 24  # of a JSON file, because an archive may be of any size
+_TAR_BLOCK_BYTES = 512  # a tar file, such as a layer, has at least one block
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class File:
         kind: ``file``, ``folder``, ``link`` or ``device``.
         mode: the permissions, such as ``755``.
         owner: the ids of user and group, such as ``0:0``.
-        content: the SHA-256 of a file, the target of a link, or the numbers of a device.
+        content: the SHA-256 of a file, the target of a link, the numbers of a device, or empty for a folder.
+            The Linux capabilities of the file follow, if it has some.
     """
 
     kind: str
@@ -51,8 +53,8 @@ class Content:
     Attributes:
         files: the files by their paths, without a slash at the start.
         settings: entrypoint, variables, labels and others by their names.
-        commands: the command that made each layer.
-        layers: the number of the layer of each file.
+        commands: the command that made each layer, from the lowest layer.
+        layers: the number of the layer of each file, by path: an index of ``commands``.
     """
 
     files: Mapping[str, File]
@@ -67,7 +69,8 @@ class Content:
         for path in sorted(self.files):
             file = self.files[path]
             fields = [path, file.kind, file.mode, file.owner, file.content]
-            digest.update("\0".join(fields).encode(errors="surrogateescape") + b"\n")
+            line = "\0".join(fields) + "\n"
+            digest.update(line.encode(errors="surrogateescape"))  # paths may not be UTF-8
         return f"sha256:{digest.hexdigest()}"
 
 
@@ -107,10 +110,15 @@ def image_id(program: str, image: str) -> str:
     Raises:
         ToucheError: if there is no such image.
     """
-    id = output_of(program, "image", "inspect", "--format", "{{.Id}}", image)
+    id = find_image(program, image)
     if not id:
         raise ToucheError(f"{program} has no image {image}; build or pull it")
-    return id if id.startswith("sha256:") else f"sha256:{id}"
+    return id if id.startswith("sha256:") else f"sha256:{id}"  # Podman writes no prefix
+
+
+def find_image(program: str, image: str) -> str:
+    """Returns the id of a local image, as the program writes it; empty if there is no such image."""
+    return output_of(program, "image", "inspect", "--format", "{{.Id}}", image)
 
 
 @cache
@@ -139,6 +147,7 @@ def read_content(program: str, image: str) -> Content:
     try:
         with _image_archive(program, image) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
             return parse_archive(archive)
+    # The archive ends early if the program fails, and a program may save it in another form.
     except (tarfile.TarError, EOFError, OSError, KeyError, TypeError, ValueError) as error:
         raise ToucheError(
             f"{program} cannot save {image} ({error}); check its service and the disk"
@@ -154,7 +163,7 @@ def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
             assert process.stdout is not None
             yield process.stdout
         finally:
-            process.kill()
+            process.kill()  # after an error, it would wait until somebody reads the rest
 
 
 def parse_archive(archive: tarfile.TarFile) -> Content:
@@ -165,9 +174,9 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
         ToucheError: if a layer has an unknown compression.
         ValueError: if a description is not JSON.
     """
-    layers: dict[str, dict[str, File | None]] = {}
-    descriptions: dict[str, bytes] = {}
-    links: dict[str, str] = {}
+    layers: dict[str, dict[str, File | None]] = {}  # by their names in the archive; see _parse_layer
+    descriptions: dict[str, bytes] = {}  # JSON files, by their names
+    links: dict[str, str] = {}  # targets, by the names of links
     for member in archive:
         name = member.name
         if member.issym():  # Docker's older versions save a repeated layer as a link
@@ -175,14 +184,15 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
         elif member.isfile() and member.size:
             file = archive.extractfile(member)
             assert file is not None
-            beginning = file.read(512)
+            beginning = file.read(_TAR_BLOCK_BYTES)
             if beginning.startswith((b"{", b"[")):  # JSON
                 descriptions[name] = beginning + file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
                     f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
                 )
-            elif member.size >= 512 or beginning.startswith(_GZIP):  # a layer; tar has blocks of 512 bytes
+            # A layer, plain or compressed; a smaller file such as VERSION is none.
+            elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
                 layers[name] = _parse_layer(_RejoinedStream(beginning, file))
     (image,) = json.loads(descriptions["manifest.json"])  # the archive has one image
     config = json.loads(descriptions[image["Config"]])
@@ -210,12 +220,13 @@ def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
     A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
     """
     files: dict[str, File | None] = {}
+    # tarfile calls only read, although its type asks for a whole file.
     with tarfile.open(fileobj=stream, mode="r|*") as layer:  # type: ignore[call-overload]
         for member in layer:
             path = member.name.removeprefix("./").strip("/")
-            if path in ("", "."):
+            if path in ("", "."):  # the root
                 continue
-            if path.rpartition("/")[2].startswith(_REMOVED_PREFIX):
+            if posixpath.basename(path).startswith(_REMOVED_PREFIX):
                 files[path] = None
             elif member.islnk():  # programs differ in which of two names is the link
                 files[path] = files[member.linkname.removeprefix("./").strip("/")]
@@ -225,19 +236,20 @@ def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
 
 
 def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
-    """Returns the kind, mode, owner and content of a member, except a hard link."""
+    """Returns the kind, mode, owner and content of a member that is no hard link."""
     content = ""
-    mode = f"{member.mode & 0o7777:o}"
+    mode = f"{member.mode & 0o7777:o}"  # without the bits of the kind
     if member.isdir():
         kind = "folder"
     elif member.issym():
         kind = "link"
         content = member.linkname
-        mode = "777"  # of every link
+        mode = "777"  # links have no mode of their own
     elif member.isfile():
         kind = "file"
         file = layer.extractfile(member)
         assert file is not None
+        # The type of file_digest lacks the files of tarfile.
         content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     else:
         kind = "device"
@@ -249,7 +261,7 @@ def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
 def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[str, Any]) -> Content:
     """Returns the content of an image, whose later layers replace and remove files of earlier ones."""
     files: dict[str, File] = {}
-    layer_numbers: dict[str, int] = {}  # also of removed files
+    layer_numbers: dict[str, int] = {}  # from 0, by path; also of removed files
     for number, layer in enumerate(layers):
         _remove(files, layer)
         for path, file in layer.items():
@@ -257,6 +269,7 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
                 files[path] = file
                 layer_numbers[path] = number
     history = config.get("history") or ()
+    # A step that changes only a setting, such as ENV, has no layer.
     commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
     if len(commands) != len(layers):  # an image without history
         commands = [f"layer {number}" for number in range(1, len(layers) + 1)]
@@ -269,20 +282,23 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
 
 
 def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
-    """Removes the files that a layer removes, or replaces by another kind.
+    """Removes the files that a layer removes, and those in folders that it replaces by another kind of file.
 
-    A layer removes a file by an entry with a special name, whose value here is None.
+    Args:
+        files: the files of all lower layers by their paths, which are changed here.
+        layer: as from ``_parse_layer``.
     """
     removed_paths: set[str] = set()
-    emptied_folders: list[str] = []  # with a slash at the end
+    emptied_folders: list[str] = []  # with a slash at the end, except the root, which is empty
     for path, file in layer.items():
         folder, slash, name = path.rpartition("/")
         if file is not None:
-            if file.kind != "folder" and path in files and files[path].kind == "folder":
+            was_folder = path in files and files[path].kind == "folder"
+            if was_folder and file.kind != "folder":
                 emptied_folders.append(f"{path}/")
         elif name == _OPAQUE_FOLDER_NAME:
             emptied_folders.append(f"{folder}{slash}")
-        else:
+        else:  # a removed file, or a removed folder with its files
             target = f"{folder}{slash}{name.removeprefix(_REMOVED_PREFIX)}"
             removed_paths.add(target)
             emptied_folders.append(f"{target}/")
@@ -292,7 +308,10 @@ def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings of an image, in the same form for all programs."""
+    """Returns the settings of an image, in the same form for all programs.
+
+    Programs write a setting that is not made as null, as an empty value, or not at all.
+    """
     container = config.get("config") or {}
     settings = {name: container.get(name) or "" for name in _SETTINGS}
     settings["WorkingDir"] = settings["WorkingDir"] or "/"

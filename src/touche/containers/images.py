@@ -15,7 +15,7 @@ from shlex import quote
 
 from touche.baselines.declaration import extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers.content import image_id
+from touche.containers.content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
@@ -79,6 +79,7 @@ def base_image() -> str:
     address = "" if _buildable_clone() else published_image("base")
     if not address:
         return image_name("base")
+    # hatch_build.py writes this address of the base, with its digest, if the release knows it.
     digest = _project_url("Base image").rpartition("@")[2]
     return f"{address}@{digest}" if digest else address
 
@@ -89,7 +90,8 @@ def check_name(folder: Path) -> None:
     Raises:
         InputError: if it cannot.
     """
-    if folder.name in _BASES or (folder.name in names() and not is_shipped(folder)):
+    has_name_of_shipped = folder.name in names() and not is_shipped(folder)
+    if folder.name in _BASES or has_name_of_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
@@ -98,7 +100,9 @@ def check_name(folder: Path) -> None:
 
 
 def image_advice(baseline: str) -> str:
-    """Returns the advice to run the image of a baseline that needs an extra; empty if there is no image.
+    """Returns the advice to run the image of a baseline that needs an extra, as the end of a sentence.
+
+    It is empty if the baseline needs no extra, or no image of it can be built or pulled.
 
     Args:
         baseline: the name of the baseline, or the path of its folder.
@@ -106,10 +110,10 @@ def image_advice(baseline: str) -> str:
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     needs_extra = bool(extra_in_dockerfile(baseline))
-    has_image = bool(root or published_image(folder.name))
-    if not needs_extra or not has_image:
+    can_get_image = bool(root or published_image(folder.name))
+    if not needs_extra or not can_get_image:
         return ""
-    if is_shipped(folder) and root is None:  # only the published image
+    if is_shipped(folder) and root is None:  # it is pulled, because a shipped image is built in a clone
         return "; or run its image: add --runner docker"
     return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
@@ -140,7 +144,7 @@ def build(
     for name in dict.fromkeys(bases):  # each once
         if root:
             builder.build_base(name, root)
-        elif not output_of(program, "image", "inspect", image_name(name)):
+        elif not find_image(program, image_name(name)):
             raise ToucheError(
                 f"{program} has no image {image_name(name)}; {_remedy_without_clone(program, name)}"
             )
@@ -150,7 +154,7 @@ def build(
 
 @dataclass(frozen=True)
 class _Builder:
-    """Builds images with one program; ``prefix`` and ``options`` are those of ``build``."""
+    """Builds images with one program; all attributes are those of ``build``."""
 
     program: str
     prefix: str
@@ -175,45 +179,51 @@ class _Builder:
 
         Args:
             folder: the folder of the baseline.
-            root: the clone, from which its bases were built; None without a clone, if they exist already.
+            root: the clone from which its bases were just built; None without a clone, where its bases were
+                pulled.
         """
-        source = origin(folder)
+        commit_and_repository = origin(folder)
         facts = {
             "version": version(PROJECT),
-            **source,
+            **commit_and_repository,  # as revision and source
             "vendor": PROJECT if is_shipped(folder) else "",
         }
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
         content_digest = _content_digest(root, folder) if root else ""
         labels.append(f"--label={_CONTENT_LABEL}={content_digest}")
-        # Metadata of runs contains these values.
-        values = {"REVISION": source["revision"], "SOURCE": source["source"]}
+        # The image keeps these two, because the metadata of its runs contains them.
+        variables = {
+            "REVISION": commit_and_repository["revision"],
+            "SOURCE": commit_and_repository["source"],
+        }
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX
-            values["BASE"] = f"{prefix}{bases[-1]}"
-        build_arguments = [f"--build-arg={name}={value}" for name, value in values.items()]
+            own_base = bases[-1]  # below it may be the first base
+            variables["BASE"] = f"{prefix}{own_base}"
+        build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
 
-    def _id(self, image: str) -> str:
-        """Returns the id of an image; empty if it does not exist."""
-        return output_of(self.program, "image", "inspect", "--format", "{{.Id}}", image)
-
     def _name_stage(self, name: str, stage_id: str) -> None:
-        """Names the image of a stage, so that it can be found and replaced."""
-        earlier_id = self._id(name)
+        """Names the image of a stage, so that the next build can find and remove it."""
+        earlier_id = find_image(self.program, name)
         succeeds(self.program, "tag", stage_id, name)
         self._remove_replaced(name, earlier_id)
 
     def _remove_replaced(self, image: str, earlier_id: str) -> None:
-        """Removes the earlier image of a name if it has no other name, and no container or image needs it."""
-        if earlier_id and earlier_id != self._id(image):
+        """Removes the earlier image of a name if it has no other name, and no container or image needs it.
+
+        Args:
+            image: the name.
+            earlier_id: the id of the image that had this name before; empty if there was none.
+        """
+        if earlier_id and earlier_id != find_image(self.program, image):
             name_count = output_of(
                 self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
             )
             if name_count == "0":
-                succeeds(self.program, "image", "rm", earlier_id)
+                succeeds(self.program, "image", "rm", earlier_id)  # fails if something needs it
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
         """Builds an image whose files and description have one time.
@@ -231,10 +241,10 @@ class _Builder:
         if self.program == "podman":
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
         command += [*self.options, *arguments, str(context)]
-        environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # of BuildKit
-        earlier_id = self._id(image)
+        environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
+        earlier_id = find_image(self.program, image)
         ended = execute(command, lines.append, environment=environment)
-        if not ended.code:
+        if ended.code == 0:
             self._remove_replaced(image, earlier_id)
             for number, stage in enumerate(stages_in(lines), 1):
                 self._name_stage(f"{image}:stage-{number}", stage)
@@ -248,18 +258,19 @@ class _Builder:
 
 
 def stages_in(lines: Iterable[str]) -> list[str]:
-    """Returns the images of all stages except the last, from the output of Docker without BuildKit.
+    """Returns the images' ids of all stages except the last, from the output of Docker without BuildKit.
 
     These images are its cache, and would have no name. BuildKit has a cache of its own.
     """
     stages = list[str]()
-    image = ""
+    latest_image = ""  # that of the last step so far
     for line in lines:
-        if image and re.match(r"Step \d+/\d+ : FROM ", line):
-            stages.append(image)
-        step = re.fullmatch(r" ---> ([0-9a-f]{12,})", line.rstrip())
-        if step:
-            image = step[1]
+        begins_stage = re.match(r"Step \d+/\d+ : FROM ", line)
+        if begins_stage and latest_image:
+            stages.append(latest_image)
+        image_of_step = re.fullmatch(r" ---> ([0-9a-f]{12,})", line.rstrip())
+        if image_of_step:
+            latest_image = image_of_step[1]
     return stages
 
 
@@ -290,9 +301,8 @@ def read_labels(program: str, image: str) -> dict[str, str]:
         ToucheError: if there is no such image.
     """
     image_id(program, image)  # raises the error
-    return (
-        json.loads(output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)) or {}
-    )
+    labels = output_of(program, "image", "inspect", "--format", "{{json .Config.Labels}}", image)
+    return json.loads(labels) or {}  # null without labels
 
 
 def check_image(program: str, baseline: str) -> None:
@@ -311,7 +321,7 @@ def check_image(program: str, baseline: str) -> None:
     remedy = f"touche images build {baseline}"
     if program != "docker":  # the default
         remedy += f" --runner {program}"
-    if not output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
+    if not find_image(program, image):
         if is_shipped(folder) and not root:
             how_to_get = _remedy_without_clone(program, folder.name)
         else:
@@ -323,7 +333,7 @@ def check_image(program: str, baseline: str) -> None:
 
 
 def _buildable_clone() -> Path | None:
-    """Returns the clone if images can be built from it, else None."""
+    """Returns the clone if it has the Dockerfiles of the base images, else None."""
     root = clone()
     return root if root and (root / "docker").is_dir() else None
 
@@ -354,11 +364,15 @@ def _checked_folder(name: str) -> Path:
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:
-    """Returns the base images of a Dockerfile; in a clone also the first base, which all others need."""
+    """Returns the base images of a Dockerfile; in a clone also the first base, which all others need.
+
+    An example of a line is ``ARG BASE=touche/lucene``.
+    """
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
-    # After a release, the address of a published base stands before the name.
+    # In a release, the address of a published base stands before the name, and its digest after it.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
-    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)})(?:[:@]\S*)?(?:\s|$)"
+    tag_or_digest = r"(?:[:@]\S*)?"
+    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)}){tag_or_digest}(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
     if not named or root is None:
         return named
@@ -391,7 +405,12 @@ def check_lock(root: Path, name: str) -> None:
 
 @contextmanager
 def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
-    """Yields a copy of files in a folder, whose modes do not depend on the user's umask."""
+    """Yields a temporary copy of a folder with only some files, and modes that no umask of a user changes.
+
+    Args:
+        folder: the folder.
+        files: the paths of the files, within the folder.
+    """
     with temporary_folder("touche-build-") as scratch:
         for file in files:
             copy = scratch / file.relative_to(folder)
@@ -408,13 +427,14 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
 def _files_of_bases(root: Path) -> Iterator[Path]:
     """Yields the files of a clone that the base images need: those that .dockerignore lets pass.
 
-    Compiled files are left out, because they depend on the machine.
+    Its first rule ignores everything, and each rule with an exclamation mark lets a path pass. Compiled files
+    are left out, because they depend on the machine.
     """
-    rules = root / ".dockerignore"
-    yield rules
-    for line in rules.read_text(encoding="utf-8").split():
-        if line.startswith("!"):
-            path = root / line.removeprefix("!")
+    ignore_file = root / ".dockerignore"
+    yield ignore_file
+    for rule in ignore_file.read_text(encoding="utf-8").split():
+        if rule.startswith("!"):
+            path = root / rule.removeprefix("!")
             yield from (file for file in _files_in(path) if file.suffix != ".so")
 
 
@@ -425,13 +445,18 @@ def _files_in(path: Path) -> Iterator[Path]:
         return
     for parent, folders, files in os.walk(path):
         folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk omits the others
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        yield from (Path(parent, name) for name in sorted([*files, *links]))
+        links_to_folders = [name for name in folders if Path(parent, name).is_symlink()]
+        yield from (Path(parent, name) for name in sorted([*files, *links_to_folders]))
 
 
 def _content_digest(root: Path, folder: Path) -> str:
-    """Returns 16 hexadecimal digits that change with the content or path of any file of an image."""
-    # By their names; those in the clone begin with a slash, so that all names differ.
+    """Returns 16 hexadecimal digits that change with the content or path of any file of a baseline's image.
+
+    Args:
+        root: the clone, with the files of the base images.
+        folder: the folder of the baseline.
+    """
+    # Names in the clone begin with a slash, so that they differ from names in the baseline's folder.
     files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
     for file in _files_in(folder):
         name = str(file.relative_to(folder))
@@ -440,6 +465,7 @@ def _content_digest(root: Path, folder: Path) -> str:
     digest = hashlib.sha256()
     for name in sorted(files):
         file = files[name]
-        content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115 - the text
+        # Not Path.readlink, which may change the text of the link.
+        content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115
         digest.update(f"{name}\n".encode() + content)
     return digest.hexdigest()[:16]

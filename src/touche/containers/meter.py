@@ -10,7 +10,7 @@ from threading import Event, Thread
 _CGROUPS = Path("/sys/fs/cgroup")
 _UNIFIED = ""  # the name of the only hierarchy of control groups of version 2; version 1 has several
 _PROCESSES = Path("/proc")
-_SAMPLING_SECONDS = 0.05  # seconds
+_SAMPLING_SECONDS = 0.05  # between two samples
 
 # Kinds of memory figures.
 LARGEST_PROCESS = "largest process"
@@ -37,7 +37,7 @@ sys.exit(code)
 
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
-    """Returns a command that also writes the file for ``read_usage``."""
+    """Returns a command that runs a command, and then writes the file that ``read_usage`` reads."""
     # -I and -S ignore the user's environment and packages, so that Python starts fast.
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
@@ -45,8 +45,8 @@ def metering(command: Sequence[str], file: Path) -> list[str]:
 def read_usage(file: Path) -> tuple[float, int]:
     """Returns the processor time in seconds, and the bytes of the largest process."""
     seconds, memory = file.read_text().split()
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes, see getrusage(2)
-    return float(seconds), int(memory) * unit
+    bytes_per_unit = 1 if sys.platform == "darwin" else 1024  # getrusage(2)
+    return float(seconds), int(memory) * bytes_per_unit
 
 
 @dataclass
@@ -104,7 +104,7 @@ def metered(id_file: Path) -> Iterator[Meter]:
 def _usage_version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
     memory = _read_numbers(groups["memory"] / "memory.stat")
-    resident = memory["total_rss"] + memory.get("total_shmem", 0)
+    resident = memory["total_rss"] + memory.get("total_shmem", 0)  # older kernels do not count it
     nanoseconds = int((groups["cpuacct"] / "cpuacct.usage").read_text())
     return resident, nanoseconds / 1e9, SAMPLES
 
@@ -138,7 +138,8 @@ def _control_groups(container_id: str) -> dict[str, Path]:
 def _groups_in(text: str, container_id: str) -> dict[str, Path]:
     """Returns the groups of a container in the text of /proc/PID/cgroup.
 
-    An example of a line is ``4:cpu,cpuacct:/docker/ID``.
+    An example of a line of version 1 is ``4:cpu,cpuacct:/docker/ID``. The only line of version 2 is such as
+    ``0::/docker/ID``; its empty controller is ``_UNIFIED``.
     """
     groups = {}
     for line in text.splitlines():

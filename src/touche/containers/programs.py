@@ -108,8 +108,8 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: folders of this machine by their names in the program's container; the log gets the names on
-            this machine.
+        paths: folders of this machine, by their paths in the program's container. In the lines, the former
+            replace the latter.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.
@@ -141,7 +141,7 @@ def execute(
 
 
 class _Reader(Thread):
-    """Passes the lines of a program to a log; ``last`` is the last line.
+    """Passes the lines of a program to a log; ``last`` is the last line, ``fault`` the log's first error.
 
     All lines are read even if the log fails, because a program waits if nobody reads its output.
     """
@@ -157,7 +157,7 @@ class _Reader(Thread):
 
     def finish(self) -> None:
         """Waits for the last lines if the thread has started."""
-        if self.is_alive():
+        if self.is_alive():  # else it has ended, or was interrupted before its start
             self.join(_GRACE_SECONDS)
 
     def run(self) -> None:
@@ -170,8 +170,9 @@ class _Reader(Thread):
     def _pass_on(self, line: str) -> None:
         """Passes a line to the log, with this machine's paths; after an error, the log gets no more lines."""
         for inside, path in self._paths.items():
-            parts = re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line)
-            line = str(path).join(parts)  # re.sub would interpret backslashes in the path
+            # A part of a longer path stays. re.sub would interpret backslashes in the path.
+            texts_between = re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line)
+            line = str(path).join(texts_between)
         if not _POINTS_TO_HELP.search(line):
             self.last = line.strip()
         try:

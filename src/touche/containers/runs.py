@@ -116,6 +116,7 @@ def run_in(program: str) -> Runner:
     """Returns the runner for Docker or Podman: no network, no privileges, a read-only root, limits."""
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
+        """Runs a baseline in a container."""
         check_program(program)
         check_image(program, job.baseline)
         _remove_abandoned(program)
@@ -125,9 +126,9 @@ def run_in(program: str) -> Runner:
             arguments = [
                 "--name",
                 name,
-                f"--label={_owner()}",
+                f"--label={_owner_label()}",
                 *_sandbox(program, limits),
-                *_mounts(job, output),
+                *_input_and_output(job, output),
                 f"--env={IMAGE_VARIABLE}={image}",
                 image_name(job.name),
             ]
@@ -150,7 +151,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     Raises:
         ToucheError: if tira-run or the image is missing, or the run leaves no valid run.txt.
     """
-    program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    folder_of_scripts = Path(sys.executable).parent  # of an environment that may not be activated
+    program = shutil.which("tira-run", path=f"{folder_of_scripts}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
     arguments = [*job.arguments, *_statistics_option(job)]
@@ -163,8 +165,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     image = digest("docker", image_name(job.name)).digest
-    baseline = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
-    command_in_container = " ".join([baseline, *arguments])
+    call = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
+    command_in_container = " ".join([call, *arguments])
     began = time.monotonic()
     command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
@@ -188,11 +190,11 @@ RUNNERS: Mapping[str, Runner] = {
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes containers of this user whose runs were killed together with their watching shells."""
-    label_filter = f"--filter=label={_owner()}"
+    """Removes containers of this user whose runs were killed together with the shells that clean up."""
+    label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
         match = _CONTAINER_NAME.fullmatch(name)
-        if match is None:  # a machine without /proc, so that it is unknown whether the process has ended
+        if match is None:  # without /proc, the name says nothing about the process
             continue
         is_running = _process_identity(match["pid"]) == match["identity"]
         if not is_running:
@@ -204,9 +206,9 @@ def _removal(program: str, container: str) -> list[str]:
     return [program, "rm", "--force", "--volumes", container]
 
 
-def _owner() -> str:
+def _owner_label() -> str:
     """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
-    machine = uuid4().hex  # unique without /proc
+    machine = uuid4().hex  # without /proc, so that no later process removes the container
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         machine = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -214,7 +216,10 @@ def _owner() -> str:
 
 
 def _process_identity(pid: str) -> str:
-    """Returns the id and start time of a process, because ids are reused; empty if it has ended."""
+    """Returns the id and start time of a process, because ids are reused.
+
+    The result is empty if the process has ended, and without /proc.
+    """
     with suppress(OSError):
         # The fields of proc(5): the id, the program's name in parentheses, the state, and many more.
         id_and_name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")
@@ -223,7 +228,7 @@ def _process_identity(pid: str) -> str:
         is_zombie = state == "Z"
         if not is_zombie:
             id = id_and_name.split()[0]  # a number, also if pid is "self"
-            start_time = fields[19]
+            start_time = fields[19]  # field 22 of proc(5); the state is field 3
             return f"{id}-{start_time}"
     return ""
 
@@ -248,20 +253,20 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
     ]
 
 
-def _mounts(job: Job, output: Path) -> list[str]:
-    """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only.
+def _input_and_output(job: Job, output: Path) -> list[str]:
+    """Returns the options that mount the output and, read-only, the input: a directory or files of a dataset.
 
-    A variable has the name of the collection, because the folder in the container has another one.
+    A variable passes the name of the collection, because its folder in the container is only ``/input``.
     """
-    mount = f"--mount={_bind(output, '/output', name=job.output)}"
-    if Path(job.input).is_dir() and not places.is_dataset(job.input):
-        binds = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
-        name = name_of_input(Path(job.input))
-    else:
+    mount_of_output = f"--mount={_bind(output, '/output', shown=job.output)}"
+    if places.is_dataset(job.input):
         files = _files_of_dataset(job.input).items()
-        binds = [f"--mount={_bind(path, f'/input/{file}')},readonly" for file, path in files]
+        mounts = [f"--mount={_bind(path, f'/input/{file}')},readonly" for file, path in files]
         name = job.input
-    return [mount, *binds, f"--env={DATASET_VARIABLE}={name}"]
+    else:
+        mounts = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
+        name = name_of_input(Path(job.input))
+    return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={name}"]
 
 
 def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
@@ -272,11 +277,17 @@ def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
     return files | {output: job.output}
 
 
-def _bind(path: Path, target: str, name: Path | None = None) -> str:
-    """Formats a mount in the notation that allows colons in paths, unlike --volume; errors show the name."""
+def _bind(path: Path, target: str, shown: Path | None = None) -> str:
+    """Formats a mount in the notation that allows colons in paths, unlike --volume.
+
+    Args:
+        path: the path on this machine.
+        target: the path in the container.
+        shown: the path in an error, if ``path`` is a temporary one.
+    """
     if any(sign in f"{path.resolve()}{target}" for sign in ',"'):
         problem = "Docker and Podman cannot mount a path with a comma or a quote"
-        raise InputError(name or path, problem, "rename it")
+        raise InputError(shown or path, problem, "rename it")
     return f"type=bind,source={path.resolve()},target={target}"
 
 
@@ -328,12 +339,15 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
 
 
 def _statistics_option(job: Job) -> list[str]:
-    """Returns the option that names the baseline's statistics of a dataset; an image knows no dataset."""
-    if Path(job.input).is_dir():
+    """Returns the option that names the baseline's statistics of a dataset, or none.
+
+    It is needed because the program in a container sees only a folder, not the dataset.
+    """
+    if not places.is_dataset(job.input):
         return []
     task, corpus = tasks.dataset(job.input)
-    is_whole = corpus is task.corpora["full"]  # which is ranked by its own statistics
-    if is_whole or not corpus.statistics:
+    is_whole = corpus is task.corpora["full"]
+    if is_whole or not corpus.statistics:  # then the corpus is ranked by its own statistics
         return []
     file = statistics_named(baseline_folder(job.baseline), corpus.statistics)
     return ["--statistics", corpus.statistics] if file.is_file() else []
@@ -379,7 +393,7 @@ def _link(path: str | Path, link: str | Path) -> None:
 
 @contextmanager
 def _output_directory(job: Job) -> Iterator[Path]:
-    """Yields an empty hidden folder in the output directory; its files are moved there without an error."""
+    """Yields an empty hidden folder in the output directory; if no error occurs, its files move there."""
     make_folder(job.output)
     check_writable(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
@@ -388,7 +402,11 @@ def _output_directory(job: Job) -> Iterator[Path]:
 
 
 def _move_output(folder: Path, job: Job) -> None:
-    """Replaces an earlier run and its metadata as a pair, and writes the other files of a run.
+    """Moves the files of a run to the output directory; an earlier run is replaced with its metadata.
+
+    Args:
+        folder: what the program wrote.
+        job: the job, whose output directory may be or contain a part of its input.
 
     Raises:
         InputError: if a file cannot be written, or would replace one of the input.
@@ -397,14 +415,17 @@ def _move_output(folder: Path, job: Job) -> None:
     paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
-    is_dataset = places.is_dataset(job.input)
-    files_of_input = _files_of_dataset(job.input).values() if is_dataset else Path(job.input).iterdir()
-    inputs = [path for path in files_of_input if path.name not in pair]
-    is_within_input = not is_dataset and job.output.resolve().is_relative_to(Path(job.input).resolve())
-    if is_within_input:  # then files in subfolders of the output are also those of the input
-        inputs += [job.output / file for file in files if file.name not in pair]
-    with together(job.output / RUN_FILE, inputs):  # refuses to replace the input
-        if Path(METADATA_FILE) not in files:
+    inputs: list[Path] = []  # which must not be replaced
+    if places.is_dataset(job.input):
+        inputs += _files_of_dataset(job.input).values()
+    else:
+        inputs += Path(job.input).iterdir()
+        if job.output.resolve().is_relative_to(Path(job.input).resolve()):  # also files in subfolders
+            inputs += [job.output / file for file in files]
+    # An earlier run in the input folder may be replaced.
+    protected = [path for path in inputs if path.name not in pair]
+    with together(job.output / RUN_FILE, protected):
+        if Path(METADATA_FILE) not in files:  # that of an earlier run does not belong to this one
             remove(job.output / METADATA_FILE)
         for file in files:
             make_folder((job.output / file).parent)
@@ -416,7 +437,7 @@ def _check_run(job: Job, folder: Path) -> None:
     """Checks run.txt in a folder, because programs other than this library may write anything.
 
     Raises:
-        ToucheError: if it is missing or invalid.
+        ToucheError: if it is missing or invalid; an invalid one is renamed to ``INVALID_FILE``, to be read.
     """
     run = folder / RUN_FILE
     if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers.content import Content, File, digest, read_content
+from touche.containers.content import Content, File, digest, find_image, read_content
 from touche.containers.images import (
     REVISION_LABEL,
     TITLE_LABEL,
@@ -94,10 +94,11 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     folder = baseline_folder(baseline).resolve()
     commit = origin(folder)["revision"]
     local = image_name(folder.name)
-    exists = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", local))
-    address = published_image(folder.name) if is_shipped(folder) and not exists else ""
-    image = against or address or local
-    if not against and not address and not exists:  # in a registry, anyone may have this name
+    image = against or local
+    if not against and not find_image(program, local):
+        # The local name is not pulled, because in a registry it may belong to anyone.
+        image = published_image(folder.name) if is_shipped(folder) else ""
+    if not image:
         raise ToucheError(f"{program} has no image {local}; build it with: touche images build {baseline}")
     with _pulled_if_missing(program, image, log):
         revision = _revision_of_image(program, image, folder.name)
@@ -139,21 +140,26 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
             subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
         )
     image = image_name(folder.name)
-    is_local = bool(output_of(program, "image", "inspect", "--format", "{{.Id}}", image))
-    is_same_image = is_local and digest(program, image).digest == expected
+    made_run = bool(find_image(program, image)) and digest(program, image).digest == expected
     return _compare(
         program,
         baseline or name,
         log,
         subject=str(run),
         commit=commit,
-        image=image if is_same_image else "",
+        image=image if made_run else "",  # without it, the digests are compared, but no files
         expected=expected,
     )
 
 
 def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
-    """Returns why the current source is not that of an image or run; empty if it can be."""
+    """Returns why a rebuild from the current source says nothing about an image or run; else empty.
+
+    Args:
+        commit: the commit of the current source.
+        revision: the commit from which the image was built.
+        subject: the image or run, as the subject of a sentence.
+    """
     if commit == "unknown":
         return "the commit of the current source is unknown; verify in a clone, or in an unpacked sdist"
     if commit.endswith("-dirty"):
@@ -180,7 +186,7 @@ def _revision_of_image(program: str, image: str, name: str) -> str:
 @contextmanager
 def _pulled_if_missing(program: str, image: str, log: Log) -> Iterator[None]:
     """Pulls an image that is not local, and removes it at the end."""
-    if output_of(program, "image", "inspect", "--format", "{{.Id}}", image):
+    if find_image(program, image):
         yield
         return
     lines: list[str] = []
@@ -213,6 +219,7 @@ def _compare(
     rebuilt, own_commands = _rebuild(program, baseline, log)
     digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
+    commands = [_SHELL.sub("", command) for command in own_commands]
     return VerifiedImage(
         subject=subject,
         answer=SAME if digest == rebuilt.digest else DIFFERENT,
@@ -220,19 +227,17 @@ def _compare(
         digest=digest,
         rebuilt=rebuilt.digest,
         differences=differences,
-        unpinned=[
-            _short_command(command) for command in own_commands if _UNPINNED.search(_SHELL.sub("", command))
-        ],
+        unpinned=[_short_command(command) for command in commands if _UNPINNED.search(command)],
     )
 
 
 def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[str]]:
-    """Builds an image under a temporary name without a cache; removes it and all that the build left.
+    """Builds an image and its bases under temporary names without a cache, and removes them.
 
     Returns:
         The content, and the commands of the layers above the base.
     """
-    temporary = f"verify-{os.getpid()}"
+    temporary = f"verify-{os.getpid()}"  # the Dockerfiles write it into a label of their first stages
     prefix = f"touche-{temporary}/"
     options = ["--no-cache", f"--build-arg=TEMPORARY={temporary}"]
     name = baseline_folder(baseline).resolve().name
@@ -247,6 +252,7 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
         )
         if tags:
             succeeds(program, "image", "rm", "--force", *tags.split())
+        # Images of the first stages may be left without a name.
         unnamed = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
         if unnamed:
             succeeds(program, "image", "rm", "--force", *unnamed.split())
@@ -264,33 +270,34 @@ def _layers_of_base(program: str, prefix: str) -> int:
 
 
 def _differences(image: Content, rebuilt: Content) -> list[Difference]:
-    """Returns the differences of two contents: contents, then other properties of files, then settings."""
+    """Returns differences: in the content of files, then in their other properties, then in settings."""
     differences = []
     for path in sorted({*image.files, *rebuilt.files}):
-        first = image.files.get(path)
-        second = rebuilt.files.get(path)
-        if first != second:
-            source = image if first else rebuilt
-            layer = _short_command(source.commands[source.layers[path]])
-            differences.append(Difference(layer=layer, path=path, kind=_kind_of_difference(first, second)))
-    differences.sort(key=lambda difference: difference.kind != "content")  # contents first, each by path
+        file = image.files.get(path)
+        rebuilt_file = rebuilt.files.get(path)
+        if file != rebuilt_file:
+            content_with_file = image if file else rebuilt
+            command = content_with_file.commands[content_with_file.layers[path]]
+            kind = _kind_of_difference(file, rebuilt_file)
+            differences.append(Difference(layer=_short_command(command), path=path, kind=kind))
+    differences.sort(key=lambda difference: difference.kind != "content")  # False is first; paths stay sorted
     for name in sorted({*image.settings, *rebuilt.settings}):
         if image.settings.get(name) != rebuilt.settings.get(name):
             differences.append(Difference(layer="settings", path=f"[{name}]", kind="setting"))
     return differences
 
 
-def _kind_of_difference(first: File | None, second: File | None) -> str:
+def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
     """Returns how the file of an image differs from that of the rebuild; None is a missing file."""
-    if first is None:
+    if file is None:
         return "only in the rebuild"
-    if second is None:
+    if rebuilt is None:
         return "only in the image"
-    if first.kind != second.kind:
+    if file.kind != rebuilt.kind:
         return "kind"
-    if first.content != second.content:
+    if file.content != rebuilt.content:
         return "content"
-    if first.mode != second.mode:
+    if file.mode != rebuilt.mode:
         return "mode"
     return "owner"
 
