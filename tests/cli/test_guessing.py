@@ -30,6 +30,7 @@ def test_the_task_is_read_from_the_metadata(
         (PASSAGES % ("in", "topics.xml"), "no ir-metadata.yml next to a run names a known task; pass --task"),
         (PASSAGES % ("../in", "x"), "no ir-metadata.yml next to a run names a known task; pass --task"),
         ("data: [", "not YAML"),
+        ('data: "\\UFFFFFFFF"', "not YAML"),
         ("data:\n  test collection: a\n", "no ir-metadata.yml next to a run names a known task; pass --task"),
         ("", "no ir-metadata.yml next to a run names a known task; pass --task"),
     ],

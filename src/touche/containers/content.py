@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from io import BufferedReader
 from typing import IO, Any
 
 from touche.containers.programs import check_program, output_of
@@ -183,45 +184,29 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
             links[name] = posixpath.normpath(posixpath.join(posixpath.dirname(name), member.linkname))
         elif member.isfile() and member.size:
             file = archive.extractfile(member)
-            assert file is not None
-            beginning = file.read(_TAR_BLOCK_BYTES)
+            assert isinstance(file, BufferedReader)
+            beginning = file.peek()  # these bytes are read again below
             if beginning.startswith((b"{", b"[")):  # JSON
-                descriptions[name] = beginning + file.read(_MAX_DESCRIPTION_BYTES)
+                descriptions[name] = file.read(_MAX_DESCRIPTION_BYTES)
             elif beginning.startswith(_ZSTANDARD):
                 raise ToucheError(
                     f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
                 )
             # A layer, plain or compressed; a smaller file such as VERSION is none.
             elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
-                layers[name] = _parse_layer(_RejoinedStream(beginning, file))
+                layers[name] = _parse_layer(file)
     (image,) = json.loads(descriptions["manifest.json"])  # the archive has one image
     config = json.loads(descriptions[image["Config"]])
     return _merge_layers([layers[links.get(name, name)] for name in image["Layers"]], config)
 
 
-class _RejoinedStream:
-    """A stream whose beginning was already read."""
-
-    def __init__(self, beginning: bytes, rest: IO[bytes]) -> None:
-        self._beginning = beginning
-        self._rest = rest
-
-    def read(self, size: int) -> bytes:
-        if not self._beginning:
-            return self._rest.read(size)
-        part = self._beginning[:size]
-        self._beginning = self._beginning[size:]
-        return part + self._rest.read(size - len(part))
-
-
-def _parse_layer(stream: _RejoinedStream) -> dict[str, File | None]:
+def _parse_layer(stream: IO[bytes]) -> dict[str, File | None]:
     """Returns the files of a layer by their paths.
 
     A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
     """
     files: dict[str, File | None] = {}
-    # tarfile calls only read, although its type asks for a whole file.
-    with tarfile.open(fileobj=stream, mode="r|*") as layer:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=stream, mode="r|*") as layer:
         for member in layer:
             path = member.name.removeprefix("./").strip("/")
             if path in ("", "."):  # the root
@@ -248,9 +233,8 @@ def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
     elif member.isfile():
         kind = "file"
         file = layer.extractfile(member)
-        assert file is not None
-        # The type of file_digest lacks the files of tarfile.
-        content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        assert isinstance(file, BufferedReader)
+        content = hashlib.file_digest(file, "sha256").hexdigest()
     else:
         kind = "device"
         content = f"{member.type!r} {member.devmajor} {member.devminor}"

@@ -62,7 +62,7 @@ class Rerun(NamedTuple):
         Raises:
             InputError: if it is not a run.
         """
-        task = dataset(dataset_id)[0]
+        task, _ = dataset(dataset_id)
         lines = read_run(path)
         scored = dict[str, Evaluated | ToucheError]()
         for dimension, judgments in task.qrels.items():
@@ -124,8 +124,8 @@ class Expected(Strict, kw_only=True, frozen=True):
         pinned, digest: the current value; ``touche regress --update`` rewrites it.
     """
 
-    TABLE: ClassVar[str] = ""
-    PINNED_AS: ClassVar[str] = PINNED
+    TABLE: ClassVar[str] = ""  # the name of its table in expected.toml
+    PINNED_AS: ClassVar[str] = PINNED  # the name of the field with the current value
 
     baseline: Absent = ""
     entry: Annotated[int, Meta(ge=0, le=0)] = 0
@@ -134,22 +134,24 @@ class Expected(Strict, kw_only=True, frozen=True):
     run: Absent = ""
 
     def __post_init__(self) -> None:
+        # Without a table, it is no entry, but stands for a file without one.
         if self.TABLE and not is_dataset(self.dataset):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of the measured value, such as ``relevance``, and of its evaluator; empty without one."""
+        """The name of what is measured, such as ``relevance``, and of its evaluator; empty without one."""
         return "", ""
 
     @property
     def kind(self) -> str:
         """``published``, ``reported`` (for another implementation of the model) or ``pinned``."""
+        # A digest is pinned, but its field has another name.
         return next((kind for kind in _KINDS if getattr(self, kind, None) is not None), PINNED)
 
     @property
     def value(self) -> float | str:
-        """The expected value."""
+        """The expected value; empty without an entry."""
         attribute = self.PINNED_AS if self.kind == PINNED else self.kind
         value: float | str = getattr(self, attribute, "")
         return value
@@ -167,10 +169,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def available(self) -> bool:
         """Whether the necessary run, qrels, topics and corpus are available."""
-        files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
-        if not all(is_available(kind, name) for kind, name in files.items() if name):
-            return False
-        return has_dataset(self.dataset) if self.reruns else True
+        has_run = self.run == "" or is_available("runs", self.run)
+        return has_run and (not self.reruns or has_dataset(self.dataset))
 
     @property
     def reruns(self) -> bool:
@@ -193,7 +193,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         raise NotImplementedError
 
     def difference(self, got: float | str) -> float | None:
-        """Returns the difference between a number and the expected value; None for other values."""
+        """Returns a number minus the expected one; None for texts, such as digests."""
         return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
 
     def accepts(self, got: float | str) -> bool:
@@ -201,11 +201,12 @@ class Expected(Strict, kw_only=True, frozen=True):
         difference = self.difference(got)
         if difference is None:
             return got == self.value
-        return abs(difference) <= getattr(self, "tolerance", 0)
+        return abs(difference) <= getattr(self, "tolerance", 0)  # every entry with a number has one
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
-        return replace(self, **{self.PINNED_AS: got if isinstance(got, str) else round(got, _DIGITS)})
+        value = got if isinstance(got, str) else round(got, _DIGITS)
+        return replace(self, **{self.PINNED_AS: value})
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
@@ -243,7 +244,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             raise ValueError("write exactly one value: published, reported or pinned")
         if self.pinned is None and not self.source:
             raise ValueError(f"a {self.kind} value has no source; add it")
-        task = dataset(self.dataset)[0]
+        task, _ = dataset(self.dataset)
         judgments = task.qrels.get(self.dimension)
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
@@ -257,12 +258,14 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def _set_reported(self) -> None:
         """Sets ``reported`` and ``source`` to those of the system that TIREx reports."""
         rows = {row.system: row for row in reported_results(self.dataset)}
-        attributes = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}
-        if self.system not in rows or self.measure not in attributes or self.dimension != "relevance":
+        columns = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}  # of such a row, by measure
+        is_reported = self.system in rows and self.measure in columns and self.dimension == "relevance"
+        if not is_reported:
             problem = f"no {self.measure or 'measure'} of {self.system!r} is reported for {self.dataset}"
             raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
         row = rows[self.system]
-        force_setattr(self, "reported", getattr(row, attributes[self.measure]))
+        # Entries are frozen after __post_init__.
+        force_setattr(self, "reported", getattr(row, columns[self.measure]))
         force_setattr(self, "source", f"{row.source}: {self.system}")
 
     @property
@@ -275,24 +278,28 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         """Whether the entry needs a rerun: one with an official run scores that run."""
         return not self.run
 
+    @property
+    def available(self) -> bool:
+        return is_available("qrels", self.qrels) and super().available
+
     def accepts(self, got: float | str) -> bool:
         """Returns whether a score is printed as the published one, or is within the tolerance."""
         if self.kind == PUBLISHED and isinstance(got, float):
             task, _ = dataset(self.dataset)
-            if rounded(got, task.decimals) == self.published:  # equal as printed
+            if rounded(got, task.decimals) == self.published:
                 return True
         return super().accepts(got)
 
     def measured(self, rerun: Rerun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
-        run = rerun.scored[self.dimension]
-        if isinstance(run, ToucheError):
-            raise run
-        if self.measure and run.is_ranking:  # the run is evaluated by the task's measure
+        scored = rerun.scored[self.dimension]
+        if isinstance(scored, ToucheError):
+            raise scored
+        if self.measure and scored.is_ranking:  # so far it was evaluated only by the task's measure
             evaluate = EVALUATORS[self.evaluator]
-            evaluation = evaluate(run.lines, run.judgments, measure_of(self.measure))
+            evaluation = evaluate(scored.lines, scored.judgments, measure_of(self.measure))
         else:
-            evaluation = run.evaluations[self.evaluator]
+            evaluation = scored.evaluations[self.evaluator]
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return Measured(evaluation.mean, evaluation.judged)
@@ -314,7 +321,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         for dimension in self.dimensions:
-            self._published(dimension)
+            self._published(dimension)  # raises an error for an unknown one
 
     @property
     def names(self) -> tuple[str, str]:
@@ -451,8 +458,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        needs_combination = len(self.fields) == 2
-        if needs_combination != bool(self.combination):
+        has_combination = self.combination != ""
+        if has_combination != (len(self.fields) == 2):
             problem = "fields and combination do not fit"
             raise ValueError(f"{problem}; write one field, or two and their combination")
 
@@ -508,7 +515,7 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or has unknown names.
     """
     path = baseline_folder(baseline) / EXPECTED_FILE
-    tables = asdict(read_record(path, _File)) if path.exists() else {}
+    tables = asdict(read_record(path, _File)) if path.exists() else {}  # entries, by the name of the table
     if not any(tables.values()):
         problem = "no entries in this file" if tables else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"

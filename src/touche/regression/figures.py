@@ -1,6 +1,7 @@
 """Figures of runs of pairs that need no qrels, to see that a method has not changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from statistics import mean
 
 from touche.documents.records import AnyDocument
@@ -12,6 +13,7 @@ from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
 _FIRST_PAIRS = 5  # of each topic, independent of a task's cutoff
 
+# Of a run and the documents of its dataset; only some measures read the documents.
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 
 
@@ -33,10 +35,11 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
         ToucheError: if a sentence is not in the corpus.
     """
     topics = by_topic(in_order_of_score(run))
-    first_five = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST_PAIRS]]
-    sentences = _read_sentences({id for ids in first_five for id in ids}, documents)
-    pairs = [Pair(sentences[first], sentences[second], 0.0) for first, second in first_five]  # without score
-    (coherences,) = embedding_cosines([pairs])  # all pairs as those of one topic
+    ids_of_pairs = [_sentence_ids(line) for lines in topics.values() for line in lines[:_FIRST_PAIRS]]
+    sentences = _read_sentences({*chain.from_iterable(ids_of_pairs)}, documents)
+    # The score of a pair has no effect on its coherence.
+    pairs = [Pair(sentences[first], sentences[second], score=0.0) for first, second in ids_of_pairs]
+    (coherences,) = embedding_cosines([pairs])  # takes a list of pairs for each topic; here all are in one
     return mean(coherences)
 
 
@@ -48,7 +51,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _sentence_ids(line: RunLine) -> tuple[str, str]:
-    """Returns the ids of a pair's sentences, which are separated by a comma."""
+    """Returns the ids of a pair's sentences, such as ``a__PREMISE__1,a__CONC__1``."""
     first, _, second = line.document.partition(",")
     if "__" not in first or "__" not in second:
         raise ToucheError(f"{line.document} is not a pair of sentences")
@@ -61,7 +64,7 @@ def _argument_id(sentence_id: str) -> str:
 
 
 def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
-    """Returns sentences of arguments by id; a missing one is an error."""
+    """Returns sentences of arguments by the sentences' ids; a missing one is an error."""
     argument_ids = {_argument_id(id) for id in ids}
     arguments = arguments_in_sentences(document for document in documents if document.id in argument_ids)
     sentences = {sentence.id: sentence for argument in arguments for sentence in unscored_sentences(argument)}

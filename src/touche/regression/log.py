@@ -85,28 +85,35 @@ def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
 
 
 def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
-    """Yields the rows of an outcome; values of topics have a row for each dimension, with their means."""
+    """Yields the rows of an outcome; values of topics have a row for each dimension, with their means.
+
+    Official runs, figures and rankings have none.
+    """
     entry = outcome.expected
     if isinstance(entry, ExpectedScore) and entry.reruns:
         dimension_and_measure, _ = entry.names
         yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
-    if not isinstance(entry, ExpectedTopics):
-        return
-    for dimension in entry.dimensions:
-        values = [value for value in outcome.topics if value.dimension == dimension]
-        published = mean(value.published for value in values)
-        scored = mean(value.rerun or 0.0 for value in values)
-        reproduced = sum(value.rerun == value.published for value in values)
-        yield replace(
-            _logged(outcome, dimension, published, scored), topics=len(values), reproduced=reproduced
-        )
+    elif isinstance(entry, ExpectedTopics):
+        for dimension in entry.dimensions:
+            values = [value for value in outcome.topics if value.dimension == dimension]
+            published = mean(value.published for value in values)
+            scored = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
+            reproduced = sum(value.rerun == value.published for value in values)
+            row = _logged(outcome, dimension, published, scored)
+            yield replace(row, topics=len(values), reproduced=reproduced)
 
 
 def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
-    """Returns a row of an outcome, with a dimension and its values."""
+    """Returns a row of an outcome.
+
+    Args:
+        outcome: the outcome of a score, or of values of topics.
+        dimension: the dimension, perhaps with a measure.
+        expected, got: the expected number, and that of the rerun.
+    """
     entry = outcome.expected
     _, evaluator = entry.names
-    is_stance = dimension == STANCE  # Judged@k is that of a ranking
+    judged = None if dimension == STANCE else outcome.judged  # Judged@k is that of a ranking
     return LoggedScore(
         baseline=entry.command,
         dataset=entry.dataset,
@@ -117,7 +124,7 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         got=round(got, _DIGITS),
         difference=round(got - expected, _DIGITS) + 0.0,  # not -0.0
         verdict=outcome.verdict,
-        judged=None if outcome.judged is None or is_stance else round(outcome.judged, _DIGITS),
+        judged=None if judged is None else round(judged, _DIGITS),
         image=outcome.usage.image if outcome.usage else "",
         version=version(PROJECT),
         date=datetime.now(UTC).date().isoformat(),
@@ -170,10 +177,10 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
             # DictReader puts superfluous fields under the name None, and None into missing ones.
             if None in row or None in row.values():
                 raise ValueError(f"not {len(_COLUMNS)} fields")
-            present = {name: value for name, value in row.items() if value}
-            scores.append(convert(present, LoggedScore, strict=False))
+            present = {name: value for name, value in row.items() if value}  # the others keep their defaults
+            scores.append(convert(present, LoggedScore, strict=False))  # not strict: numbers are texts
     except (csv.Error, ValueError) as error:
-        problem = str(error).replace(" - at `$.", " in `")  # the form of msgspec's messages
+        problem = str(error).replace(" - at `$.", " in `")  # how msgspec writes the name of a field
         remedy = "restore this line from an earlier log"
         raise InputError(path, problem, remedy, line=rows.reader.line_num) from error
     return scores

@@ -7,6 +7,7 @@ formula. Means of a measure are not compared, because they depend on the part of
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ class ScoredRun:
     Attributes:
         lines: the run.
         parameters: the values that the fitted parameters need to have, by their names in ``touche identify``.
-        mean_lengths: known mean lengths of the fields in the run's collection.
+        mean_lengths: known mean lengths of the fields in the run's collection, by the fields' names.
     """
 
     lines: Sequence[RunLine]
@@ -57,10 +58,10 @@ def formula_fit(
         dataset_id: the dataset; a part of its documents is enough.
         official: the official run.
         rerun: the run of the baseline on the dataset; only topics of the official run count.
-        largest_median: the largest median error of the official run that passes.
+        largest_median: the largest median error of the official run's scores that passes.
 
     Returns:
-        The share of the official scores reproduced within 1e-5, and the remark.
+        The share of the official scores that the formula reproduces within 1e-5, and the remark.
 
     Raises:
         ToucheError: if the rerun does not follow the formula, a parameter of either run differs, or the
@@ -68,12 +69,14 @@ def formula_fit(
     """
     topics = {line.topic for line in official.lines}
     rerun = replace(rerun, lines=[line for line in rerun.lines if line.topic in topics])
-    runs = (official, rerun)
     source = open_dataset(dataset_id)
-    ids = {line.document for run in runs for line in run.lines}
-    documents = [document for document in source.documents if document.id in ids]  # one reading
-    samples = [sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths) for run in runs]
-    official_fit, rerun_fit = fits_of(hypothesis, samples)
+    ids = {line.document for line in chain(official.lines, rerun.lines)}
+    documents = [document for document in source.documents if document.id in ids]  # read once for both
+    official_sample, rerun_sample = (
+        sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths)
+        for run in (official, rerun)
+    )
+    official_fit, rerun_fit = fits_of(hypothesis, [official_sample, rerun_sample])
     own_share = rerun_fit.share()
     if own_share < _LEAST_OWN_SHARE:
         problem = f"{hypothesis} reproduces only {own_share:.1%} of the rerun's own scores"
@@ -84,17 +87,17 @@ def formula_fit(
     if official_fit.median > largest_median:
         problem = f"the median error is {official_fit.median:.2g}, above {largest_median:g}"
         raise ToucheError(f"{problem} ({share:.1%} of the scores are reproduced)")
-    tau = _tau(samples[0], official_fit.problem.predicted(official_fit.numbers))
+    tau = _tau(official_sample, official_fit.problem.predicted(official_fit.numbers))
     fitted = f"{len(official_fit.errors)} scores with {official_fit.free_numbers} free numbers"
     errors = f"median error {official_fit.median:.2g}, tau {tau:.3f}"
     return share, f"{fitted}, {errors}; {own_share:.1%} of the rerun's own scores"
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
-    """Returns the agreement of a rerun with an official run: in each dimension with qrels, or without qrels.
+    """Returns the agreement of a rerun with an official run in each dimension with qrels, if there are some.
 
-    Only documents that both runs could contain are compared: those of the official run in the dataset, and as
-    many of the rerun's first documents for each topic.
+    If the dataset is a part of the corpus, documents of the official run that it lacks are left out. Of the
+    rerun, as many first documents are compared for each topic as are left of the official run.
 
     Args:
         official: a run, or a file ``*.tsv`` with topic, document and score on each line.
@@ -113,8 +116,8 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         official_run = official_run.take(
             [index for index, id in enumerate(official_run.documents) if id in common]
         )
-    counts = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
-    first_lines = [lines[: counts.get(topic, 0)] for topic, lines in rerun.by_score.items()]
+    depths = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
+    first_lines = [lines[: depths.get(topic, 0)] for topic, lines in rerun.by_score.items()]
     rerun = rerun.take(np.concatenate(first_lines))
     unscored = overlap(rankings(official_run), rankings(rerun), names)
     scored = list[Overlap]()
@@ -129,10 +132,13 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
 
 
 def _tau(sample: Sample, predicted: Array) -> float:
-    """Returns Kendall's tau of a sample's scores and those of a formula, as the mean over topics."""
+    """Returns Kendall's tau of a sample's scores and those of a formula, as the mean over topics.
+
+    It is not a number for a topic with one score, or equal scores; such topics do not count.
+    """
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 
-    topics = np.array(sample.topics)
+    topics = np.array(sample.topics)  # of each score
     rows_of_topics = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     taus = [
         kendalltau(sample.scores[rows], predicted[rows]).statistic for rows in rows_of_topics if len(rows) > 1
@@ -141,7 +147,11 @@ def _tau(sample: Sample, predicted: Array) -> float:
 
 
 def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
-    """Raises ToucheError if a fitted parameter differs from the known value."""
+    """Checks that fitted parameters have the known values.
+
+    Raises:
+        ToucheError: if one differs, or the formula lacks it.
+    """
     fitted = {number.name: number.value for number in shared_numbers(fit)}
     for name, value in known.items():
         if name not in fitted:
@@ -152,8 +162,8 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 
 def _evaluated(lines: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates lines of a run only on their own topics."""
+    """Evaluates lines of a run only on their own topics, because a part of a corpus may lack the others."""
     run = evaluate_dimension(lines, task, dimension)
     evaluation = run.evaluations[EVALUATOR]
-    of_topics = {topic: value for topic, value in evaluation.per_topic.items() if topic in lines.by_topic}
-    return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=of_topics)})
+    per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in lines.by_topic}
+    return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=per_topic)})

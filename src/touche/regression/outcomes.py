@@ -63,8 +63,9 @@ class Outcome:
 
     @property
     def record(self) -> dict[str, Any]:
-        """A flat record for JSON."""
+        """A record for JSON with the fields of the expectation and the usage; only lists are nested."""
         measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
+        # Without a run, each field of the usage is None.
         used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
         verdict = {"verdict": self.verdict, "remark": self.remark}
         agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}

@@ -9,7 +9,7 @@ from touche.tasks import Published, dataset
 
 
 def published_scores() -> list[ExpectedScore]:
-    """Returns the published scores that reruns of the baselines have to reach.
+    """Returns the published scores that reruns of all shipped baselines have to reach.
 
     Raises:
         InputError: if an expected.toml is broken.
@@ -34,15 +34,15 @@ def command_of(score: ExpectedScore) -> str:
     return run_command(score.command, score.dataset)
 
 
-def run_command(baseline: str, dataset: str) -> str:
-    """Returns the command that runs a baseline, with its options, on a dataset."""
-    return f"touche run {baseline} -i {dataset} -o out"
+def run_command(baseline_with_options: str, dataset: str) -> str:
+    """Returns the command that runs a baseline on a dataset."""
+    return f"touche run {baseline_with_options} -i {dataset} -o out"
 
 
 def evaluation_command(dataset: str, measures: Iterable[str] = ()) -> str:
     """Returns the command that evaluates the run of ``run_command``, by default by the task's measure."""
-    listed = ",".join(measures)
-    option = f" --measure {listed}" if listed else ""
+    comma_separated = ",".join(measures)
+    option = f" --measure {comma_separated}" if comma_separated else ""
     return f"touche evaluate out/run.txt --task {dataset}{option}"
 
 
@@ -55,12 +55,10 @@ def rerun_tags(rows: Collection[Published]) -> set[str]:
 
 
 def belongs_to(score: ExpectedScore, row: Published) -> bool:
-    """Returns whether an entry belongs to a row of a table of results.
+    """Returns whether the value of an entry is that of a row in a published table.
 
-    Args:
-        score: the entry.
-        row: the row.
+    The task, the dimension and the value have to agree, and the entry's source has to name the row's tag.
     """
     is_named = row.tag != "" and row.tag in score.source
-    has_same_value = (score.dimension, score.value) == (row.dimension, row.value)
-    return is_named and has_same_value and dataset(score.dataset)[0].id == row.task
+    task, _ = dataset(score.dataset)
+    return is_named and (task.id, score.dimension, score.value) == (row.task, row.dimension, row.value)

@@ -72,13 +72,13 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     entry = outcome.expected
     difference = outcome.difference
     has_remark = outcome.remark and outcome.verdict != NOT_INSTALLED  # a note below the table has that one
-    cells = (
+    cells = (  # None is an empty cell
         entry.command if entry.reruns else f"runs/{entry.run}",
         entry.dataset,
         *entry.names,
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
-        f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,
+        f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
         None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
         *_resources(outcome.usage),
         f"{outcome.verdict}: {outcome.remark}" if has_remark else outcome.verdict,
@@ -115,6 +115,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     suite.set("skipped", str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)))
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
+        # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.
         name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.names)))
         command = one_line(outcome.expected.command)
         case = SubElement(suite, "testcase", classname=command, name=one_line(name))

@@ -48,11 +48,15 @@ _log = logging.getLogger(__name__)
 
 
 def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
-    """Reads the expectations for baselines on datasets, and outcomes for baselines without entries.
+    """Reads the expectations for baselines on datasets.
 
     Args:
         names: names or paths of baselines; if empty, all shipped ones.
         datasets: ids of datasets; if empty, all.
+
+    Returns:
+        The expectations, and an outcome for each baseline without any: its file is unreadable, or has no
+        entry for the datasets.
 
     Raises:
         ToucheError: if a baseline or dataset is unknown, or there is no expectation.
@@ -63,16 +67,16 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
     outcomes = list[Outcome]()
     for name in names or baselines.names():
         baseline_folder(name)  # raises an error for an unknown name
-        unread = Expected(baseline=name)
+        without_entry = Expected(baseline=name)
         try:
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
         except Exception as error:
-            outcomes.append(_failed(unread, error))
+            outcomes.append(_failed(without_entry, error))
             continue
         expected += entries
-        if names and not entries:
+        if names and not entries:  # without names, most baselines have no entry for a dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
-            outcomes.append(Outcome(unread, NOTHING_EXPECTED, remark=remark))
+            outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
@@ -115,13 +119,13 @@ def regress(
                     outcomes.append(Outcome(entry, MISSING))
                 elif entry.reruns:
                     to_rerun.append(entry)
-                else:
+                else:  # the entry is about an official run
                     outcomes.append(_outcome(entry, Rerun.read(locate("runs", entry.run), entry.dataset)))
             except Exception as error:
                 outcomes.append(_failed(entry, error))
         try:
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
-            if to_rerun:
+            if to_rerun:  # together, so that the baseline runs once
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
                 outcomes += _rerun_outcomes(to_rerun, official_names, run, twice, keep)
         except Exception as error:
@@ -130,7 +134,7 @@ def regress(
 
 
 def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
-    """Replaces pinned values that differ by the measured ones; published values stay unchanged.
+    """Writes measured values to expected.toml in place of pinned ones; published values stay unchanged.
 
     Args:
         outcomes: the outcomes.
@@ -147,6 +151,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         if old_value != entry.value:
             subject = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
             difference = "" if before.difference is None else f" ({before.difference:+.5f})"
+            # The digest of a new entry is empty.
             log(f"moved: {subject}: {old_value or '–'} -> {entry.value}{difference}")
         updated.append(after)
     return updated
@@ -168,7 +173,7 @@ def _updated(outcome: Outcome) -> Outcome:
 
 
 def _rewrite(pinned: Expected) -> None:
-    """Writes the value of an entry to its expected.toml."""
+    """Writes the value of a pinned entry to its place in expected.toml."""
     import tomlkit  # here, because only --update needs its 7 ms; it preserves comments and order
 
     path = baseline_folder(pinned.baseline) / EXPECTED_FILE
@@ -194,7 +199,8 @@ def _rerun_outcomes(
 
     Args:
         group: at least one entry of this baseline, its options and the dataset.
-        official_names: names of official runs, in runs/, to compare the rerun with.
+        official_names: names of official runs, in runs/, to compare the rerun with, besides those that
+            entries of the group name.
         run: runs a job.
         twice, keep: as for ``regress``.
     """
@@ -210,7 +216,7 @@ def _rerun_outcomes(
             for name in (["first", "second"] if twice else ["first"])
         ]
         usages = [run(job) for job in jobs]
-        contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}
+        contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
         rerun = Rerun.read(path, first.dataset)
     evaluated_runs = [run for run in rerun.scored.values() if isinstance(run, Evaluated)]
@@ -218,10 +224,10 @@ def _rerun_outcomes(
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=to_report) for entry in group]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    of_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
-    names_of_runs = [name for name in [*official_names, *of_entries] if name]  # entries without a run have ""
+    compared_names = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     agreements = list[Overlap]()
-    for name in dict.fromkeys(names_of_runs):
+    # Each once; the name is empty in an entry without an official run.
+    for name in dict.fromkeys(filter(None, [*official_names, *compared_names])):
         from touche.regression import official_runs  # here, because it takes 63 ms
 
         names = (f"runs/{name}", f"{first.command} on {first.dataset}")
@@ -234,8 +240,8 @@ def _rerun_outcomes(
 
 def _copy_run(job: Job, folder: Path) -> Path:
     """Copies the run of a job; the new name consists of dataset, baseline and options."""
-    words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
-    copy = folder / job.input.replace("/", "-") / f"{'-'.join(words)}.txt"
+    options = [word.lstrip("-").replace("/", "-") for word in job.arguments]
+    copy = folder / job.input.replace("/", "-") / f"{'-'.join([job.name, *options])}.txt"
     make_folder(copy.parent)
     with whole(copy) as file:
         file.write((job.output / RUN_FILE).read_bytes())
@@ -243,7 +249,7 @@ def _copy_run(job: Job, folder: Path) -> Path:
 
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
-    """Measures what an entry expects, and judges it; an error is an outcome."""
+    """Measures what an entry expects, and gives a verdict; after an error, the verdict is that it failed."""
     try:
         measured = expected.measured(rerun)
     except Exception as error:

@@ -8,12 +8,12 @@ from typing import Any
 
 _Dates = dict[str, list[datetime]]  # of answers, by the name of the search engine
 
-_dates_of_run: ContextVar[_Dates | None] = ContextVar("answers", default=None)
+_dates_of_run: ContextVar[_Dates | None] = ContextVar("dates of answers", default=None)  # None without a run
 
 
 @contextmanager
 def noting_answers() -> Iterator[_Dates]:
-    """Yields the dates of the answers in this block, by the name of their search engine."""
+    """Yields the dates of the answers that ``note_answer`` notes in this block."""
     dates: _Dates = {}
     token = _dates_of_run.set(dates)
     try:

@@ -51,10 +51,10 @@ def write_run(
         InputError: if the directory cannot be written, or the disk is full.
     """
     _checked_word(tag, "tag", "such as touche-bm25")
-    with _writing_with_metadata(directory, metadata, inputs) as run:
-        lines = _lines({topic.number: topic for topic in topics}, rankings, tag)
-        write_whole(run, "".join(lines.get(topic.number, "") for topic in topics))
-    return [topic for topic in topics if not lines.get(topic.number)]
+    with _writing_with_metadata(directory, metadata, inputs) as file:
+        texts = _texts_by_topic({topic.number: topic for topic in topics}, rankings, tag)
+        write_whole(file, "".join(texts.get(topic.number, "") for topic in topics))
+    return [topic for topic in topics if not texts.get(topic.number)]
 
 
 def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs: Iterable[Path] = ()) -> None:
@@ -62,7 +62,7 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
 
     Args:
         directory: the output directory, which is made if it is missing.
-        run: the run, best documents first; scores are written as float32.
+        run: the run, best documents first; scores are written as float32, with the fewest digits.
         metadata: returns the text of ir-metadata.yml.
         inputs: as for ``write_run``.
 
@@ -88,20 +88,25 @@ def _writing_with_metadata(
     directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]
 ) -> Iterator[Path]:
     """Yields the path of run.txt for writing, and then writes the metadata; both files appear, or none."""
-    run = directory / RUN_FILE
+    run_file = directory / RUN_FILE
     metadata_file = directory / METADATA_FILE
-    with together(run, inputs):
-        check_outputs([run, metadata_file])  # before the work
-        yield run
+    with together(run_file, inputs):
+        check_outputs([run_file, metadata_file])  # before the work
+        yield run_file
         write_whole(metadata_file, metadata())
 
 
-def _lines(
+def _texts_by_topic(
     topics: Mapping[str, Topic], rankings: Iterable[tuple[Topic, Iterable[Hit]]], tag: str
 ) -> dict[str, str]:
-    """Returns the lines of each topic in a run."""
-    lines: dict[str, str] = {}
-    ranked_stances: dict[str, set[str]] = {}  # of each topic; "" for a ranking without a stance
+    """Returns the lines of each topic in run.txt as one text; empty for a topic without results.
+
+    Args:
+        topics: the topics to answer, by their numbers.
+        rankings, tag: as for ``write_run``.
+    """
+    texts: dict[str, str] = {}
+    ranked_stances: dict[str, set[str]] = {}  # of each topic; "" for a ranking without a stance of its own
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
@@ -109,25 +114,23 @@ def _lines(
         stances: dict[str, str] = {}  # by document
         ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
         stances_of_documents = {stances.get(document, "") for document, _ in ranked}
-        # A ranking with several stances counts as one without a stance.
         stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
-        # Several rankings of a topic need a different stance each.
-        has_new_stance = stance != "" and stance not in earlier and "" not in earlier
-        is_repeated = bool(ranked) and bool(earlier) and not has_new_stance
-        if topic.number not in topics or is_repeated:
+        # A ranking without a stance of its own has to be the only one of its topic.
+        is_repeated = stance in earlier or (earlier != set() and "" in {stance, *earlier})
+        if topic.number not in topics or (ranked and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
         if ranked:
             earlier.add(stance)
-        candidates = topics[topic.number].candidates
+        candidates = topics[topic.number].candidates  # None if every document may be ranked
         for document, _ in ranked:
             if candidates is not None and document not in candidates:
                 problem = f"document {document!r} is not a candidate of topic {topic.number}"
                 raise ToucheError(f"{problem}; rank only documents in topic.candidates")
         text = format_run(topic.number, ranked, tag, stances)
-        lines[topic.number] = lines.get(topic.number, "") + text
-    return lines
+        texts[topic.number] = texts.get(topic.number, "") + text
+    return texts
 
 
 def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
@@ -143,9 +146,9 @@ def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[t
 
 
 def _checked_word(value: Any, what: str, example: str) -> str:
-    """Returns a column of a run if it is one word.
+    """Returns a value for a column of a run; a value that is not one word is an error.
 
-    Readers split lines at white space, and some also at control characters.
+    Programs that read runs split lines at white space, and some also at control characters.
     """
     if not is_word(value):
         raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {example}")
@@ -153,7 +156,7 @@ def _checked_word(value: Any, what: str, example: str) -> str:
 
 
 def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:
-    """Returns a tuple or list that a baseline yielded, if it has one of these lengths."""
+    """Returns a tuple or list that a baseline yielded; another type or length is an error."""
     if not isinstance(value, tuple | list) or len(value) not in lengths:
         raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {form}")
     return value

@@ -63,13 +63,15 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     """Describes the input of a run, with the md5 of its files.
 
     Args:
-        paths: the topics first, then the documents. For very many or large files, such as the 27 TB of
-            ClueWeb12, and for folders, the md5 is that of a list of names and sizes.
+        paths: the topics first, then the documents; none if no file was read, as with ir_datasets. For
+            very many or large files, such as the 27 TB of ClueWeb12, and for folders, the md5 is that of a
+            list of names and sizes.
         statistics: the file with statistics of the whole collection, or None.
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
+    folder_of_topics = paths[0].parent if paths else None
     collection = {
-        "name": dataset or _dataset_id(paths[0].parent if paths else None) or _name_of_folder(paths),
+        "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
     return {"test collection": collection, **_describe_statistics(statistics)}
@@ -91,7 +93,7 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
 
 
 def name_of_input(folder: Path) -> str:
-    """Returns the name of the collection in an input directory, as ``data_of_files`` does."""
+    """Returns the name that ``data_of_files`` gives to the collection in an input directory."""
     return _dataset_id(folder) or folder.resolve().name
 
 
@@ -114,7 +116,7 @@ def _dataset_id_in_file(metadata_file: Path) -> str:
     """Returns the id of the dataset in TIRA's metadata.json; else an empty text."""
     try:
         with metadata_file.open("rb") as file:
-            # The json module can exceed the stack of a thread that runs Java.
+            # Not the json module: nested content can exceed its stack in a thread that runs Java.
             id = orjson.loads(file.read(_MAX_METADATA_BYTES))["ir_datasets_id"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
@@ -165,9 +167,9 @@ def metadata(
             "source": source | ({"commit": commit} if commit != "unknown" else {}),
             **({"image": {"content digest": image}} if image else {}),
         },
-        # The name is that of TIREx tracker, because ir_metadata has none.
         "resources": {
             "runtime": runtime,
+            # This name is that of TIREx tracker, because ir_metadata has none for energy.
             **({} if joules is None else {"cpu": {"energy used system": f"{joules:.1f} J"}}),
         },
         "method": {
@@ -232,7 +234,7 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
 def _read_metadata(metadata: Path) -> Any:
     """Reads untrusted metadata: all values stay texts, and its size limits time and memory.
 
-    The result is None if there is no metadata.
+    The result is None if there is no file.
     """
     import yaml  # here, because it takes 10 ms
 
@@ -246,9 +248,8 @@ def _read_metadata(metadata: Path) -> Any:
     try:
         # Not CBaseLoader, which crashes on deeply nested content.
         return yaml.load(content, Loader=yaml.BaseLoader)
-    except (KeyError, TypeError):
-        return None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    # ValueError and OverflowError are about characters that do not exist.
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
 
 
@@ -266,9 +267,10 @@ def _name_of_folder(files: Sequence[Path]) -> str:
     """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
-    folder = common_folder(files[1:] or files).resolve()  # the first file is that of the topics
-    topics = files[0].resolve().parent
-    return (topics if folder.is_relative_to(topics) else folder).name
+    documents = files[1:] or files  # the first file is that of the topics, perhaps the only one
+    folder = common_folder(documents).resolve()
+    folder_of_topics = files[0].resolve().parent
+    return folder_of_topics.name if folder.is_relative_to(folder_of_topics) else folder.name
 
 
 def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
@@ -276,7 +278,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     described: dict[str, dict[str, Any]] = {}
     by_suffix: dict[str, list[Path]] = {}
     for path in files:
-        if path.is_dir():  # of images, each with several small files
+        if path.is_dir():  # an image of a collection: a folder with several small files
             contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
             sizes = [file.lstat().st_size for file in contents]
             described[f"{path.name}/"] = _describe_by_list(contents, sizes)
@@ -315,7 +317,8 @@ def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, 
 def _platform(modules: Collection[str]) -> dict[str, Any]:
     """Describes the machine, and the packages that the run imported and that can change its scores."""
     imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
-    libraries = sorted({_package_with_version(module) for module in imported} - {""})
+    packages = {_package_with_version(module) for module in imported}
+    libraries = sorted(packages - {""})  # modules next to the baseline have no package
     return {
         "hardware": {"cpu": {"architecture": platform.machine(), "cores": os.cpu_count()}},
         "operating system": {"kernel": platform.release(), "name": platform.system()},
@@ -334,10 +337,10 @@ def _package_with_version(module: str) -> str:
 
 
 def _yaml(record: Mapping[str, Any]) -> str:
-    """Formats a record as YAML; keys stay in order, and texts keep their lines."""
+    """Formats a record as YAML; keys stay in order, long lines stay whole, and texts keep their lines."""
     import yaml  # here, because it takes 10 ms
 
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc] # yaml has no types
         def represent_text(self, text: str) -> Any:
             return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
