@@ -73,7 +73,7 @@ class _Tie:
         above: the first line that trec_eval puts below the next line.
         below: that next line.
         number: its number in the file.
-        depth: the first rank at which trec_eval has another document.
+        depth: the first position in the ranking, from 1, at which trec_eval has another document.
     """
 
     above: RunLine
@@ -126,37 +126,38 @@ class _Run:
     """A run with its readable lines, and the problems of the others.
 
     Attributes:
-        run: the readable lines; if stances have rankings, with their names as topics.
-        broken: the problems.
+        readable: the readable lines. If each stance has its own ranking, topics in it are replaced by names
+            of rankings, such as ``1 PRO``.
+        broken: the problems of the others, and of the file.
         is_ordered_by_score: whether an evaluator orders the lines by score.
     """
 
-    run: Run
+    readable: Run
     broken: Sequence[Breach]
     is_ordered_by_score: bool = True
 
     @property
     def path(self) -> Path:
         """File or name of the run."""
-        return self.run.path
+        return self.readable.path
 
     @cached_property
     def lines(self) -> Sequence[Numbered]:
         """Readable lines."""
-        numbers = self.run.numbers.tolist()
-        return [Numbered(number, line) for number, line in zip(numbers, self.run, strict=True)]
+        numbers = self.readable.numbers.tolist()
+        return [Numbered(number, line) for number, line in zip(numbers, self.readable, strict=True)]
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
         """Lines of each topic in the order of their ranks."""
         return {
             topic: [self.lines[index] for index in indices.tolist()]
-            for topic, indices in self.run.by_rank.items()
+            for topic, indices in self.readable.by_rank.items()
         }
 
     @cached_property
     def ties(self) -> Sequence[_Tie]:
-        """Ties that trec_eval orders differently from the ranks, one for each score of a topic."""
+        """Ties that trec_eval orders differently from the ranks, at most one for each score of a topic."""
         if not self.is_ordered_by_score:
             return []
         return [tie for lines in self.rankings.values() for tie in _ties(lines)]
@@ -182,9 +183,9 @@ class _Known:
     """Data to check runs against; None if it is missing.
 
     Attributes:
-        topics: numbers of the topics.
-        documents: ids of the runs that are in the corpus.
-        results: number of results that the corpus has for a topic, counted up to the minimum.
+        topics: numbers of the topics; names of all rankings if each stance has its own.
+        documents: those ids in the runs that are in the corpus.
+        results: how many results the corpus has for a topic; the count may stop at the minimum of the rules.
     """
 
     topics: frozenset[str] | None
@@ -216,7 +217,7 @@ def lint(
         _read_rankings(path, task.rules, topics) if task.rules.by_stance else _read_run(path)
         for path in paths
     ]
-    known, notes = _known(runs, task, corpus, topics)
+    known, notes = _read_known(runs, task, corpus, topics)
     cutoff = task.measure.cutoff or MAX_DEPTH  # number of scored results; no run has more than MAX_DEPTH
     notes += [note for run in runs for note in _missing_topics_note(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
@@ -294,13 +295,19 @@ def lint_format(path: Path) -> list[Finding]:
         ToucheError: if the file cannot be read as text.
     """
     run = _read_run(path)
-    if run.run.ranks_stances:
-        run = _Run(run.run.by_stance(), run.broken, is_ordered_by_score=False)
+    if run.readable.ranks_stances:
+        run = _Run(run.readable.by_stance(), run.broken, is_ordered_by_score=False)
+    # The task is unknown, so the cutoff is that of most tasks.
     return run.findings(_format_breaches(run, CUTOFF))
 
 
 def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
-    """Returns breaches of the rules of every task."""
+    """Returns breaches of the rules of every task.
+
+    Args:
+        run: the run.
+        cutoff: number of scored results, for messages on ties.
+    """
     return chain(
         run.broken,
         _duplicate_breaches(run),
@@ -322,13 +329,12 @@ def _read_run(path: Path) -> _Run:
 
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:
-            remedy = "save the file without it; trec_eval treats it as part of the topic"
             broken.append(
                 Breach(
                     code="byte-order-mark",
                     line=1,
                     message="the file begins with a byte order mark",
-                    remedy=remedy,
+                    remedy="save the file without it; trec_eval treats it as part of the topic",
                 )
             )
     columns = Columns()
@@ -352,29 +358,30 @@ def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> 
 
 
 def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
-    """Returns the numbers of the topics; None if the file is missing."""
+    """Returns the numbers of the dataset's topics; None if their file is missing."""
     with suppress(MissingDataError):
         return frozenset(topic.number for topic in read_topics(locate_topics(task, corpus)))
     return None
 
 
-def _known(
+def _read_known(
     runs: Iterable[_Run], task: Task, corpus: Corpus, topics: frozenset[str] | None
 ) -> tuple[_Known, list[str]]:
     """Returns the data to check runs against, and a note for each part that is missing."""
     notes = []
+    rankings = None
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
     else:
-        topics = frozenset(ranking_names(topics, task.rules.ranked_stances))
+        rankings = frozenset(ranking_names(topics, task.rules.ranked_stances))
     if not has_corpus(corpus):
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
-        return _Known(topics), notes
+        return _Known(rankings), notes
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
 
     wanted = {id for run in runs for _, line in run.lines for id in ids_of_result(line.document, task.rules)}
     present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
-    return _Known(topics, frozenset(present), results), notes
+    return _Known(rankings, frozenset(present), results), notes
 
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
@@ -386,48 +393,65 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
     present: set[str] = set()
-    units = 0  # documents, or sentences of which a result has two
+    units = 0  # documents, or sentences if a result is a pair of them
     for document in documents:
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        if len(present) == len(wanted) and units > rules.min_results:
+        has_enough = units > rules.min_results  # one more, because one sentence makes no pair
+        if has_enough and len(present) == len(wanted):
             break
     ordered_pairs = units * (units - 1)
     return present, ordered_pairs if rules.unit == PAIR else units
 
 
 def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
-    """Returns breaches of rules about all runs of a team."""
+    """Returns breaches of rules about all runs of a team.
+
+    Args:
+        runs: the team's runs.
+        rules: the rules of the task.
+        team: the team; empty if all runs are of one team, which has no name.
+    """
     findings = list[Finding]()
     superfluous = runs[rules.max_runs :] if rules.max_runs else []
     for run in superfluous:
         name = f" of the team {team}" if team else ""
-        message = f"{len(runs)} runs{name}, but a team may submit {rules.max_runs}"
-        remedy = "omit this run" if team else "omit this run, or name the team of each run"
-        findings += run.findings([Breach(code="too-many-runs", line=None, message=message, remedy=remedy)])
-    path_of_tag = dict[str, Path]()
+        breach = Breach(
+            code="too-many-runs",
+            line=None,
+            message=f"{len(runs)} runs{name}, but a team may submit {rules.max_runs}",
+            remedy="omit this run" if team else "omit this run, or name the team of each run",
+        )
+        findings += run.findings([breach])
+    first_path_of_tag = dict[str, Path]()
     for run in runs:
         if not run.lines:
             continue
-        number, line = run.lines[0]
-        earlier = path_of_tag.setdefault(line.tag, run.path)
-        if earlier != run.path:
-            message = f"the tag {line.tag!r} is also that of {earlier}"
-            remedy = "use a different tag for each run"
-            findings += run.findings([Breach(code="shared-tag", line=number, message=message, remedy=remedy)])
+        number, line = run.lines[0]  # further tags of a run are breaches of their own
+        first_path = first_path_of_tag.setdefault(line.tag, run.path)
+        if first_path != run.path:
+            breach = Breach(
+                code="shared-tag",
+                line=number,
+                message=f"the tag {line.tag!r} is also that of {first_path}",
+                remedy="use a different tag for each run",
+            )
+            findings += run.findings([breach])
     return findings
 
 
 def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
-    """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
-    missing = (known.topics or frozenset()) - run.rankings.keys()
+    """Yields a note if a run has no results for a topic, which breaks no rule, but costs points."""
+    missing = (known.topics or frozenset()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
-        if not run.is_ordered_by_score:
-            left_out = "leaves out a topic without both stances"
-            effect = f"the organizers' script counts a missing stance as 0, and {left_out}"
+        if not run.is_ordered_by_score:  # then each stance has its own ranking
+            effect = (
+                "the organizers' script counts a missing stance as 0, "
+                "and leaves out a topic without both stances"
+            )
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
@@ -442,20 +466,19 @@ def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
                 message=f"{line.document!r} is not in the corpus",
                 remedy="use its ids",
             )
-        if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
-            message = f"{line.document!r} is not a pair of two different sentences"
+        is_pair = len(ids) == 2 and "" not in ids and ids[0] != ids[1]
+        if rules.unit == PAIR and not is_pair:
             yield Breach(
                 code="no-pair",
                 line=number,
-                message=message,
+                message=f"{line.document!r} is not a pair of two different sentences",
                 remedy="write two sentence ids, joined by a comma",
             )
         if rules.stances and line.stance.upper() not in rules.stances:
-            message = f"the task does not have the stance {line.stance!r}"
             yield Breach(
                 code="unknown-stance",
                 line=number,
-                message=message,
+                message=f"the task does not have the stance {line.stance!r}",
                 remedy=f"write {' or '.join(rules.stances)}",
             )
 
@@ -466,9 +489,11 @@ def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
     for number, line in run.lines:
         first_number = first_numbers.setdefault((line.topic, line.document), number)
         if first_number != number:
-            message = f"{line.document!r} is already in line {first_number} for topic {line.topic}"
             yield Breach(
-                code="duplicate-document", line=number, message=message, remedy="remove one of the two"
+                code="duplicate-document",
+                line=number,
+                message=f"{line.document!r} is already in line {first_number} for topic {line.topic}",
+                remedy="remove one of the two",
             )
 
 
@@ -477,41 +502,51 @@ def _rank_breaches(run: _Run) -> Iterator[Breach]:
     rankings = run.rankings.values()
     second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
     # A ranking is in the order of ranks, so equal ends mean that all its ranks are equal.
-    has_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
-    if has_one_rank and second_lines:
+    have_one_rank_each = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
+    if have_one_rank_each and second_lines:  # the run has no ranks, so one breach is enough
         number, line = second_lines[0]
-        message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
+        example = f"rank {line.rank} in topic {line.topic}"
         yield Breach(
-            code="rank-repeated", line=number, message=message, remedy="number the lines of each topic from 1"
+            code="rank-repeated",
+            line=number,
+            message=f"all lines of a topic have the same rank, such as {example}",
+            remedy="number the lines of each topic from 1",
         )
         return
     wrong_starts = [ranking[0] for ranking in rankings if ranking[0].line.rank != 1]
     if wrong_starts:
         number, line = wrong_starts[0]
-        topic = f"topic {line.topic} starts at {line.rank}"
-        message = f"the ranks of {len(wrong_starts)} topics do not start at 1; {topic}"
-        yield Breach(code="rank-start", line=number, message=message, remedy="start at 1")
+        example = f"topic {line.topic} starts at {line.rank}"
+        yield Breach(
+            code="rank-start",
+            line=number,
+            message=f"the ranks of {len(wrong_starts)} topics do not start at 1; {example}",
+            remedy="start at 1",
+        )
     for ranking in rankings:
         for (_, above), (number, below) in pairwise(ranking):
             if below.rank == above.rank:
-                message = f"rank {below.rank} occurs twice in topic {below.topic}"
                 yield Breach(
-                    code="rank-repeated", line=number, message=message, remedy="give each line its own rank"
+                    code="rank-repeated",
+                    line=number,
+                    message=f"rank {below.rank} occurs twice in topic {below.topic}",
+                    remedy="give each line its own rank",
                 )
-            elif below.rank > above.rank + 1:
-                message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
+                continue  # scores of one rank have no order
+            if below.rank > above.rank + 1:
                 yield Breach(
-                    code="rank-gap", line=number, message=message, remedy="give each line the next rank"
+                    code="rank-gap",
+                    line=number,
+                    message=f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}",
+                    remedy="give each line the next rank",
                 )
-            # trec_eval compares scores as float32.
-            if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
+            if np.float32(below.score) > np.float32(above.score):  # as trec_eval compares them
                 score = f"score {below.score} at rank {below.rank} of topic {below.topic}"
-                remedy = "rank by descending score; trec_eval uses the scores"
                 yield Breach(
                     code="score-increasing",
                     line=number,
                     message=f"{score} is above {above.score}",
-                    remedy=remedy,
+                    remedy="rank by descending score; trec_eval uses the scores",
                 )
 
 
@@ -519,22 +554,25 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
     """Yields the first two neighbours of each score that trec_eval swaps.
 
     It orders equal scores by descending id.
+
+    Args:
+        ranking: the lines of a topic in the order of their ranks.
     """
-    first_rank = 1  # of the lines with a score
+    lines_above = 0  # those before the lines with one score
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
-        ids = [line.document for _, line in tied]
-        is_moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
         for (_, above), (number, below) in pairwise(tied):
             if below.rank > above.rank and below.document > above.document:
-                depth = first_rank + is_moved.index(True)
-                yield _Tie(above=above, below=below, number=number, depth=depth)
+                ids = [line.document for _, line in tied]
+                pairs = zip(ids, sorted(ids, reverse=True), strict=True)
+                first_moved = next(position for position, (id, other) in enumerate(pairs, 1) if id != other)
+                yield _Tie(above=above, below=below, number=number, depth=lines_above + first_moved)
                 break
-        first_rank += len(tied)
+        lines_above += len(tied)
 
 
 def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
-    """Yields equal scores as float32 only if trec_eval's order differs from the ranks."""
+    """Yields scores that are equal as float32, if trec_eval's order of the lines differs from the ranks."""
     for tie in run.ties:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
         score = f"the same score {np.float32(tie.above.score)} as float32"
@@ -548,10 +586,10 @@ def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
     """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
-        changed_topics = {tie.above.topic for tie in run.ties if tie.depth <= cutoff}
-        ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {len(topics)} topics"
-        changed = len(changed_topics) or "none"
-        yield f"{ties}; this changes the first {cutoff} results, and so {task.measure}, of {changed}"
+        problem = f"ties that trec_eval orders differently from the ranks in {len(topics)} topics"
+        changed = {tie.above.topic for tie in run.ties if tie.depth <= cutoff}
+        effect = f"the first {cutoff} results, and so {task.measure}, of {len(changed) or 'none'}"
+        yield f"{run.path} has {problem}; this changes {effect}"
 
 
 def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
@@ -559,30 +597,35 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     # No more results are required than the corpus has.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
     topics_of_task = sorted(known.topics or ())
-    for topic in dict.fromkeys([*run.rankings, *topics_of_task]):
-        numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
-        results = f"topic {topic} has {len(numbers)} results"
+    for topic in dict.fromkeys([*run.rankings, *topics_of_task]):  # each once
+        numbers = sorted(number for number, _ in run.rankings.get(topic, ()))  # of the topic's lines
+        has_results = f"topic {topic} has {len(numbers)} results"
         if known.topics is not None and topic not in known.topics:
-            message = f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)"
-            yield Breach(code="unknown-topic", line=numbers[0], message=message, remedy="remove its lines")
+            yield Breach(
+                code="unknown-topic",
+                line=numbers[0],
+                message=f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)",
+                remedy="remove its lines",
+            )
         if len(numbers) > rules.max_results:
-            message = f"{results}, but at most {rules.max_results} are allowed"
             yield Breach(
                 code="too-many-results",
-                line=numbers[rules.max_results],
-                message=message,
+                line=numbers[rules.max_results],  # the first line above the limit
+                message=f"{has_results}, but at most {rules.max_results} are allowed",
                 remedy="cut the list",
             )
         if len(numbers) < required:
-            last_number = numbers[-1] if numbers else None
-            message = f"{results}, but at least {required} are required"
             yield Breach(
-                code="too-few-results", line=last_number, message=message, remedy="return more results"
+                code="too-few-results",
+                line=numbers[-1] if numbers else None,
+                message=f"{has_results}, but at least {required} are required",
+                remedy="return more results",
             )
 
 
 def _tag_breaches(run: _Run) -> Iterator[Breach]:
     """Yields the first tag with blanks, and the first line of each tag after the first tag."""
+    # The tag is the rest of a line after its fifth column.
     with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
     if with_blanks:
         number, tag = with_blanks[0]
@@ -591,11 +634,13 @@ def _tag_breaches(run: _Run) -> Iterator[Breach]:
             f"{split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
         )
         yield Breach(code="blank-in-tag", line=number, message=message, remedy="write a tag without blanks")
-    tags = set[str]()
+    earlier_tags = set[str]()
     for number, line in run.lines:
-        if tags and line.tag not in tags:
-            message = f"tag {line.tag!r}, but {run.lines[0].line.tag!r} before"
+        if earlier_tags and line.tag not in earlier_tags:
             yield Breach(
-                code="several-tags", line=number, message=message, remedy="use one tag for the whole run"
+                code="several-tags",
+                line=number,
+                message=f"tag {line.tag!r}, but {run.lines[0].line.tag!r} before",
+                remedy="use one tag for the whole run",
             )
-        tags.add(line.tag)
+        earlier_tags.add(line.tag)
