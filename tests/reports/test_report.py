@@ -224,14 +224,14 @@ def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(
     values = [0.9, 0.88, 0.87, 0.86, 0.86, 0.861, 0.8, 0.02]
     reports.task(*(published(f"T{n}", value) for n, value in enumerate(values)))
     strip = reports.part(run_of("1 x", "2 x", "3 x", "4 x")).views[0].strip
-    assert strip.bounds == (0.8, 0.9) and [row.name for row in strip.below] == ["T7"]
+    assert strip.scale == (0.8, 0.9) and [row.name for row in strip.below] == ["T7"]
     points = {point.row.name: (point.x, point.level) for point in strip.points}
     assert (points["T0"], points["T7"], points["T6"]) == ((100, 0), (0, 0), (0, 1))
     assert sorted(points[name][1] for name in ("T3", "T4", "T5")) == [0, 1, 2]
     assert strip.median.name in ("T3", "T4") and len(points) == len(values)
     reports.task(published("A", 0.5), published("B", 0.4))
     strip = reports.part(run_of(*ALL)).views[0].strip
-    assert strip.bounds == (0.4, 0.5) and strip.median.name == "B" and strip.below == []
+    assert strip.scale == (0.4, 0.5) and strip.median.name == "B" and strip.below == []
 
 
 @pytest.mark.usefixtures("plain")

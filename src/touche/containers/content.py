@@ -70,8 +70,8 @@ class Content:
         for path in sorted(self.files):
             file = self.files[path]
             fields = [path, file.kind, file.mode, file.owner, file.content]
-            line = "\0".join(fields) + "\n"
-            digest.update(line.encode(errors="surrogateescape"))  # paths may not be UTF-8
+            # Paths may not be UTF-8.
+            digest.update("\0".join(fields).encode(errors="surrogateescape") + b"\n")
         return f"sha256:{digest.hexdigest()}"
 
 

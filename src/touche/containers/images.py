@@ -199,8 +199,7 @@ class _Builder:
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX
-            own_base = bases[-1]  # below it may be the first base
-            variables["BASE"] = f"{prefix}{own_base}"
+            variables["BASE"] = f"{prefix}{bases[-1]}"  # its own base, after the first one of all
         build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from string import ascii_uppercase
 
 from touche import tasks
+from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
@@ -18,7 +19,7 @@ from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
-from touche.regression.expected import ExpectedScore
+from touche.regression.expected import SCRIPT, ExpectedScore
 from touche.regression.reruns import published_scores, rerun_of, rerun_tags
 from touche.reports.records import (
     BASELINE,
@@ -30,7 +31,7 @@ from touche.reports.records import (
     TaskReport,
     View,
 )
-from touche.reports.results import Texts, data_for_viewers, first_results, ranked_documents, text_ids
+from touche.reports.results import Texts, data_for_viewers, first_results, ranked_documents
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.records import rounded
@@ -49,8 +50,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         runs: all runs in all dimensions, with all evaluators of the measure.
         dataset: id of the task, or of a dataset with another corpus, which has the texts.
         reference: run to compare the others with: its path, or a text with its path, name or tag. By default
-            it is the organizers' baseline, as submitted or rerun by ``touche run``, or otherwise the run with
-            the highest mean.
+            it is the organizers' baseline, as submitted or rerun by ``touche run``; if none is among the
+            runs, it is the run with the highest mean.
 
     Raises:
         ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
@@ -60,20 +61,23 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     detected = [run for run in runs if not run.is_ranking]
     if not rankings:
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
-    dimensions = group_by(rankings, lambda run: run.dimension)
-    runs_once = dimensions[rankings[0].dimension]  # each dimension has all runs
-    views, faults = _views(rankings)
-    warnings = [*faults, *score_warnings(runs)]
+    rankings_by_dimension = group_by(rankings, lambda run: run.dimension)
+    runs_once = rankings_by_dimension[rankings[0].dimension]  # because each dimension has all runs
+    views, reasons_without_test = _views(rankings)
+    warnings = [*reasons_without_test, *score_warnings(runs)]
+    # The user's own judgments make a task that is no dataset.
     own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
-    corpora = [*own_corpus, *task.corpora.values()]
+    corpora = [*own_corpus, *task.corpora.values()]  # texts are from the first one that is available
     if task.published and corpora[0] != task.corpora["full"]:
         warnings.insert(0, _PARTIAL)
     ranks = ranked_documents(runs_once)
-    wanted = {id for documents in ranks.values() for document in documents for id in text_ids(document, task)}
+    results = {result for documents in ranks.values() for result in documents}
+    wanted = {id for result in results for id in ids_of_result(result, task.rules)}
     available = next(filter(has_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     images = folder if task.rules.unit == "image" else None
+    # A wrong name of a reference is an error even for one run.
     has_reference = len(runs_once) > 1 or reference
     return TaskReport(
         dataset=dataset,
@@ -81,7 +85,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         runs=_files(runs_once),
         reference=_reference(runs_once, views, reference) if has_reference else "",
         views=views,
-        notes={dimension: score_notes(ranked) for dimension, ranked in dimensions.items()},
+        notes={dimension: score_notes(ranked) for dimension, ranked in rankings_by_dimension.items()},
         winners=_winners(views),
         titles=runs[0].titles,
         topics=first_results(ranks, [*rankings, *detected], texts, images),
@@ -99,8 +103,9 @@ def published_parts() -> Iterator[TaskReport]:
     """
     reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
+    # False, for a task with a baseline, is before True.
     for task in sorted(all_tasks, key=lambda task: not any(row.baseline for row in task.published)):
-        # Without stances, and rows over some topics or by another measure or other judgments than the card's.
+        # Only rankings on all topics, by the measure and judgments of the task's card.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
@@ -123,16 +128,21 @@ def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
     means: dict[str, float] = {}
     for run in runs:
         first_score = next(iter(run.scores.values()))
-        means.setdefault(run.name, first_score.mean or 0.0)  # later records are of other dimensions
+        means.setdefault(run.name, first_score.mean or 0.0)  # later records of a run are of other dimensions
     return sorted(runs, key=lambda run: -means[run.name])
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
     """Returns the runs with their letters: A to Z, then AA and so on; a run in no file has no md5."""
-    letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
+    combinations = chain.from_iterable(product(ascii_uppercase, repeat=length) for length in (1, 2, 3))
     return [
-        RunFile(name=run.name, letters=word, path=run.path, md5=md5(run.path) if is_file(run.path) else "")
-        for run, word in zip(runs, letters, strict=False)
+        RunFile(
+            name=run.name,
+            letters="".join(letters),
+            path=run.path,
+            md5=md5(run.path) if is_file(run.path) else "",
+        )
+        for run, letters in zip(runs, combinations, strict=False)  # of 18,278, most are not needed
     ]
 
 
@@ -141,30 +151,38 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     if name is not None:
         return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
-    tags = {_plain(tag) for tag in (*rerun_tags(baselines), *(row.tag for row in baselines))}
-    reruns = [run.name for run in runs if _plain(run.tag) in tags]
-    return reruns[0] if reruns else views[0].passed[0].name
+    tags = {*rerun_tags(baselines), *(row.tag for row in baselines)}
+    plain_tags = {_plain(tag) for tag in tags}
+    baseline_names = [run.name for run in runs if _plain(run.tag) in plain_tags]
+    return baseline_names[0] if baseline_names else views[0].passed[0].name
 
 
 def _winners(views: Sequence[View]) -> str:
-    """Returns a sentence on the run with the highest means, or on several if no run has all."""
+    """Returns a sentence on the runs with the highest mean of each view; empty for one run."""
     number = len(views[0].runs)
     if number == 1:
         return ""
-    winners: dict[str, list[str]] = {}
+    won: dict[str, list[str]] = {}  # descriptions of views, by the names of their best runs
     for view in views:
         best = [row.name for row in view.passed if row.printed == view.passed[0].printed]
-        winners.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
-    if len(winners) == 1:
-        winners = {name: ["every ranked dimension, by every evaluator"] for name in winners}
-    parts = "; ".join(f"{name} in {', '.join(dimensions)}" for name, dimensions in winners.items())
+        won.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
+    if len(won) == 1:  # no list of all views is needed
+        won = {best_runs: ["every ranked dimension, by every evaluator"] for best_runs in won}
+    parts = "; ".join(f"{best_runs} in {', '.join(descriptions)}" for best_runs, descriptions in won.items())
     return f"Highest mean of these {number} runs: {parts}."
 
 
 def _missing_texts(
     corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
 ) -> str:
-    """Returns a sentence on texts that are not shown; empty if all are."""
+    """Returns a sentence on texts that are not shown; empty if all are.
+
+    Args:
+        corpora: the corpora that could have the texts; none for the user's own judgments.
+        available: the first of them that is available.
+        wanted: ids of the documents or sentences whose texts are needed.
+        texts: the texts that were found, by id.
+    """
     if available is None:
         missing_corpus = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
         return f"Texts are not shown, because {missing_corpus} is missing."
@@ -173,10 +191,16 @@ def _missing_texts(
 
 
 def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
-    """Returns the views, most published results first, and which runs could not be compared."""
+    """Returns a view for each dimension and evaluator, and sentences on pairs of runs without a test.
+
+    The views with most published results are first.
+
+    Args:
+        runs: the rankings in all dimensions, best first.
+    """
     task = runs[0].task
     views = list[View]()
-    faults = list[str]()
+    reasons_without_test = list[str]()
     dimensions = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
     reruns = published_scores() if task.published else []
@@ -184,8 +208,8 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     for evaluator in runs[0].evaluations:
         compared = list[Comparison]()
         if has_pairs:
-            compared, reasons_without_test = comparisons(runs, evaluator)
-            faults += reasons_without_test
+            compared, reasons = comparisons(runs, evaluator)
+            reasons_without_test += reasons
         for dimension, ranked in dimensions.items():
             passed = [_passed_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
@@ -202,27 +226,32 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
                     why_alone="" if published else _why_alone(task, dimension, evaluator),
                 )
             )
-    return sorted(views, key=lambda view: -view.published), faults
+    return sorted(views, key=lambda view: view.published, reverse=True), reasons_without_test
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
-    """Returns the view of detected stances; None if neither a run nor a published result has some."""
+    """Returns the view of detected stances; None if neither a run nor a published result has some.
+
+    Args:
+        task: the task.
+        runs: the runs with detected stances; only the organizers' script evaluates them.
+    """
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
-    passed = [_passed_row(run, "touche") for run in runs]
+    passed = [_passed_row(run, SCRIPT) for run in runs]
     board = _board(passed, published, _twins(passed, published))
     if not runs:
         return StanceView(board)
-    evaluations = {run.name: run.evaluations["touche"] for run in runs}
-    compared, faults = comparisons(runs, "touche") if len(runs) > 1 else ([], [])
+    evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
+    compared, reasons_without_test = comparisons(runs, SCRIPT) if len(runs) > 1 else ([], [])
     return StanceView(
         board=board,
         qrels=runs[0].qrels,
         qrels_md5=md5(locate("qrels", runs[0].qrels)),
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,
-        notes=[*score_notes(runs), *faults],
+        notes=[*score_notes(runs), *reasons_without_test],
     )
 
 
@@ -249,11 +278,12 @@ def _board(
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         board.append(replace(row, tag=""))  # tags of passed runs were needed only to find their twins
     board += [row for row in rows.values() if row not in twin_rows.values()]
-    # Ranks are among published results, so that other runs that were passed do not change them.
-    ranked = [*rows.values()] or board
+    # Ranks are among published results, if there are some, so that other passed runs do not change them.
+    counted_rows = [*rows.values()] or board
 
     def rank(row: LeaderboardRow) -> int:
-        others = (other for other in ranked if other is not twin_rows.get(row.name))
+        """Returns the rank from 1; the run itself may be among the published results."""
+        others = (other for other in counted_rows if other is not twin_rows.get(row.name))
         return 1 + sum(other.printed > row.printed for other in others)
 
     return [replace(row, number=rank(row)) for row in sorted(board, key=lambda row: -row.printed)]
@@ -262,7 +292,12 @@ def _board(
 def _published_rows(
     published: Sequence[Published], reruns: Sequence[ExpectedScore]
 ) -> dict[Published, LeaderboardRow]:
-    """Returns a row of the leaderboard for each published result."""
+    """Returns a row of the leaderboard for each published result, by this result; best first.
+
+    Args:
+        published: the results of one dimension, best first.
+        reruns: the scores that reruns of baselines have to reach.
+    """
     short = shortlist(published)
     return {
         row: LeaderboardRow(
@@ -307,19 +342,25 @@ def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
     twins: dict[str, Published] = {}
     for evaluator in runs[0].evaluations:
         passed = [_passed_row(run, evaluator) for run in runs]
-        twins = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator)) | twins
+        twins_by_evaluator = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator))
+        twins = twins_by_evaluator | twins  # those of earlier evaluators stay
     return twins
 
 
 def _twins(passed: Sequence[LeaderboardRow], published: Sequence[Published]) -> dict[str, Published]:
-    """Returns the published result of each run, by value and tag; for stances also by value and N."""
+    """Returns the published result of each run that has one, by the run's name.
+
+    It has the same value, the same N (None for rankings), and the run's tag. For stances, value and N are
+    enough if only one result has both.
+    """
     twins = {}
     for run in passed:
         same = [row for row in published if (rounded(row.value), row.results) == (run.printed, run.results)]
         tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
+        detects_stances = run.results is not None
         if tagged:
             twins[run.name] = tagged[0]
-        elif run.results is not None and len(same) == 1:
+        elif detects_stances and len(same) == 1:
             twins[run.name] = same[0]
     return twins
 
@@ -349,7 +390,8 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
         ("by", evaluator, {row.evaluator for row in rows}),
         ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
     ):
-        if not published & {own, None}:
+        # None is unknown, so it may be the own one.
+        if own not in published and None not in published:
             listed = ", ".join(sorted(map(str, published)))
             return (
                 f"The published values are {word} {listed}. They are not comparable with values {word} {own}."
@@ -358,8 +400,9 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
-    """Returns evaluations by nDCG at several depths, if nDCG is the measure."""
+    """Returns evaluations by nDCG at several depths, by measure and run; none if the measure is not nDCG."""
     task = runs[0].task
+    # The organizers' script computes only nDCG.
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
     evaluate_run = EVALUATORS[evaluator]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.optional import imported
-from touche.io.origin import origin
+from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import make_folder, together, whole, write_whole
 from touche.plots import Interval, plot_intervals, save
@@ -55,11 +55,15 @@ def write(page: Report, folder: Path) -> Path:
 
 
 def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
-    """Writes the files next to a page: data for other viewers, and plots; returns plot names by view."""
+    """Writes the files next to a page: data for other viewers, and plots.
+
+    Returns:
+        The name of each plot without its ending, by dimension and evaluator.
+    """
     if part.rendering:
         with whole(folder / RENDERING_FILE) as file:
             file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
-    names = {}
+    plot_names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
         label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
@@ -70,21 +74,20 @@ def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, s
                 mean=row.value,
                 low=row.low,
                 high=row.high,
-                is_95=not row.note,
+                is_95=row.note == "",
                 comparable=not row.doubtful,
             )
             for row in view.listed
             if row.value is not None
         ]
         save(plot_intervals(rows, label), folder / name)
-        names[view.dimension, view.evaluator] = name
-    return names
+        plot_names[view.dimension, view.evaluator] = name
+    return plot_names
 
 
 def _program() -> str:
     """Returns the versions of the programs behind the figures; for a clone also its commit."""
-    here = Path(__file__).parent
-    commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
+    commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
 
@@ -95,6 +98,6 @@ def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
 
 
 def _short(value: float | None, sign: str = "") -> str:
-    """Returns three digits without the leading zero, which fit a heat map."""
+    """Returns three digits without the leading zero, such as ``.532``, which fit a heat map."""
     digits = _digits(value, sign=sign)
     return digits if value is not None and abs(value) >= 1 else digits.replace("0.", ".", 1)

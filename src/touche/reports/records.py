@@ -23,7 +23,7 @@ from touche.tasks.reported import Reported, reported_results
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 
-_POINT = 1.6  # width of a point, in hundredths of a strip
+_POINT_WIDTH = 1.6  # in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
 # Kinds of rows of a leaderboard.
@@ -50,8 +50,8 @@ class LeaderboardRow:
         doubtful: whether it is not comparable, because documents are unjudged or topics missing.
         team: name under which a run was published; empty if it was not.
         published: published value of this run, perhaps by another evaluator.
-        number: rank from 1 among published runs, also of a passed run; without published runs, among the
-            passed runs. Runs with equal printed values share a rank.
+        number: rank from 1 among published runs, also that of a passed run; without published runs, among
+            the passed runs. Runs with equal printed values share a rank.
         results: N of detected stances; None for rankings.
         whole_team: published macro F1 of detected stances and N, over all runs of the team.
         rerun: score that a rerun of a published result has to reach; None if there is no rerun.
@@ -114,8 +114,8 @@ class Ranked:
 
     @property
     def best(self) -> int:
-        """Better of both ranks."""
-        return min(filter(None, (self.rank, self.other)))  # without 0 and None
+        """Better of both ranks; at least one of them is a rank."""
+        return min(filter(None, (self.rank, self.other)))  # without 0 and None, which are no ranks
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class View:
 
     @property
     def listed(self) -> list[LeaderboardRow]:
-        """Leaderboard with only the best run of each team."""
+        """Short leaderboard: of each team, only the best published run."""
         return [row for row in self.board if row.listed]
 
     @property
@@ -185,7 +185,7 @@ class View:
     @property
     def groups(self) -> int:
         """Number of groups of published runs; 0 if the values of their topics are unknown."""
-        return max((row.level.group or 0 for row in self.board), default=0)
+        return len({row.level.group for row in self.board} - {None})
 
     @property
     def runs(self) -> list[str]:
@@ -203,19 +203,19 @@ class View:
         return [row for row in self.board if row.rerun]
 
     @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """Scale of the leaderboard in tenths, over all intervals except those of runs far below."""
+    def scale(self) -> tuple[float, float]:
+        """Ends of the leaderboard's scale, in tenths; intervals of runs far below are not on it."""
         fence = _fence([row.printed for row in self.board])
         rows = [row for row in self.board if row.printed >= fence]
-        ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
-        return _scale(ends or [0.0, 1.0], parts=10)
+        values = [value for row in rows for value in (row.low, row.value, row.high) if value is not None]
+        return _scale(values or [0.0, 1.0], parts=10)  # without any mean, the whole range of a measure
 
     @cached_property
     def strip(self) -> "Strip":
         """All published runs as points on a line; at least one must exist."""
         return Strip([row for row in self.board if row.is_published])
 
-    def mean(self, run: str) -> LeaderboardRow:
+    def row_of(self, run: str) -> LeaderboardRow:
         """Returns the row of a passed run."""
         return next(row for row in self.passed if row.name == run)
 
@@ -228,7 +228,8 @@ class View:
         """Returns 1 or -1 if a run is significantly above or below another one, else 0."""
         for comparison in self.comparisons:
             if comparison.significant and {comparison.run_a, comparison.run_b} == {run, reference}:
-                return 1 if (comparison.difference > 0) == (comparison.run_a == run) else -1
+                higher = comparison.run_a if comparison.difference > 0 else comparison.run_b
+                return 1 if higher == run else -1
         return 0
 
     def comparisons_with(self, run: str) -> list[Comparison]:
@@ -243,7 +244,7 @@ class Point:
     Attributes:
         row: row of the leaderboard.
         x: position from 0 to 100; 0 for a run below the scale.
-        level: position above the line, which separates points.
+        level: position above the line, from 0; points of one level do not overlap.
     """
 
     row: LeaderboardRow
@@ -262,7 +263,7 @@ class Strip:
     rows: Sequence[LeaderboardRow]
 
     @cached_property
-    def bounds(self) -> tuple[float, float]:
+    def scale(self) -> tuple[float, float]:
         """Ends of the scale, in twentieths; runs far below all others are below the scale."""
         values = [row.printed for row in self.rows]
         fence = _fence(values)
@@ -271,7 +272,8 @@ class Strip:
     @property
     def below(self) -> list[LeaderboardRow]:
         """Runs below the scale."""
-        return [row for row in self.rows if row.printed < self.bounds[0]]
+        lowest, _ = self.scale
+        return [row for row in self.rows if row.printed < lowest]
 
     @property
     def median(self) -> LeaderboardRow:
@@ -281,26 +283,26 @@ class Strip:
     @property
     def points(self) -> list[Point]:
         """Points from left to right, stacked if they would overlap."""
-        low, high = self.bounds
+        low, high = self.scale
         points: list[Point] = []
         for row in reversed(self.rows):
             x = round(100 * max(0.0, row.printed - low) / (high - low), 2)
-            taken_levels = {point.level for point in points if x - point.x < _POINT}
-            lowest_free_level = min(set(range(len(taken_levels) + 1)) - taken_levels)
-            points.append(Point(row, x, lowest_free_level))
+            taken_levels = {point.level for point in points if x - point.x < _POINT_WIDTH}
+            possible_levels = set(range(len(taken_levels) + 1))  # at least one more than are taken
+            points.append(Point(row, x, level=min(possible_levels - taken_levels)))
         return points
 
 
 def _fence(values: Sequence[float]) -> float:
     """Returns the value below which a run is far below all others."""
-    if len(values) < 4:
+    if len(values) < 4:  # too few for quartiles, so no run is far below
         return min(values, default=0.0)
     first, _, third = quantiles(values, n=4)
     return first - _FAR * (third - first)
 
 
 def _scale(values: Sequence[float], parts: int) -> tuple[float, float]:
-    """Returns the ends of a scale around values, at least one part long, in parts of 1."""
+    """Returns the ends of a scale that contains the values: different multiples of ``1 / parts``."""
     low = floor(parts * min(values)) / parts
     return low, max(ceil(parts * max(values)) / parts, low + 1 / parts)
 
@@ -354,7 +356,8 @@ class TaskReport:
         notes: ranks of the runs, and why the evaluators differ, by dimension.
         winners: best run over all dimensions, as a sentence.
         titles: titles of the topics; empty if the topics file is missing.
-        topics: first results of each topic, each document once, best rank first.
+        topics: first results, each document once, best rank first, by the name of their ranking: the topic,
+            or with a ranking for each stance a name such as ``1 PRO``.
         warnings: warnings about scores.
         missing_texts: why there are no texts; empty if there are texts.
         rendering: data on the first results for other viewers, such as TIRA's; None without texts.
@@ -391,10 +394,10 @@ class TaskReport:
         return ", ".join(dict.fromkeys(str(self.task.measure_for(name)) for name in self.dimensions))
 
     @property
-    def columns(self) -> dict[str, list[str]]:
-        """Columns of the table of first results, by topic: one, or with stances a ranking for each stance.
+    def rankings_by_topic(self) -> dict[str, list[str]]:
+        """Names of each topic's rankings: the topic itself, or a name such as ``1 PRO`` for each stance.
 
-        The keys of ``topics`` are names of rankings, such as ``1 PRO``; without stances they are topics.
+        They are the keys of ``topics``. A ranking without results is listed here, but is no key.
         """
         return {
             topic: ranking_names([topic], self.task.rules.ranked_stances)
@@ -409,13 +412,15 @@ class TaskReport:
     @property
     def published_views(self) -> list[View]:
         """View of each dimension with the most published results, if it has any."""
-        first = {view.dimension: view for view in reversed(self.views)}
-        return [first[dimension] for dimension in self.dimensions if first[dimension].published]
+        # Views with most published results are first; in a dictionary, the last one of a dimension stays.
+        views = {view.dimension: view for view in reversed(self.views)}
+        return [views[dimension] for dimension in self.dimensions if views[dimension].published]
 
     @property
     def reported(self) -> tuple[Reported, ...]:
-        """Systems that TIREx reports and nobody submitted, for a task with all topics."""
-        return () if self.task.only_topics or not self.task.published else reported_results(self.task.id)
+        """Systems that TIREx reports and nobody submitted, for a published task with all topics."""
+        is_whole_task = bool(self.task.published) and not self.task.only_topics
+        return reported_results(self.task.id) if is_whole_task else ()
 
     @property
     def reruns(self) -> list[str]:
@@ -435,7 +440,7 @@ class TaskReport:
     def mean_rank(self, run: str, evaluator: str) -> float:
         """Returns the mean over dimensions of a run's rank among the passed runs."""
         return fmean(
-            1 + sum(row.printed > view.mean(run).printed for row in view.passed)
+            1 + sum(row.printed > view.row_of(run).printed for row in view.passed)
             for view in self.views_by(evaluator)
         )
 

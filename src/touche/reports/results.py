@@ -6,12 +6,13 @@ Also in the format of TIRA's viewers (TIRA's rendering of runs, and DiffIR).
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from touche.data.ids import ids_of_result
 from touche.documents.images import picture
 from touche.evaluation.scores import Evaluated
 from touche.reports.records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
 from touche.reports.thumbnails import thumbnail
-from touche.tasks import PAIR, STANCE, Task
+from touche.tasks import STANCE
 from touche.trec.topics import in_order
 
 RENDERED = 10  # results of each topic that viewers show
@@ -21,15 +22,15 @@ Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, o
 
 
 def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
-    """Returns the ranks of each run's first documents, by either evaluator."""
+    """Returns the ranks of each run's first documents: by score, as in trec_eval, and by the rank column."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
         depth = max(run.task.cutoff, RENDERED)
         for topic, order in run.lines.by_score.items():
             ranks_by_score = _ranks(order[:depth].tolist())
             ranks_by_rank = _ranks(run.lines.by_rank[topic][:depth].tolist())
-            lines = [*(ranks_by_score | ranks_by_rank)]
-            for index, line in zip(lines, run.lines.take(lines), strict=True):
+            indices = [*(ranks_by_score | ranks_by_rank)]  # of lines, each once
+            for index, line in zip(indices, run.lines.take(indices), strict=True):
                 rank = ranks_by_score.get(index, 0)
                 other = ranks_by_rank.get(index, 0)
                 ranked = Ranked(
@@ -43,14 +44,9 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
     return ranks
 
 
-def _ranks(lines: Sequence[int]) -> dict[int, int]:
-    """Returns the rank of each line, from 1."""
-    return {line: rank for rank, line in enumerate(lines, 1)}
-
-
-def text_ids(document: str, task: Task) -> list[str]:
-    """Returns the id of a document, or the ids of a pair's sentences."""
-    return document.split(",") if task.rules.unit == PAIR else [document]
+def _ranks(indices: Sequence[int]) -> dict[int, int]:
+    """Returns the rank of each line, from 1, by the line's index in the run."""
+    return {index: rank for rank, index in enumerate(indices, 1)}
 
 
 def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
@@ -63,7 +59,9 @@ def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, ob
     """
 
     def text(document: str) -> str:
-        return " ".join(text for id in text_ids(document, run.task) for _, text in texts.get(id, ()) if text)
+        """Returns all parts of a document, or of the sentences of a pair, as one text."""
+        ids = ids_of_result(document, run.task.rules)
+        return " ".join(text for id in ids for _, text in texts.get(id, ()) if text)
 
     labels = {topic: run.judgments.get(topic, {}) for topic in ranks}
     return {
@@ -81,11 +79,11 @@ def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, ob
 def first_results(
     ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, images: Path | None = None
 ) -> dict[str, list[ShownDocument]]:
-    """Returns each judged topic with its first results.
+    """Returns the first results of each judged topic, as deep as the measure scores, best rank first.
 
     Args:
         ranks: ranks of all first results.
-        runs: the runs, for their judgments.
+        runs: the runs in all dimensions, for their judgments.
         texts: known texts.
         images: the folder of the collection, if its documents are images.
     """
@@ -98,8 +96,8 @@ def first_results(
         terms = title_terms(runs[0].titles.get(topic, ""))
         topics[topic] = []
         for document, all_ranks in ranks[topic].items():
-            best_ranks = [ranked for ranked in all_ranks if ranked.best <= task.cutoff]
-            if not best_ranks:
+            scored_ranks = [ranked for ranked in all_ranks if ranked.best <= task.cutoff]
+            if not scored_ranks:  # viewers show more results than the measure scores
                 continue
             if images and document not in thumbnails:
                 thumbnails[document] = thumbnail(picture(images, document))
@@ -107,13 +105,14 @@ def first_results(
             labels: dict[str, int | str | None] = {**grades}
             stance = grades.get(STANCE)
             if stance is not None:
-                labels[STANCE] = task.stances[stance]
-            parts = [part for id in text_ids(document, task) for part in texts.get(id, ())]
+                labels[STANCE] = task.stances[stance]  # the word for this grade
+            ids = ids_of_result(document, task.rules)
+            parts = [part for id in ids for part in texts.get(id, ())]
             topics[topic].append(
                 ShownDocument(
                     document=document,
                     labels=labels,
-                    ranks=best_ranks,
+                    ranks=scored_ranks,
                     passages=[(kind, passage(text, terms)) for kind, text in parts if text.strip()],
                     thumbnail=thumbnails.get(document, ""),
                 )

@@ -25,10 +25,11 @@ def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, lis
     for document in documents:
         if document.id in ids:
             texts[document.id] = _parts(document)
-        for sentence in (document.sentences or ()) if isinstance(document, Argument) else ():
-            if sentence.id in ids:
-                kind = "conclusion" if _CONCLUSION in sentence.id else "premise"
-                texts[sentence.id] = [(kind, sentence.text)]
+        if isinstance(document, Argument):
+            for sentence in document.sentences or ():
+                if sentence.id in ids:
+                    kind = "conclusion" if _CONCLUSION in sentence.id else "premise"
+                    texts[sentence.id] = [(kind, sentence.text)]
         if len(texts) == len(ids):
             break
     return texts
@@ -51,7 +52,7 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
     """
     text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which a page cannot have
     marks = _marks(text, terms)
-    begin, end = _window(text, [start for start, _ in marks])
+    begin, end = _shown_part(text, [start for start, _ in marks])
     pieces = [("… " if begin else "", False)]
     position = begin
     for start, stop in marks:
@@ -59,7 +60,7 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
             pieces += [(text[position:start], False), (text[start:stop], True)]
             position = stop
     pieces += [(text[position:end], False), (" …" if end < len(text) else "", False)]
-    return [piece for piece in pieces if piece[0]]
+    return [(part, is_term) for part, is_term in pieces if part]
 
 
 def _parts(document: AnyDocument) -> list[tuple[str, str]]:
@@ -67,26 +68,26 @@ def _parts(document: AnyDocument) -> list[tuple[str, str]]:
     if isinstance(document, Argument):
         return [("conclusion", document.conclusion), ("premise", " ".join(document.premises))]
     if isinstance(document, Image):
-        addresses = [("address", page.url) for page in document.pages[:1]]
-        return [*addresses, ("", document.text)]
+        first_page = [("address", page.url) for page in document.pages[:1]]  # empty without pages
+        return [*first_page, ("", document.text)]
     if isinstance(document, Page) and document.title:
         return [("title", document.title), ("", document.body or "")]
     return [("", document.text)]
 
 
 def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
-    """Returns the positions of words whose stems are among the terms."""
+    """Returns the start and end of each word whose stem is among the terms."""
     marks = []
-    at = 0
+    end = 0  # of the word before
     for word in words(text):
-        at = text.index(word, at)
+        start = text.index(word, end)
+        end = start + len(word)
         if _term(word) in terms:
-            marks.append((at, at + len(word)))
-        at += len(word)
+            marks.append((start, end))
     return marks
 
 
-def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
+def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
     """Returns begin and end of the shown part, which has the most marked terms.
 
     Args:
@@ -98,15 +99,17 @@ def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
     after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters
 
     def shown_terms(first: int) -> int:
+        """Returns the number of terms in the part, if its first term is at this position."""
         return bisect_left(starts, first + after_first) - bisect_left(starts, first)
 
-    first = max(starts, key=shown_terms, default=0)
+    first = max(starts, key=shown_terms, default=0)  # the earliest of equally good positions
     begin = 0
-    if first > _BEFORE_FIRST:
+    if first > _BEFORE_FIRST:  # the part begins with a whole word
         blank = text.find(" ", first - _BEFORE_FIRST, first)
         begin = first if blank < 0 else blank + 1
     if len(text) - begin <= _MAX_SHOWN:
         return begin, len(text)
-    last_blank = text.rfind(" ", begin, begin + _MAX_SHOWN)
-    is_in_long_word = last_blank <= first  # only such a word is split
-    return begin, begin + _MAX_SHOWN if is_in_long_word else last_blank
+    end = text.rfind(" ", begin, begin + _MAX_SHOWN)
+    if end <= first:  # the part is one long word, which is split
+        end = begin + _MAX_SHOWN
+    return begin, end

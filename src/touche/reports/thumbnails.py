@@ -16,7 +16,7 @@ def thumbnail(picture: bytes) -> str:
         picture: the content of a WebP, PNG or JPEG; other formats are not decoded.
     """
     try:
-        from PIL import Image  # optional: an image lacks it
+        from PIL import Image  # an optional package, which container images lack
     except ImportError:
         return ""
     small = io.BytesIO()
@@ -29,6 +29,7 @@ def thumbnail(picture: bytes) -> str:
                 return ""
             image.thumbnail((_LARGEST_SIDE, _LARGEST_SIDE))
             image.convert("RGB").save(small, "WEBP", quality=60)
+    # Pillow raises any of these for a damaged or much too large picture.
     except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
         return ""
     encoded = b64encode(small.getvalue()).decode("ascii")
