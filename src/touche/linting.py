@@ -369,7 +369,7 @@ def _read_known(
 ) -> tuple[_Known, list[str]]:
     """Returns the data to check runs against, and a note for each part that is missing."""
     notes = []
-    rankings = None
+    rankings: frozenset[str] | None = None  # their names
     if topics is None:
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")
     else:

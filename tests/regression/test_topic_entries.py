@@ -10,7 +10,7 @@ from small_clone import expect
 import touche
 from touche import tasks
 from touche.errors import InputError, ToucheError
-from touche.regression.expected import ExpectedScore, ExpectedTopics, Rerun, read_expected
+from touche.regression.expected import ExpectedScore, ExpectedTopics, MeasuredRun, read_expected
 from touche.regression.running import _outcome
 from touche.trec.columns import Run
 
@@ -52,7 +52,7 @@ def test_a_tag_with_two_values_per_topic_is_refused(clone: Path) -> None:
         read_expected("dirichletlm")
 
 
-def rerun(entry: ExpectedTopics, **changed: float | None) -> Rerun:
+def rerun(entry: ExpectedTopics, **changed: float | None) -> MeasuredRun:
     """A rerun with the published values, except for those of topics of the first dimension."""
     scored: dict[str, Any] = {}
     for dimension in entry.dimensions:
@@ -67,7 +67,7 @@ def rerun(entry: ExpectedTopics, **changed: float | None) -> Rerun:
                 values[topic.lstrip("t")] = value
         evaluations = {"touche": SimpleNamespace(per_topic=values)}
         scored[dimension] = SimpleNamespace(evaluations=evaluations, task=tasks.task(entry.dataset))
-    return Rerun(entry.dataset, Run.of([]), scored)
+    return MeasuredRun(entry.dataset, Run.of([]), scored)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_one_digit_more_in_one_topic_fails(entry: ExpectedTopics, value: float |
 
 
 def test_a_run_that_cannot_be_evaluated_fails(entry: ExpectedTopics) -> None:
-    broken = Rerun(entry.dataset, Run.of([]), {"relevance": ToucheError("no judgments")})
+    broken = MeasuredRun(entry.dataset, Run.of([]), {"relevance": ToucheError("no judgments")})
     outcome = _outcome(entry, broken)
     assert (outcome.verdict, outcome.remark) == ("failed", "no judgments")
 

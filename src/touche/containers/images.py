@@ -198,7 +198,7 @@ class _Builder:
         }
         bases = _bases(folder, root)
         if bases:
-            prefix = self.prefix if root else _IMAGE_PREFIX
+            prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
             variables["BASE"] = f"{prefix}{bases[-1]}"  # its own base, after the first one of all
         build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
         with _build_context(folder, _files_in(folder)) as context:

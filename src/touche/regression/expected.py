@@ -42,8 +42,8 @@ Absent = Annotated[str, Meta(max_length=0)]
 """A field that entries of expected.toml cannot have."""
 
 
-class Rerun(NamedTuple):
-    """The run that a baseline has just written, or an official run.
+class MeasuredRun(NamedTuple):
+    """The run that entries measure: one that the baseline has just written, or an official run.
 
     Attributes:
         dataset: the id of its dataset.
@@ -56,7 +56,7 @@ class Rerun(NamedTuple):
     scored: Mapping[str, Evaluated | ToucheError]
 
     @classmethod
-    def read(cls, path: Path, dataset_id: str) -> "Rerun":
+    def read(cls, path: Path, dataset_id: str) -> "MeasuredRun":
         """Reads and evaluates a run file.
 
         Raises:
@@ -139,8 +139,8 @@ class Expected(Strict, kw_only=True, frozen=True):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
 
     @property
-    def names(self) -> tuple[str, str]:
-        """The name of what is measured, such as ``relevance``, and of its evaluator; empty without one."""
+    def value_and_evaluator(self) -> tuple[str, str]:
+        """Names of what is measured, such as ``relevance``, and of the evaluator or model, or empty texts."""
         return "", ""
 
     @property
@@ -184,7 +184,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         own = {name: value for name, value in asdict(self).items() if name not in in_value}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
-    def measured(self, rerun: Rerun) -> Measured:
+    def measured(self, run: MeasuredRun) -> Measured:
         """Measures a rerun, or the official run if the entry needs no rerun.
 
         Raises:
@@ -269,7 +269,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         force_setattr(self, "source", f"{row.source}: {self.system}")
 
     @property
-    def names(self) -> tuple[str, str]:
+    def value_and_evaluator(self) -> tuple[str, str]:
         value_name = f"{self.dimension}, {self.measure}" if self.measure else self.dimension
         return value_name, self.evaluator
 
@@ -290,9 +290,9 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
                 return True
         return super().accepts(got)
 
-    def measured(self, rerun: Rerun) -> Measured:
+    def measured(self, run: MeasuredRun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
-        scored = rerun.scored[self.dimension]
+        scored = run.scored[self.dimension]
         if isinstance(scored, ToucheError):
             raise scored
         if self.measure and scored.is_ranking:  # so far it was evaluated only by the task's measure
@@ -324,7 +324,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             self._published(dimension)  # raises an error for an unknown one
 
     @property
-    def names(self) -> tuple[str, str]:
+    def value_and_evaluator(self) -> tuple[str, str]:
         return ", ".join(self.dimensions), SCRIPT
 
     @property
@@ -342,11 +342,11 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         files = [task.qrels[dimension].file for dimension in self.dimensions]
         return all(is_available("qrels", file) for file in files) and super().available
 
-    def measured(self, rerun: Rerun) -> Measured:
+    def measured(self, run: MeasuredRun) -> Measured:
         """Returns how many topics have their published value; the remark names the others."""
         values = []
         for dimension in self.dimensions:
-            evaluated_run = rerun.scored[dimension]
+            evaluated_run = run.scored[dimension]
             if isinstance(evaluated_run, ToucheError):
                 raise evaluated_run
             rerun_values = evaluated_run.evaluations[SCRIPT].per_topic
@@ -400,13 +400,13 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
     tolerance: Tolerance
 
     @property
-    def names(self) -> tuple[str, str]:
+    def value_and_evaluator(self) -> tuple[str, str]:
         return self.name, ""
 
-    def measured(self, rerun: Rerun) -> Measured:
+    def measured(self, run: MeasuredRun) -> Measured:
         from touche.regression.figures import MEASURES  # here, because few entries need its 35 ms
 
-        return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
+        return Measured(float(MEASURES[self.name](run.lines, open_dataset(self.dataset).documents)))
 
 
 class ExpectedRun(Expected, kw_only=True, frozen=True):
@@ -418,11 +418,11 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
     digest: str
 
     @property
-    def names(self) -> tuple[str, str]:
+    def value_and_evaluator(self) -> tuple[str, str]:
         return "ranking", ""
 
-    def measured(self, rerun: Rerun) -> Measured:
-        return Measured(ranking_digest(rerun.lines))
+    def measured(self, run: MeasuredRun) -> Measured:
+        return Measured(ranking_digest(run.lines))
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
@@ -464,10 +464,10 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
             raise ValueError(f"{problem}; write one field, or two and their combination")
 
     @property
-    def names(self) -> tuple[str, str]:
+    def value_and_evaluator(self) -> tuple[str, str]:
         return "official scores", self.model
 
-    def measured(self, rerun: Rerun) -> Measured:
+    def measured(self, run: MeasuredRun) -> Measured:
         """Returns the share of the official run's scores that the formula reproduces."""
         # Here, because few entries need these 106 ms.
         from touche.identification.counts import NAMED
@@ -487,7 +487,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
             mean_lengths=self.official_mean_lengths,
         )
         repeated = ScoredRun(
-            lines=rerun.lines,
+            lines=run.lines,
             parameters=self.parameters | self.rerun_parameters,
             mean_lengths=self.rerun_mean_lengths,
         )

@@ -91,7 +91,7 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
     """
     entry = outcome.expected
     if isinstance(entry, ExpectedScore) and entry.reruns:
-        dimension_and_measure, _ = entry.names
+        dimension_and_measure, _ = entry.value_and_evaluator
         yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
     elif isinstance(entry, ExpectedTopics):
         for dimension in entry.dimensions:
@@ -112,7 +112,7 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         expected, got: the expected number, and that of the rerun.
     """
     entry = outcome.expected
-    _, evaluator = entry.names
+    _, evaluator = entry.value_and_evaluator
     judged = None if dimension == STANCE else outcome.judged  # Judged@k is that of a ranking
     return LoggedScore(
         baseline=entry.command,

@@ -75,7 +75,7 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     cells = (  # None is an empty cell
         entry.command if entry.reruns else f"runs/{entry.run}",
         entry.dataset,
-        *entry.names,
+        *entry.value_and_evaluator,
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
@@ -116,7 +116,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
         # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.
-        name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.names)))
+        name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_and_evaluator)))
         command = one_line(outcome.expected.command)
         case = SubElement(suite, "testcase", classname=command, name=one_line(name))
         if outcome.verdict in UNCHECKED:

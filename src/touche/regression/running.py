@@ -26,7 +26,7 @@ from touche.regression.expected import (
     PINNED,
     REPORTED,
     Expected,
-    Rerun,
+    MeasuredRun,
     read_expected,
 )
 from touche.regression.outcomes import (
@@ -109,6 +109,7 @@ def regress(
     def run(job: Job) -> Usage:
         return runner(job, limits, lambda line: say(f"  {line}"))
 
+    # The entries of a group need one run.
     groups = group_by(expected, lambda entry: (entry.command, entry.dataset))
     for group in bar("running", "runs", len(groups), over=groups.values()):
         outcomes = list[Outcome]()
@@ -119,17 +120,18 @@ def regress(
                     outcomes.append(Outcome(entry, MISSING))
                 elif entry.reruns:
                     to_rerun.append(entry)
-                else:  # the entry is about an official run
-                    outcomes.append(_outcome(entry, Rerun.read(locate("runs", entry.run), entry.dataset)))
+                else:
+                    official_run = MeasuredRun.read(locate("runs", entry.run), entry.dataset)
+                    outcomes.append(_outcome(entry, official_run))
             except Exception as error:
                 outcomes.append(_failed(entry, error))
-        try:
+        if to_rerun:
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
-            if to_rerun:  # together, so that the baseline runs once
+            try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
                 outcomes += _rerun_outcomes(to_rerun, official_names, run, twice, keep)
-        except Exception as error:
-            outcomes += [_failed(entry, error) for entry in to_rerun]
+            except Exception as error:
+                outcomes += [_failed(entry, error) for entry in to_rerun]
         yield from outcomes
 
 
@@ -149,7 +151,9 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         entry = after.expected
         old_value = before.expected.value
         if old_value != entry.value:
-            subject = ", ".join(filter(None, (f"{entry.command} on {entry.dataset}", *entry.names)))
+            subject = ", ".join(
+                filter(None, (f"{entry.command} on {entry.dataset}", *entry.value_and_evaluator))
+            )
             difference = "" if before.difference is None else f" ({before.difference:+.5f})"
             # The digest of a new entry is empty.
             log(f"moved: {subject}: {old_value or '–'} -> {entry.value}{difference}")
@@ -199,18 +203,18 @@ def _rerun_outcomes(
 
     Args:
         group: at least one entry of this baseline, its options and the dataset.
-        official_names: names of official runs, in runs/, to compare the rerun with, besides those that
-            entries of the group name.
+        official_names: names of official runs, in runs/, to compare the rerun with; also those that entries
+            of the group name are compared.
         run: runs a job.
         twice, keep: as for ``regress``.
     """
-    first = group[0]
+    shared = group[0]  # for the baseline, its options and the dataset
     with temporary_folder("touche-regress-", mounted=True) as folder:
         jobs = [
             Job(
-                baseline=first.baseline,
-                arguments=first.arguments,
-                input=first.dataset,
+                baseline=shared.baseline,
+                arguments=shared.arguments,
+                input=shared.dataset,
                 output=folder / name,
             )
             for name in (["first", "second"] if twice else ["first"])
@@ -218,21 +222,21 @@ def _rerun_outcomes(
         usages = [run(job) for job in jobs]
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
-        rerun = Rerun.read(path, first.dataset)
-    evaluated_runs = [run for run in rerun.scored.values() if isinstance(run, Evaluated)]
-    to_report = evaluated_runs if keep else []  # a report needs the files of its runs
+        rerun = MeasuredRun.read(path, shared.dataset)
+    evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)]
+    to_report = evaluated if keep else []  # a report needs the files of its runs
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=to_report) for entry in group]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    compared_names = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     agreements = list[Overlap]()
-    # Each once; the name is empty in an entry without an official run.
-    for name in dict.fromkeys(filter(None, [*official_names, *compared_names])):
+    # Each once; an entry without an official run has an empty name.
+    for name in dict.fromkeys(filter(None, [*official_names, *names_in_entries])):
         from touche.regression import official_runs  # here, because it takes 63 ms
 
-        names = (f"runs/{name}", f"{first.command} on {first.dataset}")
+        names = (f"runs/{name}", f"{shared.command} on {shared.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), rerun.lines, first.dataset, names)
+            agreements += official_runs.agreements(locate("runs", name), rerun.lines, shared.dataset, names)
         except ToucheError as error:
             _log.warning("%s", error)
     return [replace(outcomes[0], agreements=tuple(agreements)), *outcomes[1:]]
@@ -248,10 +252,10 @@ def _copy_run(job: Job, folder: Path) -> Path:
     return copy
 
 
-def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
+def _outcome(expected: Expected, run: MeasuredRun) -> Outcome:
     """Measures what an entry expects, and gives a verdict; after an error, the verdict is that it failed."""
     try:
-        measured = expected.measured(rerun)
+        measured = expected.measured(run)
     except Exception as error:
         return _failed(expected, error)
     difference = expected.difference(measured.got)
