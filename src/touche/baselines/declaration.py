@@ -27,7 +27,8 @@ _BASE = re.compile(
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")  # such as touche.baseline(needs_documents=False)
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}  # by their names in annotations
-_Names = Mapping[str, ast.expr]  # values by their names in a module
+_Assigned = Mapping[str, ast.expr]
+"""The unevaluated values of a module's names, as ``_assigned`` returns them."""
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: add,
     ast.Sub: sub,
@@ -69,38 +70,41 @@ def extra_in_dockerfile(name: str) -> str:
     dockerfile = baseline_folder(name) / "Dockerfile"
     text = dockerfile.read_text(encoding="utf-8", errors="replace") if dockerfile.is_file() else ""
     bases = _BASE.findall(text)
-    return bases[-1] if bases else ""
+    return bases[-1] if bases else ""  # a Dockerfile with several stages ends with that of the image
 
 
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
-    extra = extra_in_dockerfile(name) if is_shipped(baseline_folder(name)) else ""
-    is_installed = all(find_spec(module) for module in _MODULES.get(extra, ()))
-    return "" if is_installed else extra
+    if not is_shipped(baseline_folder(name)):  # the author's own base image may have other packages
+        return ""
+    extra = extra_in_dockerfile(name)
+    has_missing_module = any(find_spec(module) is None for module in _MODULES.get(extra, ()))
+    return extra if has_missing_module else ""
 
 
 def _is_baseline(function: ast.FunctionDef) -> bool:
     return any(_DECORATOR.fullmatch(ast.unparse(decorator)) for decorator in function.decorator_list)
 
 
-def _assigned(module: ast.Module) -> _Names:
+def _assigned(module: ast.Module) -> _Assigned:
     """Returns the values of names to which a module assigns once, at its top level."""
     names = [node for node in ast.walk(module) if isinstance(node, ast.Name)]
-    stored = Counter(name.id for name in names if not isinstance(name.ctx, ast.Load))
+    changes = Counter(name.id for name in names if isinstance(name.ctx, ast.Store | ast.Del))
     return {
         target.id: statement.value
         for statement in module.body
         if isinstance(statement, ast.Assign)
         for target in statement.targets
-        if isinstance(target, ast.Name) and stored[target.id] == 1
+        if isinstance(target, ast.Name) and changes[target.id] == 1
     }
 
 
-def _method(function: ast.FunctionDef, names: _Names) -> Method:
-    """Returns a function with the signature, docstring and line of a declared function.
+def _method(function: ast.FunctionDef, assigned: _Assigned) -> Method:
+    """Returns a function with the options, docstring and line of a declared function.
 
     Raises:
-        ValueError: if a default is missing, computed, or of a type that options cannot have.
+        ValueError: if a default is missing, computed, or of a type that options cannot have. Also if there
+            is a second decorator, because it may change the options.
     """
 
     def method() -> Any:
@@ -109,74 +113,75 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
     (decorator,) = function.decorator_list
     parameters = []
     for argument, node in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        default = _literal(node, names)
-        annotation = _annotation(argument.annotation, names)
+        default = _literal(node, assigned)
+        annotation = _annotation(argument.annotation, assigned)
         if not all(type(item) in DEFAULTS for item in as_tuple(default)):
             raise ValueError(default)
         option = Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         parameters.append(option)
     method.__doc__ = ast.get_docstring(function)
+    # As in Python, where a function begins with its decorator.
     method.__code__ = method.__code__.replace(co_firstlineno=decorator.lineno)
     vars(method)["__signature__"] = Signature(parameters)  # which inspect.signature returns
     return method
 
 
-def _literal(node: ast.expr | None, names: _Names) -> Any:
-    """Returns the value of a literal, a name, a tuple of these, or arithmetic with numbers.
+def _literal(node: ast.expr | None, assigned: _Assigned) -> Any:
+    """Returns the value of a literal, an assigned name, a tuple of these, or arithmetic with numbers.
 
     Raises:
         ValueError: if it is something else, or missing.
     """
     match node:
-        case ast.Name(id=name) if name in names:
-            return _literal(names[name], names)
+        case ast.Name(id=name) if name in assigned:
+            return _literal(assigned[name], assigned)
         case ast.Tuple(elts=parts):
-            return tuple(_literal(part, names) for part in parts)
+            return tuple(_literal(part, assigned) for part in parts)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(operand, names)
+            return -_number(operand, assigned)
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
-            first = _number(left, names)
-            second = _number(right, names)
+            first = _number(left, assigned)
+            second = _number(right, assigned)
             if isinstance(sign, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
                 raise ValueError(node)
             return _OPERATORS[type(sign)](first, second)
     if node is None:  # an option without a default
         raise ValueError(node)
-    return ast.literal_eval(node)
+    return ast.literal_eval(node)  # a ValueError for all but literals
 
 
-def _number(node: ast.expr, names: _Names) -> int | float:
+def _number(node: ast.expr, assigned: _Assigned) -> int | float:
     """Returns the number of a literal.
 
     Raises:
         ValueError: if it is not a number, or too large for arithmetic.
     """
-    number = _literal(node, names)
+    number = _literal(node, assigned)
     if not isinstance(number, int | float) or abs(number) > _LARGEST_NUMBER:
         raise ValueError(node)
     return number
 
 
-def _annotation(node: ast.expr | None, names: _Names) -> Any:
-    """Returns the type of an annotation, or no type for a union.
+def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
+    """Returns the type of an annotation; ``Parameter.empty`` for a union, because its default has a type.
 
     Raises:
-        ValueError: if it may be a choice of unknown values.
+        ValueError: if it may be a choice of unknown values, such as an imported name.
     """
     match node:
-        case None | ast.BinOp():
+        case None | ast.BinOp():  # a union is written int | str
             return Parameter.empty
-        case ast.Constant(value=str(text)):
-            return _annotation(ast.parse(text, mode="eval").body, names)
-        case ast.Name(id=name) if name in names:
-            return _annotation(names[name], names)
+        case ast.Constant(value=str(text)):  # a type in quotes
+            return _annotation(ast.parse(text, mode="eval").body, assigned)
+        case ast.Name(id=name) if name in assigned:
+            return _annotation(assigned[name], assigned)
         case ast.Name(id=name) if name in _TYPES:
             return _TYPES[name]
         case ast.Constant(value=value) if value is ...:  # in tuple[int, ...]
             return value
         case ast.Subscript(value=ast.Name(id="tuple"), slice=parts):
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
-            return GenericAlias(tuple, tuple(_annotation(part, names) for part in elements))
+            return GenericAlias(tuple, tuple(_annotation(part, assigned) for part in elements))
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
-            return Literal.__getitem__(_literal(values, names))
+            return Literal.__getitem__(_literal(values, assigned))  # mypy refuses Literal[...] here
     raise ValueError(node)

@@ -7,17 +7,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-_FILES = 64  # whose contents stay in memory; more than a run reads
-_SETTLED = 1_000_000_000  # nanoseconds; two changes within a tick of the system's clock have the same time
-_LARGE = 1_000_000  # bytes; the md5 of larger files would take long
+_MOST_CACHED_FILES = 64  # more than a run reads
+# Two changes within a tick of the system's clock have the same time, so that the second stays unnoticed.
+_SETTLED_NANOSECONDS = 1_000_000_000
+_LARGE_BYTES = 1_000_000  # the md5 of larger files would take long
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
-_HIDDEN = (".part", ".lock", ".earlier")  # hidden files of this library
+_HIDDEN_SUFFIXES = (".part", ".lock", ".earlier")  # of hidden files that touche writes
 
 
 def fingerprints(folder: Path) -> dict[Path, str]:
     """Returns a fingerprint of each file below a folder, by its path in the folder.
 
-    Links to folders are followed. Hidden files, compiled files and virtual environments are left out.
+    Links to folders are followed. Left out are touche's hidden files, virtual environments, and the caches of
+    Python and of other tools.
     """
     return {path.relative_to(folder): fingerprint(path) for path in _files(folder, ())}
 
@@ -26,7 +28,7 @@ def fingerprint(path: Path) -> str:
     """Returns the md5 of a file; of a large file its size, times and inode, because they are faster."""
     try:
         status = path.stat()
-        if status.st_size <= _LARGE:
+        if status.st_size <= _LARGE_BYTES:
             return hashlib.md5(read_content(path)).hexdigest()
     except OSError:
         return "unreadable"
@@ -36,14 +38,18 @@ def fingerprint(path: Path) -> str:
 def read_content(path: Path) -> bytes:
     """Returns the bytes of a small file; a file that has not changed is read once."""
     status = path.stat()
-    if time.time_ns() - status.st_ctime_ns < _SETTLED:
-        return path.read_bytes()
+    if time.time_ns() - status.st_ctime_ns < _SETTLED_NANOSECONDS:
+        return path.read_bytes()  # not cached, because the next change may have the same time
     return _content(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-@lru_cache(_FILES)
+@lru_cache(_MOST_CACHED_FILES)
 def _content(path: Path, *identity: int) -> bytes:
-    """Returns the bytes of a file; a changed file has other numbers, so that it is read again."""
+    """Returns the bytes of a file.
+
+    ``identity`` are its inode, size and times. They are only keys of the cache: a changed file has other
+    numbers, so that it is read again.
+    """
     return path.read_bytes()
 
 
@@ -57,10 +63,13 @@ def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
     """Yields the files below a folder; ``parents`` are the folders above it, without links."""
     real_path = os.path.realpath(folder)
     is_circular = real_path in parents  # a link to a parent would never end
-    if is_circular or (folder / "pyvenv.cfg").exists() or not os.access(folder, os.R_OK | os.X_OK):
+    is_environment = (folder / "pyvenv.cfg").exists()
+    is_readable = os.access(folder, os.R_OK | os.X_OK)
+    if is_circular or is_environment or not is_readable:
         return
     for path in sorted(folder.iterdir()):
-        if path.name in _CACHES or (path.name.startswith(".") and path.suffix in _HIDDEN):
+        is_hidden = path.name.startswith(".") and path.suffix in _HIDDEN_SUFFIXES
+        if is_hidden or path.name in _CACHES:
             continue
         if path.is_dir():
             yield from _files(path, (*parents, real_path))

@@ -20,7 +20,9 @@ from touche.trec.topics import Topic
 
 Ranking = tuple[Topic, list[Hit]]
 
-_METHOD = "Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."
+_DESCRIPTION = (
+    "Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."
+)
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,10 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
     sums = add_statistics([(part, read_statistics(part)) for part in paths])
+    # A file may itself be the sum of several parts.
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
-    documents = max(field.documents for field in sums.values())  # a field may be empty in some documents
+    # Each field counts the documents in which it is not empty.
+    documents = max(field.documents for field in sums.values())
     return JoinedStatistics(path=path, parts=len(paths), documents=documents)
 
 
@@ -132,21 +136,21 @@ def join_runs(
     started = datetime.now(UTC)
     check_whole("depth", depth, 1, MAX_DEPTH)
     paths = [as_path("run", run) for run in runs]
-    known = as_path("statistics", statistics)
+    statistics_path = as_path("statistics", statistics)
     folder = as_path("output", output)
     topics = opened(dataset_name(dataset), needs_documents=False).topics
     check_distinct(paths)
-    check_ranked_by(known, paths)
+    check_ranked_by(statistics_path, paths)
     tag, rankings = joined(paths, topics, depth)
-    data = data_of_runs(paths, known)
-    software = Software(name="touche join runs", team="", command=command, description=_METHOD)
+    data = data_of_runs(paths, statistics_path)
+    software = Software(name="touche join runs", team="", command=command, description=_DESCRIPTION)
     text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
     write_run(folder, topics, rankings, tag, lambda: text)
     return JoinedRun(
         path=folder / RUN_FILE,
         tag=tag,
         parts=len(paths),
-        topics=sum(bool(hits) for _, hits in rankings),
+        topics=sum(1 for _, hits in rankings if hits),
     )
 
 
@@ -154,7 +158,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
     """Joins runs of one baseline on parts of a collection; returns their tag and rankings.
 
     Args:
-        paths: run files; a run is empty if its part has no term of the topics.
+        paths: run files; a run is empty if no document of its part has a term of the topics.
         topics: topics of the runs.
         depth: maximum number of documents per topic.
 
@@ -162,7 +166,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
         InputError: if a run has an unknown topic, or another tag than the first run.
         ToucheError: if all runs are empty.
     """
-    best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
+    best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}  # by topic
     tag = ""
     for path in paths:
         if path.stat().st_size == 0:
@@ -180,7 +184,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
                 raise InputError(path, f"the tag is {line.tag}, but {tag} in other runs", remedy)
             best[line.topic].append(line)
         # After each run, so that only the best lines of all runs are in memory.
-        best = {number: list(in_order_of_score(lines)[:depth]) for number, lines in best.items()}
+        best = {number: list(in_order_of_score(found)[:depth]) for number, found in best.items()}
     if not tag:
         raise ToucheError("all runs are empty; check how they were written")
     hits: list[list[Hit]] = [
@@ -196,7 +200,7 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
         InputError: if a run is missing, or is ranked by other statistics.
     """
     parts = count_parts(statistics)
-    if parts > len(paths):
+    if parts > len(paths):  # a part may be ranked in several runs, but none may be missing
         problem = f"the sum of {parts} parts, but {len(paths)} runs are passed"
         raise InputError(statistics, problem, "pass the runs of all parts")
     digest = md5(statistics)

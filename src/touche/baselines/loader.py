@@ -20,7 +20,7 @@ from touche.io.identifiers import name_or_path
 from touche.io.opening import is_file
 
 FILE = "baseline.py"
-_FILES = 64  # more than the shipped baselines; their trees stay in memory
+_MOST_CACHED_TREES = 64  # more than there are shipped baselines
 DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
 
 
@@ -80,6 +80,11 @@ def load(name: str) -> Baseline:
     )
 
 
+def names() -> list[str]:
+    """Returns the names of the shipped baselines; empty in an image."""
+    return shipped_baselines()
+
+
 def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
     """Returns a baseline; a name or a path is loaded.
 
@@ -89,17 +94,12 @@ def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
     return baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
 
 
-def names() -> list[str]:
-    """Returns the names of the shipped baselines."""
-    return shipped_baselines()
-
-
 def parsed(path: Path) -> ast.Module:
     """Parses a Python file without running it; the same content is parsed once."""
     return _parsed(read_content(path), path)
 
 
-@lru_cache(_FILES)
+@lru_cache(_MOST_CACHED_TREES)
 def _parsed(content: bytes, path: Path) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the import of the file repeats these warnings
@@ -119,7 +119,7 @@ def baseline_folder(name: str) -> Path:
         folder: Path | None = path
     else:
         folder = root / "baselines" / name if root else None
-    if folder and name and is_file(folder / FILE):
+    if folder and is_file(folder / FILE):
         try:
             parsed(folder.resolve() / FILE)
         except Exception as error:
@@ -131,7 +131,7 @@ def baseline_folder(name: str) -> Path:
             path, problem, f"pass the path of a folder with a {FILE}, or write one with: touche new NAME"
         )
     problem = f"there is no baseline {name!r}"
-    if name and is_file(path / FILE):
+    if name and is_file(path / FILE):  # without a name, the path is the current folder
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
     known = choice(name, names()) if names() else "an image contains only its own baseline."
     raise ToucheError(
@@ -152,7 +152,10 @@ def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary
 
 
 def as_tuple(default: Any) -> tuple[Any, ...]:
-    """Returns the values of an option: one value, or those of a tuple; an empty tuple is one value."""
+    """Returns the values of an option: one value, or those of a tuple.
+
+    An empty tuple counts as one value, whose type is not in ``DEFAULTS``: its values would have no type.
+    """
     return default if isinstance(default, tuple) and default else (default,)
 
 
@@ -162,11 +165,17 @@ def _is_own(folder: Path, file: str) -> bool:
 
 
 def _refuse(folder: Path, error: Exception) -> NoReturn:
-    """Raises the error for a baseline that cannot be loaded, with the line that caused it."""
+    """Raises the error for a baseline that cannot be loaded, with the line that caused it.
+
+    Args:
+        folder: the folder, as the user has written it.
+        error: what the code of the folder raised, or what parsing it raised.
+    """
     real_folder = folder.resolve()
-    lines = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]
-    if isinstance(error, SyntaxError) and _is_own(real_folder, error.filename or ""):
-        lines.append((error.filename or "", error.lineno))
+    lines = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]  # the cause is last
+    # The line with wrong syntax has no frame, because it did not run.
+    if isinstance(error, SyntaxError) and error.filename and _is_own(real_folder, error.filename):
+        lines.append((error.filename, error.lineno))
     file, line = lines[-1] if lines else (str(real_folder / FILE), None)
     path = folder / Path(file).relative_to(real_folder)
     reason = without_packages(f"{type(error).__name__}: {error}")
@@ -174,16 +183,16 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
     remedy = "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
-    elif isinstance(error, ImportError):
+    elif isinstance(error, ImportError):  # the module error.name, in the file error.path, lacks the name
         neighbour = real_folder / f"{error.name}.py"
-        is_in_other_module = bool(error.path) and Path(error.path or "") != neighbour
-        if neighbour.is_file() and is_in_other_module:
+        is_other_file = bool(error.path) and Path(error.path or "") != neighbour
+        if neighbour.is_file() and is_other_file:
             remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line=line) from error
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
-    """Returns problem and remedy for a missing module; neighbours of a baseline cannot be installed.
+    """Returns problem and remedy for a missing module: a wrong import of a neighbour, or a missing package.
 
     Args:
         module: the missing module.
@@ -192,8 +201,9 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
-    nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # or the name itself
+    nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # at most one: a similar name, or the same
     if nearest:
+        # Import statements find a neighbour by its bare name, but importlib does not.
         dynamic = f'import_module(".{name}", __package__)'
         remedy = f"write {dynamic} if you use importlib" if nearest[0] == name else "correct the import"
         return f"the import of {module} failed; its folder has {nearest[0]}", remedy

@@ -70,7 +70,8 @@ class Baseline:
                     stack.callback(rankings.close)
                 yield from rankings
         except SystemExit as error:
-            if type(error) is not SystemExit:  # a signal
+            is_signal = type(error) is not SystemExit  # touche's main program raises a subclass of it
+            if is_signal:
                 raise
             problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
             raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
@@ -79,16 +80,16 @@ class Baseline:
     def line(self) -> int:
         """The line in which the method begins."""
         code = getattr(inspect.unwrap(self.method), "__code__", None)
-        return code.co_firstlineno if code else 1
+        return code.co_firstlineno if code else 1  # an object with __call__ has no code of its own
 
     @property
     def takes_topics_and_documents(self) -> bool:
         """Whether its positional parameters are topics and documents."""
         signature = inspect.signature(self.method)
         parameters = signature.parameters.values()
-        positional = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
+        others = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
         try:
-            signature.replace(parameters=positional).bind(None, None)  # any two arguments
+            signature.replace(parameters=others).bind(None, None)  # an error unless it takes two arguments
         except TypeError:
             return False
         return True
@@ -117,15 +118,19 @@ class Baseline:
         return {name: " ".join(lines) for name, lines in lines_by_option.items()}
 
     def _lines_by_options(self) -> Iterator[tuple[list[str], str]]:
-        """Yields the lines of the docstring, each after the names of the options that it describes."""
+        """Yields (options, line) for each line of the docstring.
+
+        The options are the names of those that the line describes, whose help is then without these names. If
+        there are none, the line belongs to the description.
+        """
         options = self.options.keys()
-        described: list[str] = []
+        described: list[str] = []  # the options of the last line
         for line in (inspect.getdoc(self.method) or "").splitlines():
             names, colon, text = line.partition(": ")
             if colon and set(names.split(", ")) <= options:
                 described = names.split(", ")
                 yield described, text
-            elif described and line.strip():
+            elif described and line.strip():  # the help of these options continues
                 yield described, line.strip()
             else:
                 described = []
@@ -152,7 +157,7 @@ def run_tag(name: str, changed: Mapping[str, Any]) -> str:
     for option, value in changed.items():
         if not option.startswith("keep_"):
             words.append(f"{option}={_word(value)}")
-    return re.sub(r"\s+", "_", "-".join(words).strip())
+    return re.sub(r"\s+", "_", "-".join(words).strip())  # a tag is one word
 
 
 @overload
@@ -182,7 +187,8 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
-    method.__qualname__ += ".method"  # pickle looks the function up by this name, which the baseline has
+    # The module has the baseline by the function's name, so that pickle finds the function as NAME.method.
+    method.__qualname__ += ".method"
     return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
 
 
@@ -190,5 +196,6 @@ def _word(value: Any) -> str:
     """Returns a value for a tag; of a path only the last part, because tags are public."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
+    # Other texts are words, such as the name of a model.
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))
     return Path(value).name if is_path else str(value)

@@ -20,14 +20,14 @@ from typing import Any
 
 INSTALLED = ("site-packages", "dist-packages")  # names of folders of libraries
 __path__: list[str] = []  # makes this module a package, in which each folder is a package
-_PACKAGE = re.compile(rf"{re.escape(__name__)}\.([0-9a-f]+)_\w+")  # a path in hexadecimal, and a version
+_PACKAGE = re.compile(rf"{re.escape(__name__)}\.([0-9a-f]+)_\w+")  # a folder in hexadecimal, and a version
 
 _log = logging.getLogger(__name__)
 
 copies: dict[str, str] = {}
-"""The folders whose modules are imported from a copy, as on the workers of a cluster."""
+"""Where a folder's modules are imported from instead, such as a copy on a worker of a cluster."""
 libraries = defaultdict[str, set[str]](set)
-"""The modules of libraries that each package has imported."""
+"""The names of the libraries that each package has imported."""
 
 
 def import_baseline(folder: Path, version: str) -> ModuleType:
@@ -52,33 +52,36 @@ class _Finder:
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
         """Returns where a module is; None if it is not of a folder, so that Python's finder is next."""
-        package = _PACKAGE.match(name)
-        if package is None:
+        match = _PACKAGE.match(name)
+        if match is None:
             return None
-        is_folder = package[0] == name
-        if is_folder:
-            folder = os.fsdecode(bytes.fromhex(package[1]))  # names of packages cannot have slashes
-            spec = ModuleSpec(name, None, is_package=True)
-            spec.submodule_search_locations = [copies.get(folder, folder)]
-            return spec
-        module_spec = PathFinder.find_spec(name, path)
-        if module_spec and isinstance(module_spec.loader, SourceFileLoader):
-            module_spec.loader = _Loader(name, module_spec.loader.path)
-        return module_spec
+        is_package = match[0] == name
+        if is_package:
+            folder = os.fsdecode(bytes.fromhex(match[1]))  # in hexadecimal, because a name has no slashes
+            package_spec = ModuleSpec(name, None, is_package=True)
+            package_spec.submodule_search_locations = [copies.get(folder, folder)]
+            return package_spec
+        spec = PathFinder.find_spec(name, path)
+        if spec and isinstance(spec.loader, SourceFileLoader):  # not a subfolder or a compiled extension
+            spec.loader = _Loader(name, spec.loader.path)
+        return spec
 
 
 class _Loader(SourceFileLoader):
     """Loads a module whose import statements also find its neighbours by their bare names."""
 
     def path_stats(self, path: Any) -> Mapping[str, Any]:
-        """Refuses compiled files, which do not notice a change of the same size in the same second."""
-        raise OSError
+        """Refuses compiled files, so that Python compiles the source.
+
+        A compiled file is used again after a change of the source in the same second to the same size.
+        """
+        raise OSError  # importlib's sign for no compiled file
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the code of a module with an ``__import__`` of its own, which import statements call."""
-        package = _PACKAGE.match(module.__name__)
-        assert package is not None  # the finder uses this loader only for modules of folders
-        vars(module)["__builtins__"] = vars(builtins) | {"__import__": partial(_import, package[0])}
+        match = _PACKAGE.match(module.__name__)
+        assert match is not None  # the finder uses this loader only for modules of folders
+        vars(module)["__builtins__"] = vars(builtins) | {"__import__": partial(_import, match[0])}
         super().exec_module(module)
 
 
@@ -95,7 +98,8 @@ def _import(
     if level == 0:
         is_of_python = first in sys.stdlib_module_names
         if not is_of_python and _is_neighbour(package, first):
-            return __import__(name, {"__package__": package}, locals, fromlist, 1)
+            # A relative import, which level 1 means, from the package of the folder.
+            return __import__(name, {"__package__": package}, locals, fromlist, level=1)
         _warn_if_ignored(package, first)
         if not is_of_python:
             libraries[package].add(first)
@@ -104,8 +108,11 @@ def _import(
 
 def _is_neighbour(package: str, name: str) -> bool:
     """Returns whether a module is in the folder, and no installed library has its name."""
-    if name == "touche" or PathFinder.find_spec(name, sys.modules[package].__path__) is None:
+    if name == "touche":  # in a clone, it is not among the installed libraries below
         return False
+    if PathFinder.find_spec(name, sys.modules[package].__path__) is None:
+        return False
+    # Other entries may be the folder itself, such as the current folder.
     installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]
     library = PathFinder.find_spec(name, installed)
     return library is None or not library.has_location  # a folder without code has no location
@@ -113,7 +120,7 @@ def _is_neighbour(package: str, name: str) -> bool:
 
 @cache
 def _warn_if_ignored(package: str, name: str) -> None:
-    """Warns once if a module of Python or of a library is imported instead of a neighbour."""
+    """Warns if there is a neighbour of this name, which is not imported; once, because of the cache."""
     neighbour = PathFinder.find_spec(name, sys.modules[package].__path__)
     if neighbour and neighbour.has_location:
         problem = "this file is not imported, because a module of Python or of a library has its name"

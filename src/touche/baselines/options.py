@@ -46,9 +46,6 @@ def _checked_value(option: Parameter, value: Any) -> Any:
     Raises:
         ParameterError: if it has another type, or is not among the choices.
     """
-    kind = type(option.default)
-    if option.annotation in (int, float):  # such as a float whose default is 1
-        kind = option.annotation
     if getattr(value, "ndim", None) == 0:  # a number of NumPy
         value = value.item()
     if get_origin(option.annotation) is Literal:
@@ -57,8 +54,12 @@ def _checked_value(option: Parameter, value: Any) -> Any:
             known = ", ".join(map(str, choices))
             raise ParameterError(f"{option.name} = {quoted(value)}; choose among {known}")
         return value
+    kind = type(option.default)
+    if option.annotation in (int, float):  # such as a float whose default is written as 1
+        kind = option.annotation
     if kind is float and type(value) is int:
         return float(value)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+    is_unwanted_bool = isinstance(value, bool) and kind is not bool  # for isinstance, a bool is an int
+    if is_unwanted_bool or not isinstance(value, kind):
         raise ParameterError(f"{option.name} = {quoted(value)}; pass a value of type {kind.__name__}")
     return value

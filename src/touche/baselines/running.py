@@ -78,6 +78,7 @@ class Runs:
     def data(self) -> Callable[[], dict[str, Any]]:
         """A function that waits for the metadata of the input; a thread computes the md5 of all files."""
         files = self.source.documents.statistics
+        # Published statistics of the whole collection follow from its documents, so that they are no input.
         known = files.known if files and not files.is_whole else None
         return _in_thread(lambda: data_of_files(self.source.files, known, self.source.dataset))
 
@@ -87,8 +88,9 @@ class Runs:
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
+            package = self.ranker.method.__module__.rpartition(".")[0]
+            modules = libraries[package]  # a set to which later imports of the baseline are added
             # Not in a thread: a process that the baseline forks would keep git's pipe open.
-            modules = libraries[self.ranker.method.__module__.rpartition(".")[0]]  # grows during the run
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 
@@ -101,59 +103,63 @@ class Runs:
         energy = EnergyMeter()
         tag = tag or self.ranker.tag(options)
         topics = self.source.topics
-        statistics = self.source.documents.statistics or StatisticsFiles()
-        uses: list[bool] = []  # one value for each time that the baseline uses the statistics
-        documents = self.source.documents.with_statistics(
-            replace(statistics, report=partial(uses.append, True))
-        )
-        data = self.data  # its thread starts here, so that it works during the ranking
+        files = self.source.documents.statistics or StatisticsFiles()
+        uses: list[bool] = []  # True for each time that the baseline uses the statistics
+        documents = self.source.documents.with_statistics(replace(files, report=partial(uses.append, True)))
+        wait_for_data = self.data  # its thread starts here, so that it works during the ranking
         software = replace(self._software, command=_command(self.ranker, options))
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        if statistics:  # there is a file of statistics, which the baseline has to use
+        if files:  # with a file of statistics, which the baseline has to read or write
             outputs = [output / RUN_FILE, output / METADATA_FILE]
-            outputs += [statistics.output] if statistics.output else []
-            rankings = _using_statistics(rankings, uses, outputs)
+            outputs += [files.output] if files.output else []
+            rankings = _check_use_of_statistics(rankings, uses, outputs)
         with noting_answers() as answers, energy:
 
             def describe() -> str:
                 """Returns the metadata, after the last ranking."""
-                described = data() | data_of_answers(answers)
+                data = wait_for_data() | data_of_answers(answers)
                 stopped = datetime.now(UTC)
-                return metadata(software, tag, options, described, started, stopped, energy.joules())
+                return metadata(software, tag, options, data, started, stopped, energy.joules())
 
             return write_run(output, topics, rankings, tag, describe, self._inputs(output, options))
 
     def _inputs(self, output: Path, options: Mapping[str, Any]) -> list[Path]:
-        """Returns the files of the input, of the statistics, of the options and of the baseline's folder.
+        """Returns the files that the run may not overwrite.
 
-        An earlier run in the output directory is not an input, even if this is in the folder of the baseline.
+        These are the files of the input, of the statistics, of the options and of the baseline's folder. If
+        the output directory is this folder, its earlier run may be overwritten.
         """
         statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
         folder = self.ranker.folder
-        code = [folder / path for path in self.ranker.files] if folder else []
+        files_in_folder = [folder / path for path in self.ranker.files] if folder else []
         earlier_run = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
-        code_without_run = [path for path in code if path not in earlier_run]
-        return [*self.source.files, *known, *files_in_options, *code_without_run]
+        files_of_baseline = [path for path in files_in_folder if path not in earlier_run]
+        return [*self.source.files, *known, *files_in_options, *files_of_baseline]
 
 
-def _using_statistics(
+def _check_use_of_statistics(
     rankings: Iterator[Ranking], uses: Sequence[bool], outputs: Sequence[Path]
 ) -> Iterator[Ranking]:
-    """Yields rankings.
+    """Yields the same rankings; reports early what would make a long run useless.
+
+    Args:
+        rankings: the rankings of the baseline, which begins to work when the first one is requested.
+        uses: not empty after the baseline has used the statistics.
+        outputs: the files that will be written.
 
     Raises:
         ToucheError: before the first ranking, if an output cannot be written, or the baseline has not used
             the statistics.
     """
     check_outputs(outputs)
-    first = [*islice(rankings, 1)]
+    first_ranking = [*islice(rankings, 1)]  # empty without topics
     if not uses:
         problem = "only baselines that rank with touche.scan use statistics"
         raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
-    yield from chain(first, rankings)
+    yield from chain(first_ranking, rankings)
 
 
 def statistics_named(folder: Path, name: str) -> Path:
@@ -167,11 +173,14 @@ def statistics_named(folder: Path, name: str) -> Path:
 
 
 def with_published_statistics(ranker: Baseline, source: Input) -> Input:
-    """Returns an input with the baseline's statistics of its collection, unless it has other statistics."""
-    if source.documents.statistics or not (source.statistics and ranker.folder):
+    """Returns an input with the statistics of its collection from the baseline's folder, if it has them.
+
+    Statistics that the user has chosen stay.
+    """
+    if source.documents.statistics:
         return source
-    file = statistics_named(ranker.folder, source.statistics)
-    if not file.is_file():
+    file = statistics_named(ranker.folder, source.statistics) if ranker.folder and source.statistics else None
+    if file is None or not file.is_file():
         return source
     files = StatisticsFiles(known=file, is_whole=source.is_whole)
     return replace(source, documents=source.documents.with_statistics(files))

@@ -21,15 +21,15 @@ from touche.tira.answers import note_answer
 EXTRA = "apis"  # of touche-baselines; installs requests and requests-cache
 KEEP_DAYS = 7  # the default age from which a stored answer is requested again
 _PAUSE = 1.0  # seconds between an answer and the next request
-_RETRIES = 5  # the pause doubles after each attempt
+_RETRIES = 5  # attempts after the first one; the pauses before them double
 _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
-_TIMEOUT = 60  # seconds
+_TIMEOUT = 60  # seconds without an answer
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
 _HOMEPAGE = "https://touche.webis.de"  # in the User-Agent, so that engines know whom to ask
 _CACHE_FILE = "answers.sqlite"
-_MOST_DAYS = 36_500  # of a cached answer
+_MOST_DAYS = 36_500  # of a cached answer; a hundred years
 _SECRETS = ("apikey",)  # arguments of requests that are not cached
-_BROKEN = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of unexpected answers
+_UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of other answers
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ Answer = tuple[Sequence[Result], int]
 Request = Mapping[str, Any]
 """The arguments of ``requests.request``, without the address."""
 Read = Callable[[bytes], Answer]
-"""Parses the content of a response; may raise one of ``_BROKEN``."""
+"""Parses the content of a response; may raise a ValueError, TypeError, KeyError or AttributeError."""
 
 
 @dataclass
@@ -84,22 +84,23 @@ class SearchEngine:
                 or if the cache cannot be used.
         """
         check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
-        # Only complete answers are stored.
+        # The session stores the answers for which this is true.
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
         caching = nullcontext() if self.is_cached else self._session.cache_disabled()
         with caching, _usable_cache():
             response = self._send(request)
             age = datetime.now(UTC) - response.created_at.astimezone(UTC)
             # An answer of the future, after a wrong clock, would never become old.
-            is_fresh = abs(age) < timedelta(self.keep_days)
-            if response.from_cache and not (is_fresh and _is_complete(response, read)):
+            is_fresh = abs(age) < timedelta(days=self.keep_days)
+            is_usable = is_fresh and _is_complete(response, read)  # the stored file may be damaged
+            if response.from_cache and not is_usable:
                 response = self._send({**request, "force_refresh": True})
         if not response.ok:
             remedy = self.advice.get(response.status_code, "check whether its API has changed")
             raise ToucheError(f"{self.name} refuses the request (HTTP {response.status_code}); {remedy}")
         try:
             results, missing = _read(response, read)
-        except _BROKEN as error:
+        except _UNEXPECTED as error:
             raise self._no_answer("no JSON with results") from error
         if missing > 0:  # a later request may return all of them
             sent = len(results)
@@ -134,6 +135,7 @@ def _usable_cache() -> Iterator[None]:
     """Raises an error with the path of the cache if it is unusable."""
     try:
         yield
+    # The last three are from requests_cache, if stored answers have another form than it expects.
     except (sqlite3.Error, OSError, ExceptionGroup, AttributeError, KeyError, TypeError) as error:
         problem = f"{cache_folder() / _CACHE_FILE} cannot be used ({error})"
         raise ToucheError(f"{problem}; remove it, or choose another folder by XDG_CACHE_HOME") from error
@@ -142,12 +144,13 @@ def _usable_cache() -> Iterator[None]:
 def _session() -> Any:
     """Returns a session with cache, retries and pauses."""
     requests_cache = imported("requests_cache", EXTRA)
+    # Otherwise, the file that a link names would be overwritten.
     if (cache_folder() / _CACHE_FILE).is_symlink():
         raise ToucheError(f"{cache_folder() / _CACHE_FILE} is a link, which is not followed; remove it")
     session = requests_cache.CachedSession(
         cache_folder() / _CACHE_FILE,
-        serializer="json",
-        allowable_methods=("GET", "POST"),
+        serializer="json",  # because the default, pickle, can run code
+        allowable_methods=("GET", "POST"),  # by default, answers to POST are not cached
         ignored_parameters=_SECRETS,
     )
     session.headers["User-Agent"] = f"touche-baselines/{version('touche-baselines')} ({_HOMEPAGE})"
@@ -158,7 +161,7 @@ def _session() -> Any:
 
 
 def _polite_adapter() -> Any:
-    """Returns an adapter that waits after each answer, and longer after errors."""
+    """Returns an adapter of requests that waits after each answer, and longer after errors."""
     from requests.adapters import HTTPAdapter  # here, because only API clients need these 51 ms
     from urllib3.exceptions import InvalidHeader
     from urllib3.util import Retry
@@ -167,7 +170,8 @@ def _polite_adapter() -> Any:
         """Retries whose pause doubles, or is as long as the engine requests."""
 
         def sleep(self, response: Any = None) -> None:
-            attempt = len(self.history)
+            """Waits before the next attempt; ``response`` is None if the last one had no answer."""
+            attempt = len(self.history)  # of failed attempts
             requested_pause = self.get_retry_after(response) if response else None
             pause = max(_PAUSE * 2**attempt, requested_pause or 0.0)
             last_try = self.history[-1]
@@ -190,7 +194,7 @@ def _polite_adapter() -> Any:
     class Adapter(HTTPAdapter):
         """Sends a request after a pause."""
 
-        next_start = 0.0  # the time from which the next request may be sent
+        next_start = 0.0  # the time from which the next request may be sent, by the monotonic clock
 
         def send(self, *args: Any, **options: Any) -> Any:
             time.sleep(max(0.0, self.next_start - time.monotonic()))
@@ -199,6 +203,7 @@ def _polite_adapter() -> Any:
             finally:
                 self.next_start = time.monotonic() + _PAUSE
 
+    # None retries requests of every method. If the last attempt fails too, its answer is returned.
     retries = Patience(_RETRIES, allowed_methods=None, status_forcelist=_TEMPORARY, raise_on_status=False)
     return Adapter(max_retries=retries)
 
@@ -229,7 +234,7 @@ def _is_complete(response: Any, read: Read) -> bool:
     """Returns whether an answer can be cached: it is readable and has all results."""
     try:
         _, missing = _read(response, read)
-    except _BROKEN:
+    except _UNEXPECTED:
         return False
     return missing <= 0  # there may be more results than the engine announces
 

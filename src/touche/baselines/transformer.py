@@ -49,26 +49,33 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         needed = ["query"] if self.documents is not None else ["query", "text"]
-        with pt.validate.any(inp, context=self) as v:
+        with pt.validate.any(inp, context=self) as v:  # the frame has to fit one of these
             if self.documents is not None:
                 v.query_frame(extra_columns=needed, mode="retrieve")
             v.result_frame(extra_columns=needed, mode="rerank")
-        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # of a row of the input
-        others = inp.drop(columns=_SCORES, errors="ignore")
-        ranked = self._ranked(_checked_texts(others, [*keys, *needed]))
-        columns = list(dict.fromkeys([*others.columns, "docno", *_SCORES]))  # docno once
-        rows = others.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
+        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # which identify a row of the input
+        unscored = inp.drop(columns=_SCORES, errors="ignore")  # without the scores of an earlier ranking
+        ranked = self._ranked(_checked_texts(unscored, [*keys, *needed]))
+        columns = list(dict.fromkeys([*unscored.columns, "docno", *_SCORES]))  # each once
+        # The keys in ``ranked`` are texts, but ids in the input may be numbers.
+        rows = unscored.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
         return ranked.merge(rows, on=keys, how="left")[columns]
 
     def _ranked(self, texts: DataFrame) -> DataFrame:
-        """Returns a row with qid, docno, score and rank for each document."""
-        candidates: Any = texts.groupby("qid")["docno"].agg(frozenset) if "docno" in texts else {}
-        queries = _by_key(texts, "qid", "query").items()
-        topics = [Topic(qid, query, candidates=candidates.get(qid)) for qid, query in queries]
+        """Returns a row with qid, docno, score and rank for each document.
+
+        Args:
+            texts: the columns that the input needs, as texts; with docno, its documents are the candidates.
+        """
+        candidates: Any = {}  # frozensets of ids by qid; None for a qid means all documents
+        if "docno" in texts:
+            candidates = texts.groupby("qid")["docno"].agg(frozenset)
+        queries = _by_key(texts, "qid", "query")
+        topics = [Topic(qid, query, candidates=candidates.get(qid)) for qid, query in queries.items()]
         documents = self.documents
         if documents is None:
-            by_id = _by_key(texts, "docno", "text").items()
-            documents = PlainDocuments([Document(id, text) for id, text in by_id])
+            text_by_id = _by_key(texts, "docno", "text")
+            documents = PlainDocuments([Document(id, text) for id, text in text_by_id.items()])
         rankings = self.ranker(topics, documents, **self.options) if topics else ()
         rows = []
         for topic, hits in rankings:

@@ -11,8 +11,9 @@ from touche.io.temporary import temporary_folder
 _EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
 _EXAMPLE_FUNCTION = "my_team"
 _BASE = "touche/base"
-_FILES = (  # the first makes the folder a baseline
-    "baseline.py",
+_BASELINE = "baseline.py"  # the file that makes the folder a baseline
+_FILES = (
+    _BASELINE,
     "Dockerfile",
     "README.md",
     "expected.toml",
@@ -20,7 +21,8 @@ _FILES = (  # the first makes the folder a baseline
     "ruff.toml",
     ".github/workflows/check.yml",
 )
-_TAKEN = {"baseline", "re", "tokenize", *dir(builtins), *kwlist}  # names used in baseline.py
+# Names that the function cannot have: Python's, and those that baseline.py uses.
+_TAKEN = {"baseline", "re", "tokenize", *dir(builtins), *kwlist}
 
 
 def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
@@ -58,23 +60,29 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
 
 
 def _write(target: Path, function: str, base: str, team: str) -> None:
-    """Writes to a temporary folder first, so that a full disk leaves nothing behind."""
+    """Writes the files to a temporary folder first, so that a full disk leaves nothing behind.
+
+    Args:
+        target: the new folder, an absolute path.
+        function: the name of the function in baseline.py.
+        base, team: as in ``write_baseline``.
+    """
     with temporary_folder(".touche-new-", within=target.parent) as scratch:
-        part = scratch / target.name
+        new_folder = scratch / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
             text = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE_FUNCTION, function)
             if name == "Dockerfile":
                 text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
                 text = text.replace("ARG TEAM=\n", f"ARG TEAM={_in_dockerfile(team)}\n")
-            path = part / name
+            path = new_folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         if not target.exists():
-            part.rename(target)
+            new_folder.rename(target)
             return
-        # The file that makes the folder a baseline is the last one.
-        for path in sorted(part.iterdir(), key=lambda path: path.name == _FILES[0]):
+        others = [path for path in new_folder.iterdir() if path.name != _BASELINE]
+        for path in (*others, new_folder / _BASELINE):
             path.rename(target / path.name)
 
 
