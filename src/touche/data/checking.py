@@ -49,14 +49,20 @@ def check_files(card: Path, task: Task) -> CheckedFiles:
         InputError: if a file is broken, or names a topic or a document that another file lacks.
     """
     checked = CheckedFiles()
-    topics = _check_topics(card, task, checked)
-    documents = _check_documents(card, task, checked, topics)
-    _check_judgments(task, checked, topics, documents)
+    all_topics = _check_topics(card, task, checked)
+    all_ids = _check_documents(card, task, checked, all_topics)
+    _check_judgments(task, checked, all_topics, all_ids)
     return checked
 
 
 def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | None:
-    """Checks the topics in the card, and returns the numbers of all topics; None if their file is missing."""
+    """Checks the topics in the card, and returns the numbers of all topics; None if their file is missing.
+
+    Args:
+        card: the card, for error messages.
+        task: the task in the card.
+        checked: gets the number of topics, or the missing file.
+    """
     file = f"topics/{task.topics}"
     try:
         topics = _topics(task, task.corpora["full"])
@@ -72,40 +78,48 @@ def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | N
 def _check_documents(
     card: Path, task: Task, checked: CheckedFiles, all_topics: set[str] | None
 ) -> frozenset[str] | None:
-    """Checks all corpora, and returns the ids in the whole one; None if it is missing or has web pages."""
-    whole_corpus = task.corpora["full"]
-    whole_folder = f"corpora/{whole_corpus.directory}"
-    documents = None
-    try:
-        documents = _documents(task, whole_corpus)
-        checked.documents = None if documents is None else len(documents)
-    except MissingDataError:
-        checked.missing += (whole_folder,)
+    """Checks all corpora, and returns the ids in the whole one; None if it is missing or has web pages.
+
+    Args:
+        card: the card, for error messages.
+        task: the task in the card.
+        checked: gets the numbers of documents, and the missing folders.
+        all_topics: the numbers of all topics, or None if they are unknown.
+    """
+    ids_by_corpus: dict[str, frozenset[str] | None] = {}  # of each corpus that is available, by its name
     for name, corpus in task.corpora.items():
-        if name == "full":
-            continue
-        folder = f"corpora/{corpus.directory}"
         try:
-            ids = _documents(task, corpus)
+            ids_by_corpus[name] = _document_ids(task, corpus)
         except MissingDataError:
-            checked.missing += (folder,)
-            continue
+            checked.missing += (f"corpora/{corpus.directory}",)
+    all_ids = ids_by_corpus.pop("full", None)
+    checked.documents = None if all_ids is None else len(all_ids)
+    for name, ids in ids_by_corpus.items():
+        corpus = task.corpora[name]
         if corpus.topics:  # otherwise, its topics are those of the task
             topics = _topics(task, corpus)
-            _check_known(card, corpus.topics, topics, "topic", folder)
+            _check_known(card, corpus.topics, topics, "topic", f"corpora/{corpus.directory}")
             if all_topics is not None:
                 _check_known(locate_corpus(corpus), topics, all_topics, "topic", f"topics/{task.topics}")
         if ids is not None:
             checked.other_corpora[name] = len(ids)
-            if documents is not None:
-                _check_known(locate_corpus(corpus), ids, documents, "document", whole_folder)
-    return documents
+            if all_ids is not None:
+                whole_folder = f"corpora/{task.corpora['full'].directory}"
+                _check_known(locate_corpus(corpus), ids, all_ids, "document", whole_folder)
+    return all_ids
 
 
 def _check_judgments(
-    task: Task, checked: CheckedFiles, topics: set[str] | None, documents: frozenset[str] | None
+    task: Task, checked: CheckedFiles, all_topics: set[str] | None, all_ids: frozenset[str] | None
 ) -> None:
-    """Checks the judged topics and documents, as far as all topics and documents are known."""
+    """Checks the judged topics and documents.
+
+    Args:
+        task: the task.
+        checked: gets the numbers of judgments and of unjudged topics, and the missing files.
+        all_topics: the numbers of all topics, or None if they are unknown.
+        all_ids: the ids of all documents, or None if they are unknown.
+    """
     judged_topics: set[str] = set()
     for dimension, judgments in task.qrels.items():
         try:
@@ -116,13 +130,13 @@ def _check_judgments(
         path = locate("qrels", judgments.file)
         checked.judgments = (checked.judgments or 0) + sum(map(len, qrels.values()))
         judged_topics |= {topic_in(ranking) for ranking in qrels}
-        if topics is not None:
-            _check_known(path, map(topic_in, qrels), topics, "topic", f"topics/{task.topics}")
-        if documents is not None:
+        if all_topics is not None:
+            _check_known(path, map(topic_in, qrels), all_topics, "topic", f"topics/{task.topics}")
+        if all_ids is not None:
             ids = _judged_ids(qrels, dimension, task)
-            _check_known(path, ids, documents, "document", f"corpora/{task.corpora['full'].directory}")
-    if topics is not None and judged_topics:
-        checked.unjudged_topics = len(topics - judged_topics)
+            _check_known(path, ids, all_ids, "document", f"corpora/{task.corpora['full'].directory}")
+    if all_topics is not None and judged_topics:
+        checked.unjudged_topics = len(all_topics - judged_topics)
 
 
 def _topics(task: Task, corpus: Corpus) -> set[str]:
@@ -130,15 +144,18 @@ def _topics(task: Task, corpus: Corpus) -> set[str]:
     return {topic.number for topic in read_topics(locate_topics(task, corpus))}
 
 
-def _documents(task: Task, corpus: Corpus) -> frozenset[str] | None:
-    """Returns the ids in a corpus: of sentences if pairs of them are ranked. None for web pages."""
+def _document_ids(task: Task, corpus: Corpus) -> frozenset[str] | None:
+    """Returns the ids in a corpus: of sentences if the task ranks pairs of them. None for web pages."""
     from touche.documents.ids import read_ids  # here, because it takes 54 ms
 
     return read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
 
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
-    """Yields the judged ids: two for each pair of sentences. Stances are judged for single documents."""
+    """Yields the ids of judged documents, or of both sentences in a judged pair.
+
+    Stances are always judged for documents.
+    """
     for grades in qrels.values():
         for result in grades:
             if dimension == STANCE:
@@ -148,7 +165,15 @@ def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
 
 
 def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, source: str) -> None:
-    """Raises InputError if ids in a file are unknown: ``source`` is the file or folder of the known ones."""
+    """Raises InputError if an id is unknown.
+
+    Args:
+        path: the file or folder with the ids.
+        ids: the ids of topics or documents.
+        known: the known ids.
+        noun: what the ids are of, ``topic`` or ``document``.
+        source: the file or folder of the known ids, below the data folder.
+    """
     unknown = [*dict.fromkeys(id for id in ids if id not in known)]
     if unknown:
         first = quoted(unknown[0])

@@ -95,9 +95,10 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yields a hidden folder, which becomes the new folder, or replaces an empty one, at the end.
+    """Yields a path in a hidden folder; the folder that the block makes there becomes ``folder`` at the end.
 
-    A killed process leaves the hidden folder behind; the next one that writes a folder next to it removes it.
+    It may replace an empty folder. A killed process leaves the hidden folder behind. The next process that
+    writes a folder next to it removes it.
     """
     target = Path(os.path.realpath(folder))
     make_folder(target.parent)

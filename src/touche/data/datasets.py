@@ -36,13 +36,13 @@ def open_dataset(dataset: str) -> Input:
     """
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
-        topics = locate_topics(task, corpus)
+        topics_file = locate_topics(task, corpus)
         documents: Documents
         if corpus.ir_datasets is None or has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
-        else:
-            documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
-        source = Input.combine(read_topics(topics), topics, documents)
+        else:  # without a folder of the corpus, its side files are in that of the topics
+            documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
+        source = Input.combine(read_topics(topics_file), topics_file, documents)
         is_whole = corpus is task.corpora["full"]
         return replace(source, statistics=corpus.statistics or "", is_whole=is_whole, dataset=dataset)
 
@@ -80,17 +80,18 @@ def _open_ir_datasets(id: str) -> Input:
 
 @contextmanager
 def naming_size(dataset: str) -> Iterator[None]:
-    """Adds the size of a published corpus to the error that the corpus is missing."""
+    """Replaces the error that a published corpus is missing by one with the size of its download."""
     try:
         yield
     except MissingDataError as error:
         try:
             missing = [source for source in official([dataset]) if source.url and not source.place()]
-        except ToucheError:  # in an image, which has no ir_datasets
+        except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)
-        has_folder = is_available("corpora", corpus.directory)  # an incomplete one has an error of its own
-        if not has_folder and any(source.kind == "corpora" for source in missing):
+        has_folder = is_available("corpora", corpus.directory)  # the error names what is missing in it
+        is_corpus_missing = any(source.kind == "corpora" for source in missing)
+        if is_corpus_missing and not has_folder:
             size = in_bytes(sum(source.size for source in missing))
             fetch = f"get it with: touche data fetch {dataset} ({size})"
             raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None

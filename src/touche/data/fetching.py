@@ -82,18 +82,18 @@ def fetch(
     if status.word == DIFFERS:
         path = source.place(folder) or source.path
         raise RefusedError(path, status.remark, "delete the file, then fetch it again")
-    if status.word != MISSING:
+    if status.word != MISSING:  # verified, or there is no md5 to compare with
         return Status(source.path, "available", status.remark)
     if source.agreement:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save the corpus there")
+    data_folder = folder or data_home()
     if not source.url:
-        return Status(source.path, "not fetched", _why_not_fetched(source, folder or data_home()))
-    folder = folder or data_home()
-    target = folder / source.path
+        return Status(source.path, "not fetched", _why_not_fetched(source, data_folder))
+    target = data_folder / source.path
     collection = whole_corpus(source.dataset) if source.dataset else None
-    if collection:
+    if collection:  # then a dataset of some topics needs no download
         return _make_dataset(source, collection, target)
-    part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+    part = data_folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     if mirror is None:
         return _download_into_place(source, part, target, keep)
     original = _find_in_mirror(source, mirror)
@@ -114,8 +114,8 @@ def _download_into_place(source: Source, part: Path, target: Path, keep: bool) -
     make_folder(part.parent)
     warn_of_waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
     with locked(part, warn_of_waiting):
-        data_folder = part.parents[1]
-        if source.place(data_folder):
+        data_folder = part.parents[1]  # above downloads/
+        if source.place(data_folder):  # found now, but missing before
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
@@ -132,19 +132,20 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     """Copies missing corpora that are not published, such as samples, from a mirror.
 
     Args:
-        chosen: ids of datasets; if empty, all.
+        chosen: the ids of the datasets whose corpora are copied; if empty, all.
         mirror: the folder to copy from, or None.
         folder: the data folder; by default the clone or the user's folder.
 
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
-    published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
+    published_names = [source.name for source in official() if source.kind == "corpora"]
+    published_folders = {name.partition("/")[0] for name in published_names}
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
         # Without a folder, the corpus may be in any of the data folders that are searched.
         is_available_anywhere = folder is None and is_available("corpora", name)
-        if name in published or is_available_anywhere:
+        if name in published_folders or is_available_anywhere:
             continue
         paths = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in paths if path.is_file())
@@ -170,12 +171,17 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 
 
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
-    """Returns the file as published, whose md5 can be checked, else the file itself; None without both."""
+    """Returns the path of a file in a mirror; None if it is missing.
+
+    The published file, such as an archive, is preferred to the official file itself, because its md5 can be
+    checked.
+    """
     published_name = PurePosixPath(source.url).name
     next_to_file = str(PurePosixPath(source.path).parent / published_name)
     for name in (published_name, f"{source.kind}/{published_name}", next_to_file, source.path):
         path = mirror / name
-        if path.is_file() or (source.dataset and path.is_dir()):
+        is_copied_dataset = bool(source.dataset) and path.is_dir()
+        if path.is_file() or is_copied_dataset:
             return path
     return None
 
@@ -184,14 +190,15 @@ def _download(source: Source, part: Path) -> None:
     """Downloads a file without a retry; a partial file stays after an error, and is resumed next time."""
     import requests  # here, because it takes 60 ms
 
-    size = part.stat().st_size if part.exists() else 0
+    size = part.stat().st_size if part.exists() else 0  # the bytes that are there
+    # Without compression in transit, so that positions are those in the file.
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
             if response.status_code == _RANGE_NOT_SATISFIABLE:
                 return  # the partial file is complete, and its md5 will be checked
             response.raise_for_status()
-            if response.status_code != _PARTIAL_CONTENT:  # the server sends the whole file
+            if response.status_code != _PARTIAL_CONTENT:  # the server cannot resume, and sends the whole file
                 size = 0
             with (
                 part.open("ab" if size else "wb") as file,
@@ -212,18 +219,19 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
     """Checks the md5 of a file or its archive, then puts the file in its place.
 
     Args:
-        source: the file.
-        file: the file, its archive, or the folder of a dataset of some topics.
+        source: the official file.
+        file: a copy of the official file, the published file from which it is unpacked or made, or a copy of
+            the folder of a dataset of some topics.
         target: the place.
     """
-    if file.is_dir():
+    if file.is_dir():  # from a mirror
         data_folder = target.parents[1]  # the target is in its corpora/
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     is_published_in_archive = bool(source.member)
-    is_unpacked = is_published_in_archive and file.name == target.name
+    is_unpacked = is_published_in_archive and file.name == target.name  # someone unpacked the archive
     is_archive = is_published_in_archive and not is_unpacked
-    is_verifiable = bool(source.md5) and not is_unpacked  # because the md5 is that of the archive
+    is_verifiable = bool(source.md5) and not is_unpacked  # an unpacked file has not the archive's md5
     if is_verifiable:
         digest = md5(file)
         if digest != source.md5:
@@ -242,8 +250,8 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
 
 
 def _make_dataset(source: Source, original: Path, target: Path) -> Status:
-    """Makes the dataset of some topics from the published file or the whole corpus."""
-    data_folder = target.parents[1]  # the target is in its folder corpora
+    """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
+    data_folder = target.parents[1]  # the target is in its corpora/
     count = write_judged(source.dataset, original, data_folder, target)
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
@@ -251,25 +259,32 @@ def _make_dataset(source: Source, original: Path, target: Path) -> Status:
 
 @contextmanager
 def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    """Opens a file whose path in the archive ends with this name; nothing is written to paths of archives."""
+    """Opens the first file in an archive whose path ends with this name; nothing is unpacked to a disk.
+
+    Args:
+        name: the file's name, perhaps after some of its folders; archives may have further folders around it.
+        archive: a ZIP or tar file.
+    """
+    ending = f"/{name}"
     try:
         with opened(archive) as content:
             file: Any = None
             if zipfile.is_zipfile(archive):
                 zip_archive = zipfile.ZipFile(content)
-                paths = (path for path in zip_archive.namelist() if f"/{path}".endswith(f"/{name}"))
+                paths = (path for path in zip_archive.namelist() if f"/{path}".endswith(ending))
                 zip_path = next(paths, None)
                 if zip_path is not None:
                     file = zip_archive.open(zip_path)
             else:
                 tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
-                members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(f"/{name}"))
+                members = (info for info in tar if info.isfile() and f"/{info.name}".endswith(ending))
                 member = next(members, None)
                 if member is not None:
                     file = tar.extractfile(member)
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file
+    # A RuntimeError is raised for an encrypted archive.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 

@@ -59,7 +59,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
         # The corpus may have topics in its folder. Only their links are removed.
-        for link in inputs.glob(f"{name}*"):
+        for link in inputs.glob(f"{name}*"):  # plain or gzipped
             link.unlink()
         with whole(inputs / name) as file:
             file.write(topics.read_bytes())
@@ -88,7 +88,7 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
 
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
     """Returns the part of the card that TIRA's client reads."""
-    names = [task.measure.name]
+    names = [task.measure.name]  # of measures
     if task.measure.cutoff:
         names.append(task.measure.judged)  # the share of judged documents up to the same rank
     measures = shlex.join(names)

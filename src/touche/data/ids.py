@@ -34,7 +34,7 @@ class SmallCollection:
     def ids(self, rules: Rules) -> frozenset[str] | None:
         """Returns all ids; None if the collection is broken, or of web pages."""
         with suppress(ToucheError):
-            return _read_ids(self, rules.unit == PAIR)
+            return _read_ids(self, of_sentences=rules.unit == PAIR)
         return None
 
 
@@ -44,7 +44,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
         return None
     folder = locate_corpus(corpus)
     state = list[tuple[Path, int]]()
-    size = 0
+    size = 0  # bytes
     for path in _files(folder):
         with suppress(OSError):  # a broken link, or a file that was removed meanwhile
             status = path.stat()
@@ -61,9 +61,9 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in names)
 
 
-@lru_cache(maxsize=4)
-def _read_ids(collection: SmallCollection, of_sentences: bool) -> frozenset[str] | None:
-    """Reads the ids once; after a change, the collection is another key of the cache."""
+@lru_cache(maxsize=4)  # few, because all ids of a collection are in memory
+def _read_ids(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
+    """Reads the ids of sentences or documents once; a changed collection is another key of the cache."""
     from touche.documents.ids import read_ids  # here, because few evaluations open a collection: 34 ms
 
     return read_ids(collection.folder, of_sentences=of_sentences)

@@ -26,7 +26,7 @@ from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch it again"
-# Folders of corpora whose ids have checksums.
+# Corpora whose ids have checksums of their texts; the texts of the processed corpus were changed later.
 _FOLDER_WITH_CHECKSUMS = re.compile(r"argsme-2020-04-01(?!-processed).*")
 _log = logging.getLogger(__name__)
 
@@ -105,13 +105,14 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
     tasks_and_corpora = map(tasks.dataset, datasets or published)
     for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):  # each once
-        if not _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) or not has_corpus(corpus):
+        has_checksums = _FOLDER_WITH_CHECKSUMS.fullmatch(corpus.directory) is not None
+        if not (has_checksums and has_corpus(corpus)):
             continue
         documents = find_documents(locate_corpus(corpus))
         for path in documents.paths:
             count = 0
             altered_ids = list[str]()
-            for document in replace(documents, paths=(path,)):
+            for document in replace(documents, paths=(path,)):  # the documents of this file only
                 count += 1
                 if is_altered(document):
                     altered_ids.append(document.id)
@@ -119,7 +120,9 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
 
 
 def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
-    """Reads a table of judged arguments: tab-separated with a header, a row per topic and argument.
+    """Reads a table of judged arguments: tab-separated with a header, a row for each topic and argument.
+
+    An argument that is judged for several topics comes several times.
 
     Args:
         path: the file.
@@ -143,13 +146,19 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
             contradiction = _contradiction(row, argument, judged)
             if contradiction:
                 raise InputError(path, contradiction, _REMEDY, line=rows.line_num)
-            yield argument  # once for each topic that it is judged for
+            yield argument
     except csv.Error as error:
         raise InputError(path, f"broken table ({error})", _REMEDY, line=rows.line_num) from error
 
 
 def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
-    """Returns the contradiction in a row; empty if there is none."""
+    """Returns how a row contradicts the checksum in its id, or the qrels; empty if it does not.
+
+    Args:
+        row: the cells by the names of their columns.
+        argument: the argument in the row.
+        judged: the qrels.
+    """
     if is_altered(argument):
         return f"the text of argument {argument.id} does not match the checksum in its id"
     for column, dimension in (("rel", "relevance"), ("qual", "quality")):
@@ -184,15 +193,15 @@ def _judged_ids(judged: Judged) -> Set[str]:
     return {id for qrels in judged.values() for grades in qrels.values() for id in grades}
 
 
-def _check_complete(source: Path, judged: Set[str], present: Set[str]) -> None:
-    """Raises an InputError if a judged document is missing."""
-    missing = judged - present
+def _check_complete(source: Path, judged_ids: Set[str], present_ids: Set[str]) -> None:
+    """Raises an InputError if a judged document is missing in the source."""
+    missing = judged_ids - present_ids
     if missing:
-        problem = f"{len(missing)} of {len(judged)} judged documents are missing, such as {min(missing)}"
+        problem = f"{len(missing)} of {len(judged_ids)} judged documents are missing, such as {min(missing)}"
         raise InputError(source, problem, _REMEDY)
 
 
 def _locate(data_folder: Path, kind: str, name: str) -> Path:
-    """Returns a file of topics or qrels in a folder of data, else in the searched folders."""
+    """Returns the path of a file in a folder of data, else that in the searched folders, as ``locate``."""
     path = data_folder / kind / name
     return path if path.is_file() else locate(kind, name)

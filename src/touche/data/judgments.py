@@ -45,12 +45,14 @@ def restricted(qrels: Qrels, task: Task) -> Qrels:
 
 
 def topic_titles(task: Task) -> dict[str, str]:
-    """Returns the titles of a task's topics and rankings by name; empty if the topics are missing or unknown.
+    """Returns the titles of a task's topics, by topic and also by ranking, such as ``1`` and ``1 PRO``.
+
+    They are empty if the topics are missing or unknown.
 
     Raises:
         InputError: if the file is broken.
     """
-    for corpus in task.corpora.values():
+    for corpus in task.corpora.values():  # some corpora have topics in their folders
         with suppress(MissingDataError):
             titles = dict[str, str]()
             for topic in read_topics(locate_topics(task, corpus)):

@@ -104,21 +104,20 @@ def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
         >>> [file.path for file in touche.list_data("touche-2020-task-1") if file.path.startswith("topics")]
         ['topics/touche-2020-task-1.xml']
     """
-    files = tuple(_official_file(source) for source in sources_of(_ids(datasets)))
-    return Table(OfficialFile, files)
-
-
-def _official_file(source: Source) -> OfficialFile:
-    return OfficialFile(
-        path=source.path,
-        available=source.place() is not None,
-        size=source.size if source.url else None,
-        md5=source.md5,
-        in_archive=bool(source.member),
-        title=source.title,
-        page=source.page,
-        licence=source.licence,
+    files = tuple(
+        OfficialFile(
+            path=source.path,
+            available=source.place() is not None,
+            size=source.size if source.url else None,
+            md5=source.md5,
+            in_archive=bool(source.member),
+            title=source.title,
+            page=source.page,
+            licence=source.licence,
+        )
+        for source in sources_of(_ids(datasets))
     )
+    return Table(OfficialFile, files)
 
 
 def fetch(
@@ -162,22 +161,23 @@ def fetch(
     """
     ids = _ids(datasets)
     folder = None if output is None else Path(name_or_path("output", output))
-    mirror_folder = None if mirror is None else _folder(mirror)
+    mirror_folder = None if mirror is None else _existing_folder(mirror)
     sources = sources_of(ids)
     if no_corpora:
         sources = [source for source in sources if source.kind != "corpora"]
     missing = [source for source in sources if is_to_download(source, folder)]
     size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
     size = in_bytes(sum(size_by_url.values()))
-    is_all_data = not (ids or no_corpora)
-    if missing and is_all_data and not (mirror_folder or every):
+    # A download of all data is large, so it needs an explicit request.
+    is_unrequested_download = not (ids or no_corpora or mirror_folder or every)
+    if missing and is_unrequested_download:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     if missing:
         log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
     else:
         log(f"{len(sources)} files, none of them to fetch")
     if not mirror_folder:
-        lines = (f"from {file.page}: {file.title}, licence: {file.licence}" for file in missing)
+        lines = (f"from {source.page}: {source.title}, licence: {source.licence}" for source in missing)
         for line in dict.fromkeys(lines):  # each publication once
             log(line)
     statuses = []
@@ -196,7 +196,8 @@ def _fetch_each(
 
     Args:
         sources: the official files.
-        ids: the ids of the requested datasets; if empty, all data. Then missing files are no problem.
+        ids: the ids of the requested datasets; if empty, all data. Files that cannot be had are a problem
+            only for requested datasets.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: whether to leave out unpublished corpora.
@@ -204,7 +205,7 @@ def _fetch_each(
     for number, source in enumerate(sources, 1):
         later_sources = sources[number:]
         in_same_archive = [other for other in later_sources if other.member and other.url == source.url]
-        # The archive stays for the next file of it that is missing.
+        # The archive stays on the disk for the next missing file that is in it.
         keep = any(not other.place(folder) for other in in_same_archive)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
@@ -262,10 +263,12 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     counts = Counter(status.word for status in files)
     warnings = list[str]()
     if counts[MISSING] == len(files) and not texts:
-        published = dict.fromkeys(name.removesuffix("/sample") for name in ids)  # samples are not published
-        advice = remedy(files[-1].path)  # for any of the files, if none of them can be downloaded
         if any(source.url for source in sources):
-            advice = f"get them with: touche data fetch {' '.join(published) or '--all'}"
+            # A sample is not published; its topics and qrels are those of the whole dataset.
+            fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
+            advice = f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
+        else:
+            advice = remedy(files[-1].path)  # for one of the files, because none can be fetched
         warnings.append(f"nothing was verified, because all files are missing; {advice}")
         warn(warnings[0])
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
@@ -312,8 +315,8 @@ def _ids(datasets: str | Sequence[str]) -> list[str]:
     return [datasets] if isinstance(datasets, str) else [*datasets]
 
 
-def _folder(mirror: str | PathLike[str]) -> Path:
-    """Returns the folder to copy from, which has to exist."""
+def _existing_folder(mirror: str | PathLike[str]) -> Path:
+    """Returns the folder to copy from; raises InputError if it does not exist."""
     path = Path(name_or_path("mirror", mirror))
     if not os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises if the name is too long)
         raise InputError(path, "no such folder", "pass the folder to copy the data from")

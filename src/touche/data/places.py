@@ -11,6 +11,7 @@ from touche.errors import MissingDataError, ToucheError, choice
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import Corpus, Task
+from touche.tasks import is_dataset as is_dataset
 from touche.trec.topics import topics_named
 
 IR_DATASETS = "irds:"
@@ -75,11 +76,6 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     return locate("topics", task.topics)
 
 
-def is_dataset(name: str) -> bool:
-    """Returns whether a name is the id of a dataset, which is not read as a path; ``./NAME`` is a path."""
-    return tasks.is_dataset(name)
-
-
 def check_exists(name: str) -> None:
     """Checks that a directory or dataset with this name exists; the dataset's files may be missing.
 
@@ -87,6 +83,7 @@ def check_exists(name: str) -> None:
         ToucheError: if neither exists.
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
+        # An image has no data, so that it can read only a folder.
         remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
@@ -118,7 +115,7 @@ def locate_corpus(corpus: Corpus) -> Path:
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Fetched data goes to the folder of ``data_home``, which may be searched after this one.
+    # Fetched data goes to ``data_home``. This folder would still be found first.
     removal = "" if folder.parent == data_home() / "corpora" else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
@@ -142,7 +139,11 @@ def data_home() -> Path:
 
 
 def _data_folders() -> Iterator[Path]:
-    """Yields the folders in which data is searched."""
+    """Yields the folders in which data is searched, in this order.
+
+    Raises:
+        ToucheError: if ``TOUCHE_DATA`` names something else than folders.
+    """
     for folder in tasks.data_folders():
         if not folder.is_dir():
             problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"

@@ -18,15 +18,20 @@ ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 @cache
 def records() -> list[dict[str, Any]]:
-    """Returns the records of publishers.toml, one for each publication."""
+    """Returns the records of publishers.toml, one for each publication.
+
+    Each has a title, the url of its page, and a licence. All else is optional: ``files`` has a table with
+    address, md5 and size for each path, ``by_hand`` an address for each path, and ``agreement`` a list of
+    paths. Paths are below the data folder, such as ``corpora/clueweb12``.
+    """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)["record"]  # type: ignore[no-any-return]
 
 
-def needs(task: Task, corpus: Corpus, path: str) -> bool:
+def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:
     """Returns whether a file, such as ``qrels/touche-task2-2022-quality.qrels``, belongs to a dataset."""
-    files = [f"topics/{task.topics}", *(f"qrels/{judgments.file}" for judgments in task.qrels.values())]
-    return path in files or _is_within(path, f"corpora/{corpus.directory}")
+    qrels = [f"qrels/{judgments.file}" for judgments in task.qrels.values()]
+    return path in (f"topics/{task.topics}", *qrels) or _is_within(path, f"corpora/{corpus.directory}")
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -35,8 +40,9 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def remedy(path: str) -> str:
-    """Returns how to get a file or folder, such as ``corpora/clueweb12``."""
-    if path.partition("/")[2].startswith(SPOT_CHECK):
+    """Returns how to get a missing file or folder, such as ``corpora/clueweb12``."""
+    name = path.partition("/")[2]
+    if name.startswith(SPOT_CHECK):  # the toy collection
         return _ONLY_SHIPPED
     for record in records():
         if path in record.get("agreement", ()):
@@ -49,12 +55,12 @@ def remedy(path: str) -> str:
         datasets = _dataset_in(path) or task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
-    folder = tasks.data_folder(task_id)
+    folder = tasks.data_folder(task_id)  # of a task that a user has added
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
 def reason_without(folder: str) -> str:
-    """Returns why nobody may have the corpus in a folder, such as ``corpora/clueweb12``."""
+    """Returns why a corpus, such as ``corpora/clueweb12``, may be missing on a machine."""
     for record in records():
         if folder in record.get("agreement", ()):
             return "the corpus requires an agreement with its publisher"
@@ -69,7 +75,7 @@ def full_file(name: str) -> str:
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get missing datasets: those that are completely published, if there are any."""
+    """Returns how to get missing datasets: those whose corpus is published, or the first one if none is."""
     folders = {dataset: f"corpora/{tasks.dataset(dataset)[1].directory}" for dataset in datasets}
     published = [dataset for dataset, folder in folders.items() if _is_published(folder)]
     if published:
@@ -87,7 +93,7 @@ def in_bytes(size: float) -> str:
 
 
 def _by_hand(file: str, address: str, page: str) -> str:
-    """Returns how to get a file that cannot be fetched."""
+    """Returns how to get a file that cannot be fetched; ``address`` is empty if it is unknown."""
     if address:
         download = f"touche cannot check or unpack it, so fetch it yourself: download {address}"
         return f"{download}, save it as {file}, and {ELSEWHERE}"
@@ -112,6 +118,6 @@ def _task_with(path: str) -> str:
     """Returns the first task that needs a file; broken cards are ignored here."""
     for task_id in tasks.ids():
         with suppress(ToucheError):
-            if needs(*tasks.dataset(task_id), path):
+            if dataset_has_file(*tasks.dataset(task_id), path):
                 return task_id
     return ""  # the file belongs to no task

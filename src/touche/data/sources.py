@@ -7,7 +7,7 @@ from typing import Any
 
 from touche import tasks
 from touche.data.places import is_available, locate, whole_corpus
-from touche.data.remedies import needs, records
+from touche.data.remedies import dataset_has_file, records
 from touche.documents.ir_datasets import library
 
 
@@ -88,7 +88,9 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     if not chosen:
         return sources
     return [
-        source for source in sources if any(needs(task, corpus, source.path) for task, corpus in datasets)
+        source
+        for source in sources
+        if any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
     ]
 
 
@@ -105,8 +107,9 @@ def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator
     """Yields the files of a publication.
 
     Args:
-        record: the publication, from publishers.toml.
-        downloads: the downloads that ir_datasets knows, by collection and key.
+        record: the publication, as in ``records``.
+        downloads: the downloads that ir_datasets knows, by collection and key. A file's entry
+            ``COLLECTION/KEY`` in publishers.toml refers to them.
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():

@@ -22,18 +22,20 @@ def my_team(
     depth: number of documents per topic.
     """
     texts = {document.id: document.text for document in documents}
-    if not any(map(tokenize, texts.values())):  # rank_bm25 divides by the number of words
-        yield from ((topic, with_unmatched([], topic.candidates or (), depth)) for topic in topics)
+    if not any(map(tokenize, texts.values())):  # rank_bm25 would divide by 0, the number of all words
+        for topic in topics:
+            yield topic, with_unmatched([], topic.candidates or (), depth)  # only candidates are ranked
         return
-    indexes = {id: index for index, id in enumerate(texts)}
+    indexes = {id: index for index, id in enumerate(texts)}  # of the documents in rank_bm25
     bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
     for topic in topics:
         query = tokenize(topic.title)
         among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
         # Scores do not show whether a document has a word of the title: they can be negative or 0.
-        matching = [id for id in among if not bm25.doc_freqs[indexes[id]].keys().isdisjoint(query)]
+        matching = [id for id in among if bm25.doc_freqs[indexes[id]].keys() & query]
         scores = bm25.get_batch_scores(query, [indexes[id] for id in matching])
         ranked = sorted(zip(scores, matching, strict=True), reverse=True)
+        # Candidates are ranked even if they have no word of the title, other documents are not.
         unmatched = set() if topic.candidates is None else among - set(matching)
         yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], unmatched, depth)
 
