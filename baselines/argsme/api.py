@@ -42,10 +42,10 @@ class ArgsMe:
 
 
 def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
-    """Parses an answer.
+    """Parses an answer to a request of the ``depth`` best arguments.
 
     Returns:
-        The ids and scores of the results, and the number of missing results.
+        The ids and scores of the results, and how many of the requested results exist but were not sent.
 
     Raises:
         KeyError: if the total number of results is missing, because the answer may be incomplete.
@@ -57,11 +57,11 @@ def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
     scores = [_score(argument.get("explanation")) for argument in answer["arguments"]]
     if None in ids or total < 0:
         raise ValueError("a result without an id, or a negative total")
-    if None in scores:  # then scores only express the order
+    if None in scores:  # the new scores only express the order
         scores = [float(len(ids) - rank) for rank in range(len(ids))]
     return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)
 
 
 def _score(explanation: Any) -> Any:
-    """Returns the score in a result's explanation; None if one of them is missing."""
+    """Returns the score in a result's explanation; None without an explanation, or without a score in it."""
     return None if explanation is None else explanation.get("score")

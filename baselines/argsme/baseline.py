@@ -28,7 +28,7 @@ K1 = np.float32(1.2)
 B = np.float32(0.75)
 ADDED_TOKENS = 5  # the original's premises are longer by so many tokens, whose content is unknown
 WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
-PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields
+PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields, in the order in which argsme defines them
 
 _log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
@@ -72,7 +72,7 @@ def argsme(
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
         raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")
-    required = {CONCLUSION: "any", PAGE: match}
+    required = {CONCLUSION: "any", PAGE: match}  # terms of the title
     if not collection.statistics[PAGE].documents:
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")
         del required[PAGE]
@@ -83,7 +83,7 @@ def argsme(
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """BM25 in float32, as in Lucene 6, with the factor k1 + 1 that newer versions omit."""
+    """Returns BM25 in float32, as in Lucene 6, with the factor k1 + 1 that newer versions omit."""
     idf = np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
     weight = idf * np.float32(term.weight) * (K1 + 1)
     norm = K1 * ((1 - B) + B * length.astype(np.float32) / np.float32(term.mean_length))
@@ -93,12 +93,12 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
 
 
 def lengthened_premises(filler: str, document: AnyDocument) -> str:
-    """Returns the premises, lengthened to their length in the index of args.me."""
+    """Returns the premises and further tokens, the ``filler``, so that they are as long as in args.me."""
     return premises_of(document) + ADDED_TOKENS * f" {filler}"
 
 
 def word_in_no_title(topics: Topics) -> str:
-    """Returns a word that is in no title, to lengthen texts."""
+    """Returns a word that is in no title, so that it lengthens texts and matches nothing."""
     titles = " ".join(topic.title for topic in topics).lower()
     words = (f"unseen{number}" for number in count())
     return next(word for word in words if word not in titles)

@@ -20,9 +20,11 @@ def argsrank(
     """
     check_range("damping", damping, 0, 1)
     ranked = pairs.Arguments.read(topics, documents, mu).best(depth, min_sentences=2)
-    central = most_central((argument for _, best in ranked for argument, _ in best), damping)
-    ranked_pairs = [
-        (topic, [pairs.pair_in_argument(argument, *central[argument.id], score) for argument, score in best])
-        for topic, best in ranked
-    ]
+    two_sentences = most_central((argument for _, best in ranked for argument, _ in best), damping)
+    ranked_pairs = []
+    for topic, best in ranked:
+        pairs_of_topic = [
+            pairs.pair_in_argument(argument, *two_sentences[argument.id], score) for argument, score in best
+        ]
+        ranked_pairs.append((topic, pairs_of_topic))
     yield from pairs.hits(ranked_pairs, depth)

@@ -23,7 +23,8 @@ _DECIMALS = 6  # of a centrality; further digits depend on the processor
 def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tuple[int, int]]:
     """Returns the indexes of the two most central sentences of each argument, in the order of the text.
 
-    Only the first of equal sentences counts; the first of equally central sentences is returned.
+    If sentences have equal texts, only the first of them is in the walk. If sentences are equally central,
+    the first of them precedes.
 
     Args:
         arguments: arguments with at least two different sentences; each text is embedded once.
@@ -33,14 +34,16 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
         Two indexes by the id of the argument.
     """
     by_argument = {argument.id: _distinct(argument) for argument in arguments}
-    texts = list(dict.fromkeys(text for sentences in by_argument.values() for text in sentences.values()))
+    all_texts = [text for sentences in by_argument.values() for text in sentences.values()]
+    texts = list(dict.fromkeys(all_texts))  # each once
     vectors = dict(zip(texts, pairs.embed(texts), strict=True))
     best = {}
     for id, sentences in by_argument.items():
         indexes = list(sentences)
         sentence_vectors = np.stack([vectors[text] for text in sentences.values()])
         centralities = centrality(list(sentences.values()), sentence_vectors, damping)
-        first, second = sorted(np.argsort(-centralities, kind="stable")[:2])
+        two_best = np.argsort(-centralities, kind="stable")[:2]
+        first, second = sorted(two_best)  # in the order of the text
         best[id] = (indexes[first], indexes[second])
     return best
 
@@ -76,12 +79,16 @@ def teleport(texts: Sequence[str]) -> Matrix:
 
 
 def stationary(moves: Matrix) -> Vector:
-    """Returns the distribution p with p = p M, by power iteration; M are the probabilities of moves."""
+    """Returns the distribution p with p = p M, by power iteration; M are the probabilities of moves.
+
+    Args:
+        moves: the probabilities of moves from each sentence, a row, to each sentence, a column.
+    """
     p = np.full(len(moves), 1 / len(moves))
     for _ in range(10_000):  # at most; nearly always, p converges much earlier
         before = p
         p = p @ moves
-        if np.abs(p - before).sum() < 1e-12:
+        if np.abs(p - before).sum() < 1e-12:  # only rounding still changes p
             break
     return p
 
@@ -97,7 +104,7 @@ def has_claim_word(text: str) -> bool:
 
 
 def _distinct(argument: Argument) -> dict[int, str]:
-    """Returns the different sentences of an argument by their indexes."""
+    """Returns the texts of an argument's sentences by their indexes, without repetitions and empty ones."""
     sentences = argument.sentences or ()
     return {index: sentences[index].text for index in pairs.distinct_sentences(argument).values()}
 

@@ -37,6 +37,7 @@ def bm25(
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
     fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
+    # The stances of images, each with a ranking of its own; None for all other documents.
     image_stances = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
     if engine == "lucene":
         rankings = scan.rank(
@@ -47,7 +48,7 @@ def bm25(
             topics,
             documents,
             terrier.bm25(k1, b),
-            analysis="standard",  # because the fields consist of terms
+            analysis="standard",  # without another stemming, because the fields consist of Terrier's terms
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
             fields={name: partial(terrier.joined_terms, field) for name, field in fields.items()},
             depth=depth,
@@ -57,7 +58,7 @@ def bm25(
         if image_stances:
             for image_stance in image_stances:
                 yield topic, [(document, score, image_stance) for document, score in hits]
-        elif topic.objects:
+        elif topic.objects:  # of a comparison, for which each document has a stance
             yield topic, [(document, score, stance) for document, score in hits]
         else:
             yield topic, hits

@@ -26,6 +26,7 @@ def bm25(k1: float, b: float) -> scan.Formula:
 
 def terms(text: str) -> list[str]:
     """Returns the terms of a text in order; a word consists of ASCII letters and digits."""
+    # The encoding replaces other characters by ?, which becomes a blank.
     words = text.encode("ascii", "replace").translate(_lower_or_blank()).decode("ascii").split()
     return [term for term in map(_term, words) if term]
 
@@ -50,4 +51,6 @@ def _stop_words() -> frozenset[str]:
 @cache
 def _lower_or_blank() -> bytes:
     """Returns a table for ``bytes.translate``: lower case of letters, digits, and blanks for all else."""
-    return bytes(ord(chr(code).lower() if code < 128 and chr(code).isalnum() else " ") for code in range(256))
+    ascii_characters = map(chr, range(128))
+    table = "".join(char.lower() if char.isalnum() else " " for char in ascii_characters)
+    return table.encode("ascii").ljust(256)  # with blanks for other bytes

@@ -58,7 +58,7 @@ class ChatNoir:
             size = min(_PER_PAGE, depth - start)
             page = self._engine.results(query, self._request(query, start, size), self._read)
             results += page
-            if len(page) < _PER_PAGE:
+            if len(page) < _PER_PAGE:  # the last page
                 break
         return first_of_each(results, among)
 
@@ -78,7 +78,7 @@ class ChatNoir:
         return {"method": "POST", "data": request.model_dump_json().encode(), "headers": headers}
 
     def _read(self, content: bytes) -> tuple[Results, int]:
-        """Returns the results in an answer, and 0 as the number of missing ones."""
+        """Returns the results in an answer, and 0 as the number of missing ones, which is not checked."""
         results = self._response_model.model_validate_json(content).results
         return [(result.trec_id, result.score) for result in results], 0
 

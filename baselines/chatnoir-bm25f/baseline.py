@@ -92,7 +92,7 @@ class Method:
     """The conversion of titles to two queries: the first one selects pages, and the second one scores them.
 
     Attributes:
-        numbers: the numbers of a year.
+        numbers: the numbers of a year, from chatnoir.toml.
         model: ``fields`` or ``bm25f``.
         share: the share of tokens that have to match.
     """
@@ -102,7 +102,7 @@ class Method:
     share: float
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
-        """Returns what to read the pages for."""
+        """Returns what to read the pages for; ``explained`` is the id of the explained page, or empty."""
         searches = [
             Search(self.first_query(topic), self.second_query(topic), topic.candidates) for topic in topics
         ]
@@ -191,7 +191,7 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     """Returns the matching pages with a bad spam rank; reports removed pages, and pages without test."""
     tallies = collection.totals.tallies
     has_ranks = documents.side_file(SPAM_RANKS) is not None
-    ids = collection.ids() if has_ranks else frozenset[str]()
+    ids = collection.ids() if has_ranks else frozenset[str]()  # without ranks, they are not needed
     ranks = documents.side_scores(SPAM_RANKS, ids)
     spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
     all_pages = f"{tallies[PAGES]} pages"

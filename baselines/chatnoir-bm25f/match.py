@@ -89,11 +89,11 @@ class Matching:
         terms = [Term(phrase.field, term) for term in phrase.terms]
         distinct = list(dict.fromkeys(terms))
         indexes = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
-        positions = {term: self._positions(term, indexes) for term in distinct}
+        positions_by_term = {term: self._positions(term, indexes) for term in distinct}
         term_numbers = [self.index(term) for term in terms]
         frequencies = []
-        for row in range(len(indexes)):
-            positions_in_page = [positions[term][row] for term in terms]
+        for page in range(len(indexes)):  # each page that has all terms
+            positions_in_page = [positions_by_term[term][page] for term in terms]
             frequencies.append(frequency(positions_in_page, term_numbers, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
         has_phrase = tf > 0
@@ -103,36 +103,38 @@ class Matching:
         """Returns the positions of a term in each of some pages, all of which have the term."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
-        assert counts.positions is not None
-        indexes_of_term, _ = counts.postings(index)
-        postings = int(counts.offsets[index]) + np.searchsorted(indexes_of_term, indexes)
+        assert counts.positions is not None  # they are requested by _Collector
+        pages_with_term, _ = counts.postings(index)
+        # A posting is a term in a page. Those of a term begin at its offset, in the order of the pages.
+        postings = int(counts.offsets[index]) + np.searchsorted(pages_with_term, indexes)
         sizes = counts.tf[postings].tolist()
         # The positions of all postings are in one array, one posting after the other.
+        # Without pages, the sum over all postings would be slow for nothing.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
 
 def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
-    """Returns the frequency of a phrase; each occurrence counts 1 / (1 + distance of its words).
+    """Returns the frequency of a phrase in a text; an occurrence counts 1 / (1 + distance of its words).
 
     Args:
-        positions: the ascending positions of each word of the phrase in the text.
-        terms: the number of each word; equal words have equal numbers.
-        slop: the largest distance of the words.
+        positions: for each word of the phrase, its ascending positions in the text.
+        terms: for each word of the phrase, the index of its term; equal words have the same.
+        slop: the largest distance of the words; 0 for the exact phrase.
 
     Returns:
-        The sum, a float32 value.
+        The sum over all occurrences, a float32 value.
     """
-    if not slop:
-        # Where the phrase would begin if its n-th word is at one of its positions.
+    if slop == 0:
+        # For each word, where the phrase would begin if the word is at one of its positions.
         starts = [
             {position - n for position in positions_of_word} for n, positions_of_word in enumerate(positions)
         ]
         return float(len(set.intersection(*starts)))
-    count = np.float32(0)
+    total = np.float32(0)
     for distance in _SloppyPhraseMatcher(positions, terms).matches(slop):
-        count += np.float32(1) / np.float32(1 + distance)
-    return float(count)
+        total += np.float32(1) / np.float32(1 + distance)
+    return float(total)
 
 
 @dataclass
@@ -141,13 +143,13 @@ class _Word:
 
     Attributes:
         offset: its index in the phrase.
-        number: its index among equal words of the phrase.
+        repetition: how many equal words are before it in the phrase.
         later: its later positions in the text, the next one last.
-        start: the beginning of an exact phrase with this position.
+        start: where an exact phrase would begin that has this word at its current position.
     """
 
     offset: int
-    number: int
+    repetition: int
     later: list[int]
     start: int = 0
 
@@ -163,17 +165,18 @@ class _SloppyPhraseMatcher:
     """
 
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
-        self._equal: dict[int, list[_Word]] = defaultdict(list)  # by term
-        self._end = 0  # the greatest start of the words
+        """Moves all words to their first positions; arguments as for ``frequency``."""
+        self._words_by_term: dict[int, list[_Word]] = defaultdict(list)
+        self._greatest_start = 0  # at least 0, because that of the first word is a position in the text
         self._queue: list[_Word] = []  # a binary heap
         self._terms = terms
         words = []
-        for offset, (term, in_text) in enumerate(zip(terms, positions, strict=True)):
-            word = _Word(offset=offset, number=len(self._equal[term]), later=list(reversed(in_text)))
+        for offset, (term, positions_of_word) in enumerate(zip(terms, positions, strict=True)):
+            equal_words = self._words_by_term[term]
+            word = _Word(offset, repetition=len(equal_words), later=list(reversed(positions_of_word)))
             words.append(word)
-            self._equal[term].append(word)
+            equal_words.append(word)
         self._can_match = self._begin(words)
-        self._end = max(word.start for word in words)
         for word in words:
             self._push(word)
 
@@ -183,7 +186,7 @@ class _SloppyPhraseMatcher:
         The second of equal words begins at their second position, and so on.
         """
         for word in words:
-            for _ in range(1 + word.number):
+            for _ in range(1 + word.repetition):
                 if not self._advance(word):
                     return False
         return True
@@ -192,19 +195,23 @@ class _SloppyPhraseMatcher:
         """Yields the distance of the words in each match."""
         while self._can_match:
             word = self._pop()
-            distance = self._end - word.start
+            distance = self._greatest_start - word.start
             second_start = self._queue[0].start
             self._can_match = self._advance_past_equals(word)
             # While this word is furthest behind, each of its steps makes the distance smaller.
             while self._can_match and word.start <= second_start:
-                distance = min(distance, self._end - word.start)
+                distance = min(distance, self._greatest_start - word.start)
                 self._can_match = self._advance_past_equals(word)
             if distance <= slop:
                 yield distance
             self._push(word)
 
     def _advance_past_equals(self, word: _Word) -> bool:
-        """Moves a word to its next position, also equal words that it meets; returns False at the end."""
+        """Moves a word to its next position; if it meets an equal word there, the lesser one moves on.
+
+        Returns:
+            False if a word has no further position.
+        """
         first = word
         moved: set[int] = set()
         if not self._advance(word):
@@ -214,7 +221,7 @@ class _SloppyPhraseMatcher:
             if not self._advance(word):
                 return False
             if met is not first:  # the first word is not in the queue
-                moved.add(met.number)
+                moved.add(met.repetition)
         self._queue_again(moved)
         return True
 
@@ -223,48 +230,56 @@ class _SloppyPhraseMatcher:
         if not word.later:
             return False
         word.start = word.later.pop() - word.offset
-        self._end = max(self._end, word.start)
+        self._greatest_start = max(self._greatest_start, word.start)
         return True
 
     def _equal_word_here(self, word: _Word) -> _Word | None:
         """Returns an equal word at the same position, or None."""
         position = word.start + word.offset
-        others = (other for other in self._equal[self._terms[word.offset]] if other is not word)
+        equal_words = self._words_by_term[self._terms[word.offset]]
+        others = (other for other in equal_words if other is not word)
         return next((other for other in others if other.start + other.offset == position), None)
 
     def _queue_again(self, moved: set[int]) -> None:
-        """Queues words that have moved, by number; as in Lucene, a word with this number counts as moved."""
+        """Puts words that have moved to their new places in the queue.
+
+        Args:
+            moved: the repetitions of these words. As in Lucene, any repeated word with this repetition counts
+                as one of them.
+        """
         popped = []
         while moved:
             word = self._pop()
             popped.append(word)
-            if len(self._equal[self._terms[word.offset]]) > 1:
-                moved.discard(word.number)
+            is_repeated = len(self._words_by_term[self._terms[word.offset]]) > 1
+            if is_repeated:
+                moved.discard(word.repetition)
         for word in reversed(popped):
             self._push(word)
 
     def _push(self, word: _Word) -> None:
-        """Adds a word to the heap; a smaller word rises to the place of its parent."""
+        """Adds a word to the heap; it rises to the place of its parent while the parent is greater."""
         heap = self._queue
-        at = len(heap)
+        index = len(heap)
         heap.append(word)
-        while at and word < heap[(at - 1) // 2]:
-            heap[at] = heap[(at - 1) // 2]
-            at = (at - 1) // 2
-        heap[at] = word
+        while index > 0 and word < heap[(index - 1) // 2]:
+            parent = (index - 1) // 2
+            heap[index] = heap[parent]
+            index = parent
+        heap[index] = word
 
     def _pop(self) -> _Word:
         """Removes the first word of the heap; the last word replaces it, and sinks below smaller ones."""
         heap = self._queue
         heap[0], heap[-1] = heap[-1], heap[0]
         word = heap.pop()
-        at = 0
-        while children := [child for child in (2 * at + 1, 2 * at + 2) if child < len(heap)]:
+        index = 0
+        while children := [child for child in (2 * index + 1, 2 * index + 2) if child < len(heap)]:
             smallest = min(children, key=lambda child: heap[child])
-            if not heap[smallest] < heap[at]:  # the only comparison of words
+            if heap[index] < heap[smallest]:
                 break
-            heap[at], heap[smallest] = heap[smallest], heap[at]
-            at = smallest
+            heap[index], heap[smallest] = heap[smallest], heap[index]
+            index = smallest
         return word
 
 
@@ -332,7 +347,7 @@ class Collecting:
     @property
     def reading(self) -> scan.Reading[Part]:
         """The way to read the collection."""
-        return scan.Reading(partial(_Collector, self), join_parts, _summary)
+        return scan.Reading(begin=partial(_Collector, self), merge=join_parts, summary=_summary)
 
     @property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
@@ -341,8 +356,11 @@ class Collecting:
         for search in self.searches:
             for term in (*terms_in(search.first_query), *terms_in(search.second_query)):
                 terms[self.analyses[term.field]].append(term.term)
-        by_analysis = {name: scan.Vocabulary.from_terms(terms[name], name) for name in self.analyses.values()}
-        return {field: by_analysis[analysis] for field, analysis in self.analyses.items()}
+        vocabularies = {
+            analysis: scan.Vocabulary.from_terms(terms[analysis], analysis)
+            for analysis in self.analyses.values()
+        }
+        return {field: vocabularies[analysis] for field, analysis in self.analyses.items()}
 
 
 def terms_in(query: Query) -> Iterator[Term]:
@@ -388,9 +406,9 @@ class _Collector:
         for search in self._collecting.searches:
             mask |= matching.matches(search.first_query)
         mask &= np.array([not row.removed_by for row in pages.rows], dtype=bool)
-        rows = [row._replace(matches=value) for row, value in zip(pages.rows, mask.tolist(), strict=True)]
-        explained = [row.id == self._collecting.explained for row in rows]
-        return replace(pages, rows=rows).only(mask | np.array(explained, dtype=bool))
+        rows = [row._replace(matches=matches) for row, matches in zip(pages.rows, mask.tolist(), strict=True)]
+        is_explained = np.array([row.id == self._collecting.explained for row in rows], dtype=bool)
+        return replace(pages, rows=rows).only(mask | is_explained)
 
 
 def join_parts(parts: Sequence[Part]) -> Part:

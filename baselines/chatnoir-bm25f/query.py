@@ -81,7 +81,7 @@ class Bool:
 
     @property
     def is_sum(self) -> bool:
-        """Whether each of its queries may match alone."""
+        """Whether it has only queries of should, one of which is enough."""
         return self == Bool(should=self.should)
 
 
@@ -103,7 +103,7 @@ EVERYTHING = Label(ANY)  # matches every page
 
 
 def boosted(query: Query, boost: float) -> Query:
-    """Returns a query with a multiplied score."""
+    """Returns a query whose score is multiplied by ``boost``, besides its own boost."""
     inner, inner_boost = _without_boost(query)
     product = float(np.float32(boost) * np.float32(inner_boost))
     if product == 1 or inner == NOTHING:
@@ -112,14 +112,14 @@ def boosted(query: Query, boost: float) -> Query:
 
 
 def _without_boost(query: Query) -> tuple[Query, float]:
-    """Returns a query without its boost, and the boost."""
+    """Returns a query without its boost, and the boost, 1 if it has none."""
     if isinstance(query, Boosted):
         return query.query, query.boost
     return query, 1.0
 
 
 def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
-    """Returns a query for pages that match at least so many queries; without queries, it matches nothing."""
+    """Returns a query for pages that match at least ``minimum`` queries; NOTHING if there are fewer."""
     should = tuple(query for query in queries if query != NOTHING)
     if minimum > len(should):
         return NOTHING
@@ -153,6 +153,7 @@ def all_of(
     extra = tuple(query for query in extra if query != NOTHING)
     merged = _merge_equal(must)
     is_single = len(merged) == 1 and not (filters or without or extra)
+    # Without any query, this Bool is NOTHING.
     return merged[0] if is_single else Bool(must=merged, should=extra, filters=filters, without=without)
 
 
@@ -184,7 +185,7 @@ _NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')  # a phrase or a wor
 _TOKEN = re.compile(
     r'"(?P<phrase>[^"]*)"|(?P<operator>[+|])|(?P<minus>-)|(?P<word>[^"|+ \t\n\r-][^"|+ \t\n\r]*)|.', re.DOTALL
 )
-_BLANKS = "".join(map(chr, range(33)))  # Java's white space
+_BLANKS = "".join(map(chr, range(33)))  # which Java's String.trim removes
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ class Syntax:
 
     Attributes:
         boosts: the weights of the fields in which a token may match.
-        terms_of: returns the terms of a text in a field.
+        terms_of: takes the name of a field and a text, and returns the terms of the text in this field.
     """
 
     boosts: Mapping[str, float]
@@ -204,33 +205,40 @@ class Syntax:
 
         Args:
             text: the user's input.
-            share: the share of words and phrases that must match in any field, rounded down to at least one.
+            share: the share of words and phrases that must match, each in any field; their number is rounded
+                down, but at least one must match.
         """
         if share == 1.0:
             return self._parsed(text, all_of)
         parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
-        known = [part for part in parts if part != NOTHING]
+        parts_with_terms = [part for part in parts if part != NOTHING]  # such as no stop words
+        minimum = max(1, int(share * len(parts_with_terms)))
         excluded = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
-        return all_of([any_of(known, max(1, int(share * len(known))))], without=[excluded])
+        return all_of([any_of(parts_with_terms, minimum)], without=[excluded])
 
     def _parsed(self, text: str, default: Operator) -> Query:
-        """Parses a text as Lucene; operators bind to the left, and have the same precedence."""
+        """Parses a text as Lucene: all operators have the same precedence, so ``a | b + c`` is (a | b) + c.
+
+        Args:
+            text: the text.
+            default: the operator between words without one.
+        """
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
-        top = NOTHING  # the query of all operands before
-        operands: tuple[Query, ...] = ()  # those of the last operator, which the next equal one extends
+        parsed = NOTHING  # the query of all operands so far
+        operands: tuple[Query, ...] = ()  # of the last operator; a series of one operator is one query
         last_operator = default
         for operator, query in self._operands(_replace_operators(text, _OPERATORS), default):
-            if top == NOTHING:
-                top = query
+            if parsed == NOTHING:
+                parsed = query
                 operands = (query,)
             else:
                 if operator is not last_operator:
-                    operands = (top,)
+                    operands = (parsed,)
                 operands = (*operands, query)
-                top = operator(operands)
+                parsed = operator(operands)
                 last_operator = operator
-        return top
+        return parsed
 
     def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:
         """Yields words and phrases, each with the first operator before it, or the default one."""
@@ -240,25 +248,25 @@ class Syntax:
             if token["operator"]:
                 if operator is None:
                     operator = all_of if token["operator"] == "+" else any_of
-            elif token["phrase"] == "":  # Lucene then forgets the operator
+            elif token["phrase"] == "":  # after two quotes, Lucene forgets the operator
                 operator = None
             else:
-                query = self._in_any_field(token, default)
-                if query != NOTHING:
+                query = any_of(
+                    boosted(self._in_field(field, token, default), boost)
+                    for field, boost in self.boosts.items()
+                )
+                if query != NOTHING:  # a minus sign, a blank or a stop word is NOTHING
                     if is_negated:
                         query = all_of([EVERYTHING], without=[query])
                     yield operator or default, query
                     operator = None
             is_negated = bool(token["minus"]) and not is_negated  # two minus signs cancel out
 
-    def _in_any_field(self, token: re.Match[str], default: Operator) -> Query:
-        """Returns a query for a word or a phrase in any field; NOTHING if it has no term."""
-        return any_of(
-            boosted(self._in_field(field, token, default), boost) for field, boost in self.boosts.items()
-        )
-
     def _in_field(self, field: str, token: re.Match[str], default: Operator) -> Query:
-        """Returns a query for a word or a phrase in a field; the default operator joins a word's terms."""
+        """Returns a query for a word or a phrase in a field; NOTHING if it has no term.
+
+        A word with a hyphen has several terms, which the default operator joins.
+        """
         terms = tuple(self.terms_of(field, token["phrase"] or token["word"] or ""))
         if len(terms) > 1 and token["phrase"]:
             return Phrase(field, terms, 0)

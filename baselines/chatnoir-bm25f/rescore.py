@@ -11,11 +11,11 @@ from score import Scoring
 
 from touche import Documents, scan
 
-PER_PAGE = 10  # results
+PER_PAGE = 10  # results on a page of ChatNoir's website
 
 
 class Hit(NamedTuple):
-    """A matching page; the better of two pages is the greater one.
+    """A matching page; of two pages, the greater tuple has the better first score.
 
     Attributes:
         first_score: the score of the first query.
@@ -57,9 +57,8 @@ class Collection:
         make_part = collecting.reading.begin()
         no_totals = make_part([]).totals  # those of no documents
         totals = parts.folded(no_totals, lambda sums, part: sums + part.totals, Totals.__add__)
-        statistics = scan.known_or_counted(
-            documents.statistics, vocabularies, [totals.statistics[field] for field in vocabularies]
-        )
+        counted = [totals.statistics[field] for field in vocabularies]
+        statistics = scan.known_or_counted(documents.statistics, vocabularies, counted)
         totals = replace(totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
         return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=vocabularies)
 
@@ -72,9 +71,10 @@ class Collection:
         )
 
     def page(self, id: str) -> Scoring | None:
-        """Returns the scoring of a stored page, or None."""
+        """Returns the scoring of a stored page, as its only page; None if the page is missing."""
 
         def add_part(before: Pages | None, part: Part) -> Pages | None:
+            """Returns the page, from this part or from those before."""
             mask = np.array([row.id == id for row in part.pages.rows], dtype=bool)
             return part.pages.only(mask) if mask.any() else before
 
@@ -123,53 +123,62 @@ class _Best:
         """Returns the best pages of each topic, from those before and one more part."""
         scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.collecting.lengths)
         rows = part.pages.rows
-        passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
+        passes_filters = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
         hits_of_part = [
-            self._hits(scoring, search, passes, hits_before)
+            self._hits(scoring, search, passes_filters, hits_before)
             for search, hits_before in zip(self.collecting.searches, before, strict=True)
         ]
         return self.merge(before, hits_of_part)
 
     def merge(self, some: Hits, others: Hits) -> Hits:
         """Returns the best pages of each topic, from both."""
-        pairs = zip(some, others, strict=True)
+        pairs = zip(some, others, strict=True)  # the hits of each topic
         return [sorted((*hits, *other_hits), reverse=True)[: self.window] for hits, other_hits in pairs]
 
     def _hits(
-        self, scoring: Scoring, search: Search, passes: scan.Array, before: Sequence[Hit]
+        self, scoring: Scoring, search: Search, passes_filters: scan.Array, before: Sequence[Hit]
     ) -> Sequence[Hit]:
         """Returns the pages of a part that may be among the best, in any order.
 
         Args:
             scoring: the scoring of the part's pages.
             search: the queries of the topic.
-            passes: for each page whether it passes the filters, as bool.
+            passes_filters: a boolean for each page of the part.
             before: the best pages of earlier parts, best first.
         """
         rows = scoring.matching.pages.rows
-        indexes, first_scores = scoring.scored(search.first_query)  # of the matching pages
+        can_rank = passes_filters
         if search.among is not None:
-            passes = passes & np.array([row.id in search.among for row in rows], dtype=bool)
-        passing = passes[indexes]
-        indexes = indexes[passing]
-        first_scores = first_scores[passing]
-        chosen = first_scores >= self._lowest_useful_score(first_scores, before)
-        second_indexes, second_scores = scoring.scored(search.second_query)
-        second = np.zeros(len(rows))  # the score of each page of the part, 0 if it does not match
-        second[second_indexes] = second_scores
-        hits = zip(first_scores[chosen].tolist(), indexes[chosen].tolist(), strict=True)
+            can_rank = can_rank & np.array([row.id in search.among for row in rows], dtype=bool)
+        matching, scores_of_matching = scoring.scored(search.first_query)
+        indexes = matching[can_rank[matching]]
+        first_scores = scores_of_matching[can_rank[matching]]
+        is_useful = first_scores >= self._lowest_useful_score(first_scores, before)
+        second_indexes, scores = scoring.scored(search.second_query)
+        second_scores = np.zeros(len(rows))  # of each page of the part, 0 if it does not match
+        second_scores[second_indexes] = scores
+        useful_hits = zip(first_scores[is_useful].tolist(), indexes[is_useful].tolist(), strict=True)
         return [
             Hit(
-                first_score=score, id=rows[index].id, second_score=float(second[index]), host=rows[index].host
+                first_score=first_score,
+                id=rows[index].id,
+                second_score=float(second_scores[index]),
+                host=rows[index].host,
             )
-            for score, index in hits
+            for first_score, index in useful_hits
         ]
 
     def _lowest_useful_score(self, scores: scan.Array, before: Sequence[Hit]) -> float:
-        """Returns the lowest first score that can be among the best; ``before`` is as in ``_hits``."""
+        """Returns a bound: pages with a lower first score cannot be among the best.
+
+        Args:
+            scores: the first scores in this part.
+            before: the best pages of earlier parts, best first.
+        """
         lowest = before[-1].first_score if len(before) == self.window else -np.inf
         if self.window < len(scores):
-            lowest = max(lowest, float(np.partition(scores, -self.window)[-self.window]))
+            last_in_window = np.partition(scores, -self.window)[-self.window]  # the window-th highest score
+            lowest = max(lowest, float(last_in_window))
         return lowest
 
 
@@ -188,8 +197,8 @@ def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:
     """
     shown: list[str] = []
     for start in range(0, len(ranked), PER_PAGE):
-        hosts: dict[str, list[str]] = {}
+        hosts: dict[str, list[str]] = {}  # the ids of each host, in the order of its best page
         for hit, _ in ranked[start : start + PER_PAGE]:
-            hosts.setdefault(hit.host or hit.id, []).append(hit.id)
+            hosts.setdefault(hit.host or hit.id, []).append(hit.id)  # a page without a host is alone
         shown += [id for group in hosts.values() for id in group]
     return [(id, float(len(shown) - rank)) for rank, id in enumerate(shown)]

@@ -59,11 +59,12 @@ class Scoring:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         indexes, tf = self.matching.postings(query)
         terms = self._statistics_of_terms(query)
+        field = terms[0]  # all terms have the statistics of their field
         lengths = self._lengths(query.field, indexes)
-        return indexes, _saturate(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
+        return indexes, _saturate(tf.astype(np.float32), lengths, field, np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
-        """Yields a line for each term or phrase of the first page, as in Elasticsearch's explanation."""
+        """Yields a line for each term or phrase that matches the first page, as in Elasticsearch."""
         if not self.matching.matches(query)[0]:
             return
         match query:
@@ -79,7 +80,7 @@ class Scoring:
                 words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
                 dfs = " + ".join(str(term.df) for term in terms)
-                field = terms[0]  # all terms are in one field
+                field = terms[0]  # all terms have the statistics of their field
                 yield (
                     f"{words}: {scores[0]:.4f} by frequency {tf[0]:.4g}, "
                     f"idf {_idf(terms):.4f} (df {dfs} of {field.documents}), "
@@ -94,7 +95,7 @@ class Scoring:
         for field, weight in query.weights:
             field_indexes, field_tf = self.matching.postings(Term(field, query.term))
             tf[field_indexes] += np.float32(weight) * field_tf.astype(np.float32)
-            lengths += np.float32(weight) * self._lengths(field, slice(None))
+            lengths += np.float32(weight) * self._lengths(field, slice(None))  # of all pages
         term = self._combined_statistics(query)
         stored = self._stored(np.floor(lengths[indexes] + np.float32(0.5)))  # rounded, as in Lucene
         return indexes, _saturate(tf[indexes], stored, term, np.float32(boost) * _idf([term]))
@@ -109,13 +110,13 @@ class Scoring:
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined_statistics(self, query: Combined) -> scan.Term:
-        """Returns the statistics of a term in several fields; df is the highest one."""
+        """Returns the statistics of a term in several fields; sums have the fields' weights."""
         terms = [
             (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
         ]
         return scan.Term(
             df=max(term.df for _, term in terms),
-            ttf=sum(weight * term.ttf for weight, term in terms),  # NaN in a fit, and not needed
+            ttf=sum(weight * term.ttf for weight, term in terms),  # BM25F does not use it
             documents=max(term.documents for _, term in terms),
             tokens=sum(int(weight * term.tokens) for weight, term in terms),
         )
@@ -136,7 +137,7 @@ def _idf(terms: Iterable[scan.Term]) -> np.float32:
 def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
     """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one = np.float32(1)
-    mean = np.float32(term.mean_length if len(tf) else 1)  # of an empty field, it would be 0
+    mean = np.float32(term.mean_length if len(tf) else 1)  # without pages, the mean may be 0
     inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
     scores: scan.Array = weight - weight / (one + tf * inverse_k)
     return scores

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from embeddings import Embeddings
-from nearest import Nearest
+from nearest import nearest
 
 from touche import Documents, Rankings, Topics, baseline, check_range, make_folder, pairs, scan
 
@@ -34,10 +34,9 @@ def dense(
     if candidates:
         topics, documents = best_of_bm25(topics, documents, candidates)
     encoder = pairs.Encoder()
-    nearest = Nearest(topics, encoder.embed([topic.title for topic in topics]), depth)
-    for ids, vectors in Embeddings(encoder, precision, folder).of_documents(documents):
-        nearest.add(ids, vectors)
-    yield from nearest.rankings()
+    titles = encoder.embed([topic.title for topic in topics])
+    blocks = Embeddings(encoder, precision, folder).of_documents(documents)
+    yield from nearest(topics, titles, blocks, depth)
 
 
 def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topics, Documents]:

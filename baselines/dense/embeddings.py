@@ -36,14 +36,14 @@ _log = logging.getLogger("touche.dense")
 class Embeddings:
     """The embeddings of documents.
 
-    The file name of a block is the sha256 of model, precision and texts. The file contains
-    the vectors in the order of the texts, little-endian, then the sha256 of name and vectors. So damaged or
-    renamed blocks are not used.
+    A block is a fixed number of successive documents. The name of its file is the sha256 of model, precision
+    and texts. The file contains the vectors in the order of the texts, little-endian, then the sha256 of name
+    and vectors. So damaged or renamed blocks are not used.
 
     Attributes:
-        encoder: model.
-        precision: type of the embeddings' numbers.
-        folder: folder of stored blocks, or None.
+        encoder: the model.
+        precision: the type of the embeddings' numbers.
+        folder: the folder of stored blocks; None stores none.
     """
 
     encoder: pairs.Encoder
@@ -65,7 +65,7 @@ class Embeddings:
                 path = self.folder / self._name(texts) if self.folder else None
                 vectors = self._read_stored(path, len(texts)) if path else None
                 if vectors is None:
-                    if progress is None:  # the first block that is not stored
+                    if progress is None:  # this is the first block that is not stored
                         if self.folder:
                             check_writable(self.folder)  # a complete folder may be read-only
                         # Only now, because counting the documents takes as long as reading all stored blocks.
@@ -96,10 +96,10 @@ class Embeddings:
         return f"{digest.hexdigest()}.{self.precision}"
 
     def _read_stored(self, path: Path, count: int) -> Vectors | None:
-        """Returns the vectors of a stored block; None if the file is missing or damaged."""
+        """Returns the vectors of a block of ``count`` texts; None if its file is missing or damaged."""
         try:
             is_empty = path.stat().st_size == 0
-            # An empty file is damaged, but cannot be mapped.
+            # An empty file is damaged, but it cannot be mapped into memory.
             content = np.zeros(0, np.uint8) if is_empty else np.memmap(path, np.uint8, "r")
         except FileNotFoundError:
             return None

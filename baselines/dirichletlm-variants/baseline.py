@@ -4,7 +4,7 @@ from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, lucene, premises_of
 
-STEMMERS = {"krovetz": ("kStem",), "none": ()}
+STEMMERS = {"krovetz": ("kStem",), "none": ()}  # Lucene's names of token filters
 
 
 @baseline

@@ -18,7 +18,8 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
 
     depth: number of images per topic and stance.
     """
-    # By topic and image: the best rank, and whether it is against; the smaller pair is the better one.
+    # By topic and image: the best rank, and whether it is against. The smaller pair is better.
+    # If the ranks are equal, it is that of PRO, because False is less than True.
     best: dict[str, dict[str, tuple[int, bool]]] = {topic.number: {} for topic in topics}
     for image in documents:
         if not isinstance(image, Image):

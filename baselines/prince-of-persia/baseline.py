@@ -60,7 +60,12 @@ def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
 
 
 def scoring_by_field(field: str, model: str) -> scan.Scoring:
-    """Returns the scoring by one field, as in a search index that has only this field."""
+    """Returns the scoring by one field, as in a search index that has only this field.
+
+    Args:
+        field: a key of ``FIELDS``; a document needs a term of the title in this field.
+        model: a key of ``MODELS``.
+    """
     boosts = [1.0 if name == field else 0.0 for name in FIELDS]
     field_index = list(FIELDS).index(field)
     return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field_index: "any"})

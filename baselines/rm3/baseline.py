@@ -58,7 +58,7 @@ def rm3(
             weights = [score for _, score in hits]
         else:
             log_likelihoods = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
-            # Divided by the greatest likelihood, because likelihoods themselves are too small for floats.
+            # Relative to the greatest likelihood, because likelihoods themselves are too small for floats.
             weights = [exp(value - max(log_likelihoods)) for value in log_likelihoods]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
         queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
@@ -66,26 +66,33 @@ def rm3(
 
 
 def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
-    """Returns ln P(q|d) up to a constant of all documents; adds the missing words to Lucene's score.
+    """Returns ln P(q|d), the log probability of a title q in a document d, less a number for all documents.
 
-    The smoothed probability is (tf + mu P) / (mu + length). For tf = 0 it depends on the document by
-    mu / (mu + length). A word that is rarer in a document than in the collection counts 0, as in Lucene.
+    Lucene's score has no part for words that the document lacks. They are added here: the smoothed
+    probability of a word is (tf + mu P) / (mu + length), and for tf = 0 only mu / (mu + length) depends on
+    the document. A word that is rarer in a document than in the collection counts 0, as in Lucene.
+
+    Args:
+        score: Lucene's DirichletLM.
+        title: the words of the title with their frequencies.
+        document: the words of the document with their frequencies.
+        mu: as in ``rm3``.
     """
     lacking = sum(number for word, number in title.items() if word not in document)
     return score + lacking * log(mu / (mu + document.total()))
 
 
 def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights:
-    """Returns the likeliest words: P(w|R) is the sum of P(w|d) P(q|d) over the documents.
+    """Returns the likeliest words with their shares: P(w|R) is the sum of P(w|d) P(q|d) over the documents.
 
     Args:
-        documents: the shares P(w|d) of each document's words, and its probability P(q|d).
+        documents: for each document the shares P(w|d) of its words, and its weight, proportional to P(q|d).
         words: the number of words.
     """
     relevance = defaultdict[str, float](float)
-    for word_shares, probability in documents:
+    for word_shares, weight in documents:
         for word, share in word_shares.items():
-            relevance[word] += share * probability
+            relevance[word] += share * weight
     likeliest = sorted(relevance.items(), key=lambda pair: (-pair[1], pair[0]))
     return shares(dict(likeliest[:words]))
 
@@ -94,10 +101,11 @@ def mix(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
     """Mixes two sets of weighted words; ``share`` is the weight of the title."""
     words = {**title, **expansion}  # in the order of the title, then of the expansion
     weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in words}
-    return {word: weight for word, weight in weights.items() if weight}  # others would match documents
+    # A word with the weight 0, of a share of 0 or 1, would still match documents.
+    return {word: weight for word, weight in weights.items() if weight}
 
 
 def shares(weights: Weights) -> Weights:
-    """Normalises weights to a sum of 1."""
+    """Normalises weights to a sum of 1; without weights, the result is empty."""
     total = sum(weights.values())
     return {word: weight / total for word, weight in weights.items()} if total else {}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from touche import Topic, scan
 
-POLARITIES = {"praise.txt": 1, "blame.txt": -1}
-_WORD = re.compile(r"[\w+#]+")
+POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the file of the words
+_WORD = re.compile(r"[\w+#]+")  # with the signs in C++ and C#
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Objects:
         tokens = words(text)
         sides = [self._side(token) for token in tokens]
         mentions = [(position, side) for position, side in enumerate(sides) if side]
-        votes = []  # positive for the first object
+        votes = []  # positive for the first object, 0 for a word that is equally near to both
         for position, token in enumerate(tokens):
             side = _nearest_side(mentions, position, window) if token in polarities else None
             if side is not None:
                 votes.append(polarities[token] * side)
-        if not votes:
+        if not votes:  # no word of praise or blame is near a mention
             return "NO"
         if sum(votes) == 0:
             return "NEUTRAL"
@@ -98,12 +98,12 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
         window: the largest distance of a mention, in words.
     """
     next_mention = bisect(mentions, (position,))  # the index of the first one that is not before the position
-    neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]
+    neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]  # the last one before, and this one
     nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
     if nearest > window:
         return None
     sides = {side for mention, side in neighbours if abs(position - mention) == nearest}
-    return sum(sides)  # 1 and -1 are 0
+    return sum(sides)  # of one side, or of 1 and -1
 
 
 def _read_words(path: Path) -> list[str]:

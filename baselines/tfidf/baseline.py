@@ -34,11 +34,12 @@ def tfidf(
     check_range("b", b, 0, 1)
 
     def terrier(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+        """Returns the part of a term without qtf, by which ``scan.rank`` multiplies."""
         saturated: scan.Array = k1 * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
         return saturated * log2(term.documents / term.df + 1)
 
     def classic(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        """Computes in float32 where Lucene does."""
+        """Returns the part of a term with qtf, which is ``term.weight``; in float32 where Lucene has it."""
         idf = np.float32(term.weight) * np.float32(log((term.documents + 1) / (term.df + 1)) + 1)
         score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
         return score

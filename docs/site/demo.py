@@ -72,7 +72,7 @@ def _scores(command: str, parts: Sequence[str], entries: Mapping[str, ExpectedSc
 def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:
     ranker, folder = baselines.load(entry.baseline), FOLDER / part / entry.baseline
     options = {name: each.default for name, each in ranker.options.items()} | dict(entry.options)
-    baselines.run(ranker, datasets.open_dataset(entry.dataset), folder, options)
+    baselines.Runs(ranker, datasets.open_dataset(entry.dataset)).write(folder, options)
     evaluated = scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
     return [run for run in evaluated if run.is_ranking]
 

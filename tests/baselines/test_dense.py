@@ -216,11 +216,12 @@ def test_the_search_is_exact_whatever_the_blocks(
         Topic("2", "b", candidates=frozenset(f"d{number}" for number in some)),
         Topic("3", "c"),
     ]
-    search = nearest.Nearest(topics, np.array([[1.0], [0.5], [-1.0]], np.float32), depth)
+    titles = np.array([[1.0], [0.5], [-1.0]], np.float32)
+    blocks = []
     begin = 0
     for size in [*sizes, len(values)]:
         if part := ids[begin : begin + size]:
-            search.add(part, np.array(values[begin : begin + size], np.float16)[:, None])
+            blocks.append((part, np.array(values[begin : begin + size], np.float16)[:, None]))
         begin += size
     expected = []
     for topic, weight in zip(topics, (1, 0.5, -1), strict=True):
@@ -230,7 +231,7 @@ def test_the_search_is_exact_whatever_the_blocks(
             if topic.candidates is None or id in topic.candidates
         ]
         expected.append((topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]))
-    assert list(search.rankings()) == expected
+    assert list(nearest.nearest(topics, titles, blocks, depth)) == expected
 
 
 QUESTIONS = [Topic("1", "Should we abolish zoos?"), Topic("2", "Are parks better?")]

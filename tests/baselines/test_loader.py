@@ -62,7 +62,7 @@ def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
     assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
     assert (len(Documents.of(documents)), Documents.of(documents)[1]) == (2, documents[1])
     source = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
-    assert baselines.run(longest_first, source, tmp_path, {"depth": 1, "unit": "letters"}) == []
+    assert baselines.Runs(longest_first, source).write(tmp_path, {"depth": 1, "unit": "letters"}) == []
     assert (tmp_path / "run.txt").read_text() == (
         "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
     )

@@ -64,7 +64,7 @@ def swept(
 
 def check_same_as_single_runs(sweep: Sweep, ranker: Baseline, folder: Path) -> None:
     for setting in sweep.settings:
-        baselines.run(ranker, opened(DATASET), folder, dict(setting.options))
+        baselines.Runs(ranker, opened(DATASET)).write(folder, dict(setting.options))
         assert (setting.folder / "run.txt").read_bytes() == (folder / "run.txt").read_bytes()
 
 

@@ -10,4 +10,4 @@ from touche.baselines.method import Rankings as Rankings
 from touche.baselines.method import Topics as Topics
 from touche.baselines.method import baseline as baseline
 from touche.baselines.options import as_arguments as as_arguments
-from touche.baselines.running import run as run
+from touche.baselines.running import Runs as Runs

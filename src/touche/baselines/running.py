@@ -31,29 +31,6 @@ from touche.trec.topics import Topic
 _T = TypeVar("_T")
 
 
-def run(
-    ranker: Baseline, source: Input, output: Path, options: dict[str, Any], tag: str = "", team: str = ""
-) -> list[Topic]:
-    """Runs a baseline, and writes run.txt and ir-metadata.yml.
-
-    Args:
-        ranker: the baseline.
-        source: the input.
-        output: the folder for both files.
-        options: the values of all options.
-        tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
-        team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
-
-    Returns:
-        The topics without results.
-
-    Raises:
-        ToucheError: if the input is unusable, an option is out of range, the baseline does not use
-            statistics, or the output cannot be written.
-    """
-    return Runs(ranker, source, team).write(output, options, tag)
-
-
 class Runs:
     """Runs of one baseline on one input, whose metadata is collected once.
 
@@ -95,7 +72,20 @@ class Runs:
         return software
 
     def write(self, output: Path, options: dict[str, Any], tag: str = "") -> list[Topic]:
-        """Writes one run; arguments, result and errors are those of ``run``."""
+        """Runs the baseline, and writes run.txt and ir-metadata.yml.
+
+        Args:
+            output: the folder for both files.
+            options: the values of all options.
+            tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
+
+        Returns:
+            The topics without results.
+
+        Raises:
+            ToucheError: if the input is unusable, an option is out of range, the baseline does not use
+                statistics, or the output cannot be written.
+        """
         depth = options.get("depth", MAX_DEPTH)
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
@@ -107,7 +97,9 @@ class Runs:
         uses: list[bool] = []  # True for each time that the baseline uses the statistics
         documents = self.source.documents.with_statistics(replace(files, report=partial(uses.append, True)))
         wait_for_data = self.data  # its thread starts here, so that it works during the ranking
-        software = replace(self._software, command=_command(self.ranker, options))
+        changed_options = as_arguments(self.ranker.changed(options))
+        command = shlex.join(["touche", "run", self.ranker.typed or self.ranker.name, *changed_options])
+        software = replace(self._software, command=command)
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
         if files:  # with a file of statistics, which the baseline has to read or write
             outputs = [output / RUN_FILE, output / METADATA_FILE]
@@ -198,8 +190,3 @@ def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:
 
     Thread(target=begin, daemon=True).start()
     return future.result
-
-
-def _command(ranker: Baseline, options: dict[str, Any]) -> str:
-    """Returns the command line of the baseline, with the options that differ from their defaults."""
-    return shlex.join(["touche", "run", ranker.typed or ranker.name, *as_arguments(ranker.changed(options))])

@@ -139,8 +139,9 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
-    published_names = [source.name for source in official() if source.kind == "corpora"]
-    published_folders = {name.partition("/")[0] for name in published_names}
+    published_folders = {
+        source.name.partition("/")[0] for source in official() if source.kind == "corpora"
+    }  # in corpora/
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
         # Without a folder, the corpus may be in any of the data folders that are searched.

@@ -1,7 +1,6 @@
 """Ids of a collection that runs may contain."""
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,7 +44,8 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
     folder = locate_corpus(corpus)
     state = list[tuple[Path, int]]()
     size = 0  # bytes
-    for path in _files(folder):
+    walk = os.walk(folder, followlinks=True)
+    for path in (Path(parent, name) for parent, _, names in walk for name in names):
         with suppress(OSError):  # a broken link, or a file that was removed meanwhile
             status = path.stat()
             state.append((path, status.st_mtime_ns))
@@ -53,12 +53,6 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
         if size > _MOST_BYTES:
             return None
     return SmallCollection(folder, tuple(state))
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yields the files in a folder and its subfolders, which may be linked."""
-    for parent, _, names in os.walk(folder, followlinks=True):
-        yield from (Path(parent, name) for name in names)
 
 
 @lru_cache(maxsize=4)  # few, because all ids of a collection are in memory

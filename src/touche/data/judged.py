@@ -26,7 +26,7 @@ from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch it again"
-# Corpora whose ids have checksums of their texts; the texts of the processed corpus were changed later.
+# Corpora whose ids have checksums of their texts; many texts of the processed corpus do not match them.
 _FOLDER_WITH_CHECKSUMS = re.compile(r"argsme-2020-04-01(?!-processed).*")
 _log = logging.getLogger(__name__)
 
