@@ -115,7 +115,7 @@ class Method:
 
     @property
     def analyses(self) -> dict[str, str]:
-        """The analysis of each field; all fields of BM25F share one."""
+        """The analysis of each field; those of BM25F share one, because it adds up their frequencies."""
         summed_fields = NUMBERS["bm25f"] if self.model == "bm25f" else {}
         default = self.numbers["analyzer"]
         own = self.numbers["analyzers"]
@@ -176,14 +176,17 @@ class Method:
         return scan.analysis_named(self.analyses[field]).terms(text)
 
 
-def warn_of_statistics(documents: Documents, collection: Collection, remedy: str) -> None:
-    """Warns if the statistics are those of a small collection, because they decide on the order."""
+def warn_of_statistics(documents: Documents, collection: Collection, advised: str) -> None:
+    """Warns if the statistics are those of a small collection, because they decide on the order.
+
+    ``advised`` are the statistics to pass instead.
+    """
     pages = collection.totals.tallies[PAGES]
     if not documents.statistics and pages < NUMBERS["fewest_pages"]:
         _log.warning(
             "statistics of only %d pages change the order; for official topics pass --statistics %s",
             pages,
-            remedy,
+            advised,
         )
 
 

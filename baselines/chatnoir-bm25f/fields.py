@@ -27,7 +27,10 @@ def field_text(field: str, page: Page) -> str:
 
 
 def host_labels(host: str) -> str:
-    """Returns the searchable labels of a host, each as one token, even with hyphens."""
+    """Returns the searchable labels of a host, each as one token, even with hyphens.
+
+    Labels such as www, com and those of countries, with two letters, are left out, as in ChatNoir's indexer.
+    """
     left_out = NUMBERS["host"]["left_out"]
     labels = (label.replace("-", "_") for label in host.split("."))
     return " ".join(label for label in labels if len(label) > 2 and label not in left_out)

@@ -176,20 +176,10 @@ class _SloppyPhraseMatcher:
             word = _Word(offset, repetition=len(equal_words), later=list(reversed(positions_of_word)))
             words.append(word)
             equal_words.append(word)
-        self._can_match = self._begin(words)
+        # The second of equal words begins at their second position, and so on. A word may have too few.
+        self._can_match = all(self._advance(word) for word in words for _ in range(1 + word.repetition))
         for word in words:
             self._push(word)
-
-    def _begin(self, words: Sequence[_Word]) -> bool:
-        """Moves the words to their first positions; returns False if one has too few positions.
-
-        The second of equal words begins at their second position, and so on.
-        """
-        for word in words:
-            for _ in range(1 + word.repetition):
-                if not self._advance(word):
-                    return False
-        return True
 
     def matches(self, slop: int) -> Iterator[int]:
         """Yields the distance of the words in each match."""

@@ -48,7 +48,7 @@ class Scoring:
         return indexes, np.full(len(indexes), boost, dtype=np.float32)  # of a label
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
-        """Returns the sum of each page's scores over the queries."""
+        """Returns for each page the sum of its scores over the queries, float32; 0 if none matches."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
             indexes, scores = self.scored(query, boost)

@@ -40,7 +40,10 @@ def dense(
 
 
 def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topics, Documents]:
-    """Returns the topics, each with BM25's best documents as candidates, and these documents."""
+    """Returns the topics, each with BM25's best documents as candidates, and these documents.
+
+    The settings are those of the baseline bm25.
+    """
     ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=count)
     restricted = [replace(topic, candidates=frozenset(id for id, _ in hits)) for topic, hits in ranked]
     ids = {id for topic in restricted for id in topic.candidates or ()}

@@ -57,7 +57,8 @@ def declared(name: str) -> Baseline | None:
     try:
         module = parsed(folder / FILE)
         functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
-        (function,) = [function for function in functions if _is_baseline(function)]  # one, or a ValueError
+        # Not exactly one baseline is a ValueError, so that the result is None.
+        (function,) = [function for function in functions if _is_baseline(function)]
         method = _method(function, _assigned(module))
     except _UNREADABLE:
         return None
@@ -83,6 +84,7 @@ def missing_extra(name: str) -> str:
 
 
 def _is_baseline(function: ast.FunctionDef) -> bool:
+    """Returns whether ``baseline`` decorates a function."""
     return any(_DECORATOR.fullmatch(ast.unparse(decorator)) for decorator in function.decorator_list)
 
 
@@ -163,7 +165,7 @@ def _number(node: ast.expr, assigned: _Assigned) -> int | float:
 
 
 def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
-    """Returns the type of an annotation; ``Parameter.empty`` for a union, because its default has a type.
+    """Returns the type of an annotation; ``Parameter.empty`` for none or a union, whose default decides.
 
     Raises:
         ValueError: if it may be a choice of unknown values, such as an imported name.
@@ -183,5 +185,5 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
             return GenericAlias(tuple, tuple(_annotation(part, assigned) for part in elements))
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
-            return Literal.__getitem__(_literal(values, assigned))  # mypy refuses Literal[...] here
+            return Literal.__getitem__(_literal(values, assigned))  # the same as Literal[...]
     raise ValueError(node)

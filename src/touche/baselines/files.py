@@ -56,6 +56,7 @@ def _content(path: Path, *identity: int) -> bytes:
 def combined_digest(files: Mapping[Path, str]) -> str:
     """Returns the md5 of paths and fingerprints."""
     lines = sorted(f"{path} {value}\n" for path, value in files.items())
+    # Names of files may have bytes that are no text.
     return hashlib.md5("".join(lines).encode(errors="backslashreplace")).hexdigest()
 
 

@@ -51,7 +51,13 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        """Returns where a module is; None if it is not of a folder, so that Python's finder is next."""
+        """Returns where a module is; None if it is not of a folder, so that Python's finder is next.
+
+        Args:
+            name: the full name of the module.
+            path: where its package searches for modules; None for a package of this finder.
+            target: not used; importlib may pass it.
+        """
         match = _PACKAGE.match(name)
         if match is None:
             return None

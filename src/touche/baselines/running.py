@@ -61,6 +61,7 @@ class Runs:
 
     @cached_property
     def _software(self) -> Software:
+        """The baseline as the metadata describes it; each run has its own command."""
         software = Software(
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
@@ -86,7 +87,7 @@ class Runs:
             ToucheError: if the input is unusable, an option is out of range, the baseline does not use
                 statistics, or the output cannot be written.
         """
-        depth = options.get("depth", MAX_DEPTH)
+        depth = options.get("depth", MAX_DEPTH)  # some baselines have no such option
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
         started = datetime.now(UTC)

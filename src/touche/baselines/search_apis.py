@@ -18,14 +18,12 @@ from touche.io.optional import imported
 from touche.io.writing import cache_folder, make_folder
 from touche.tira.answers import note_answer
 
-EXTRA = "apis"  # of touche-baselines; installs requests and requests-cache
 KEEP_DAYS = 7  # the default age from which a stored answer is requested again
 _PAUSE = 1.0  # seconds between an answer and the next request
 _RETRIES = 5  # attempts after the first one; the pauses before them double
 _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
 _TIMEOUT = 60  # seconds without an answer
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
-_HOMEPAGE = "https://touche.webis.de"  # in the User-Agent, so that engines know whom to ask
 _CACHE_FILE = "answers.sqlite"
 _MOST_DAYS = 36_500  # of a cached answer; a hundred years
 _SECRETS = ("apikey",)  # arguments of requests that are not cached
@@ -143,7 +141,7 @@ def _usable_cache() -> Iterator[None]:
 
 def _session() -> Any:
     """Returns a session with cache, retries and pauses."""
-    requests_cache = imported("requests_cache", EXTRA)
+    requests_cache = imported("requests_cache", "apis")
     # Otherwise, the file that a link names would be overwritten.
     if (cache_folder() / _CACHE_FILE).is_symlink():
         raise ToucheError(f"{cache_folder() / _CACHE_FILE} is a link, which is not followed; remove it")
@@ -153,7 +151,10 @@ def _session() -> Any:
         allowable_methods=("GET", "POST"),  # by default, answers to POST are not cached
         ignored_parameters=_SECRETS,
     )
-    session.headers["User-Agent"] = f"touche-baselines/{version('touche-baselines')} ({_HOMEPAGE})"
+    # With an address, so that engines know whom to ask.
+    session.headers["User-Agent"] = (
+        f"touche-baselines/{version('touche-baselines')} (https://touche.webis.de)"
+    )
     adapter = _polite_adapter()
     for scheme in ("http://", "https://"):
         session.mount(scheme, adapter)
@@ -171,7 +172,7 @@ def _polite_adapter() -> Any:
 
         def sleep(self, response: Any = None) -> None:
             """Waits before the next attempt; ``response`` is None if the last one had no answer."""
-            attempt = len(self.history)  # of failed attempts
+            attempt = len(self.history)  # the number of the failed one, from 1
             requested_pause = self.get_retry_after(response) if response else None
             pause = max(_PAUSE * 2**attempt, requested_pause or 0.0)
             last_try = self.history[-1]

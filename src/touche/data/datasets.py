@@ -37,9 +37,8 @@ def open_dataset(dataset: str) -> Input:
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
         topics_file = locate_topics(task, corpus)
-        documents: Documents
         if corpus.ir_datasets is None or has_corpus(corpus):
-            documents = find_documents(locate_corpus(corpus))
+            documents: Documents = find_documents(locate_corpus(corpus))
         else:  # without a folder of the corpus, its side files are in that of the topics
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
         source = Input.combine(read_topics(topics_file), topics_file, documents)

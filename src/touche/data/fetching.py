@@ -26,7 +26,6 @@ from touche.io.writing import locked, make_folder, whole
 # Words of ``Status``.
 NOT_IN_MIRROR = "not in the mirror"
 MISSING = "missing"
-VERIFIED = "verified"
 DIFFERS = "differs"
 NOT_PUBLISHED = "not published"
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
@@ -139,9 +138,8 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
-    published_folders = {
-        source.name.partition("/")[0] for source in official() if source.kind == "corpora"
-    }  # in corpora/
+    # The names of folders in corpora/.
+    published_folders = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
         # Without a folder, the corpus may be in any of the data folders that are searched.
@@ -167,7 +165,7 @@ def verify(source: Source, folder: Path | None = None) -> Status:
         return Status(source.path, "not verified", _why_not_verified(source))
     digest = md5(path)
     if digest == source.md5:
-        return Status(source.path, VERIFIED, f"md5 {digest}")
+        return Status(source.path, "verified", f"md5 {digest}")
     return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
 
 
@@ -179,6 +177,7 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     """
     published_name = PurePosixPath(source.url).name
     next_to_file = str(PurePosixPath(source.path).parent / published_name)
+    # In the mirror itself, or in folders such as those of the data.
     for name in (published_name, f"{source.kind}/{published_name}", next_to_file, source.path):
         path = mirror / name
         is_copied_dataset = bool(source.dataset) and path.is_dir()
@@ -285,7 +284,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file
-    # A RuntimeError is raised for an encrypted archive.
+    # Also errors in the block that reads the file. A RuntimeError is raised for an encrypted archive.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 
