@@ -66,7 +66,7 @@ class TopicShare:
 
 @dataclass(frozen=True)
 class TermNumber:
-    """The number of a term in a field: ln(mu P), the weight, or log2(avgdl N / ttf)."""
+    """The number of a term in a field; the model decides on its meaning, such as a weight or ln(mu P)."""
 
     field: str
     term: str
@@ -117,7 +117,9 @@ class Answer(Shown):
 
     def _repr_html_(self) -> str | None:
         table = super()._repr_html_()
-        return table and f"<p>{escape(self.first_line)}</p>{table}"
+        if table is None:  # without pandas
+            return None
+        return f"<p>{escape(self.first_line)}</p>{table}"
 
     @property
     def first_line(self) -> str:
@@ -125,12 +127,15 @@ class Answer(Shown):
         if not self.stands_out:
             return NOTHING
         name = self.candidates[0].hypothesis
+        # The formula of the weights tells both models apart. It may be unknown, or differ between fields.
         models = {
-            "Terrier's TF_IDF" if "Terrier" in known.weight else BM25 for known in self.collections.values()
+            "Terrier's TF_IDF" if "Terrier" in frequencies.weight else BM25
+            for frequencies in self.collections.values()
         }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
-        return "; ".join(filter(None, [name, *map(str, self.numbers)]))
+        parameters = [str(number) for number in self.numbers if str(number)]
+        return "; ".join([name, *parameters])
 
     def sentences(self) -> Iterator[str]:
         """Yields the sentences next to the tables."""
@@ -141,9 +146,10 @@ class Answer(Shown):
         else:
             yield f"{self.nearest.hypothesis} has the smallest median error, {self.nearest.median:.2g}."
             yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
-        for field, known in self.collections.items():
-            number = f"N = {known.documents:,}" + (f" (within {known.within})" if known.within else "")
-            yield f"In {field} the weights are {known.weight}: df are whole numbers for {number}."
+        for field, frequencies in self.collections.items():
+            within = f" (within {frequencies.within})" if frequencies.within else ""
+            number = f"N = {frequencies.documents:,}{within}"
+            yield f"In {field} the weights are {frequencies.weight}: df are whole numbers for {number}."
 
 
 def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Answer:
@@ -151,26 +157,28 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 
     Args:
         sample: the sample.
-        documents: all documents of the dataset; they may be complete.
+        documents: all documents of the dataset, or None. If they are the whole collection, a formula with
+            their statistics may reproduce all scores.
 
     Raises:
         ToucheError: if Lucene is not installed, or fitting processes die.
     """
-    found = search(sample, documents)
-    fits = found.fits
+    result = search(sample, documents)
+    fits = result.fits
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
+    # The fitted numbers of these two models only are weights, from which document frequencies follow.
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
         in_run=sample.in_run,
         decimals=sample.decimals,
-        tried=found.tried,
+        tried=result.tried,
         stands_out=stands_out,
         reason=reason,
         candidates=tuple(candidate(fit, equal) for fit in fits[: 1 + _NEXT]),
         nearest=candidate(min(fits, key=lambda fit: fit.median), equal),
-        undecided=undecided(equal, found.equal_analyses),
+        undecided=undecided(equal, result.equal_analyses),
         numbers=tuple(shared_numbers(winner)),
         terms=tuple(_terms(winner)),
         collections=document_frequencies(winner) if has_frequencies else {},
@@ -180,13 +188,13 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
 
 
 def _equal_fits(fits: Sequence[Fit]) -> list[Fit]:
-    """Returns the winner, the first one, and the fits that are as good.
+    """Returns the winner, which is the first fit, and the fits that are as good.
 
-    In closed form hardly any number is free, so that a true hypothesis reproduces all scores, and one score
-    decides. With free numbers a difference has to be significant.
+    A formula in closed form has hardly any free number, so one reproduced score more makes a fit better. With
+    free numbers a difference has to be significant.
     """
     winner, *others = fits
-    if winner.hypothesis.formula:
+    if winner.hypothesis.formula:  # then all fits are in closed form
         return [fit for fit in fits if fit.share() == winner.share()]
     return [winner, *(fit for fit in others if not differs(winner, fit))]
 
@@ -201,7 +209,7 @@ def candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
         floor=fit.floor,
         shares=tuple(map(fit.share, WITHIN)),
         median=fit.median,
-        differs=all(fit is not other for other in equal),
+        differs=not any(fit is other for other in equal),  # == would compare arrays
     )
 
 
@@ -225,24 +233,24 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         winner: the best fit.
         equal: the fits that do not differ significantly from it.
     """
-    share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
+    reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     if winner.hypothesis.formula and winner.share() < 1:
-        return False, f"{share} with the statistics of the documents; a similar model made the others"
-    left = len(winner.errors) - winner.free_numbers
-    if left < _FEWEST:
-        remaining = f"all scores except {left}, too few to decide"
+        return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
+    scores_beyond = len(winner.errors) - winner.free_numbers  # as many could be reproduced by any hypothesis
+    if scores_beyond < _FEWEST:
+        remaining = f"all scores except {scores_beyond}, too few to decide"
         return False, f"its {winner.free_numbers} free numbers could reproduce {remaining}"
-    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # share of the scores beyond the free numbers
-    if beyond <= _MAJORITY:
-        return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
+    share_beyond = winner.gain / (1 - winner.floor)  # of the scores beyond the free numbers
+    if share_beyond <= _MAJORITY:
+        return False, f"{reproduced}, but its free numbers alone could reproduce {winner.floor:.1%}"
     other_models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if other_models:
         listed = " and ".join(sorted(other_models))
         return False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
         return True, "all scores are reproduced with the statistics of the documents, by no other model"
-    met = f"{beyond:.1%} of the scores beyond the free numbers are reproduced"
-    return True, f"{met}, significantly more than by any other model"
+    reproduced = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
+    return True, f"{reproduced}, significantly more than by any other model"
 
 
 def undecided(
@@ -254,29 +262,28 @@ def undecided(
         fits: the winner, then the fits that do not differ significantly from it.
         equal_analyses: analyses with equal results on the sample, by the analysis that represents them.
     """
-    fitted = [fit.hypothesis for fit in fits]
-    twins = [
-        replace(hypothesis, analysis=twin)
-        for hypothesis in fitted
-        for twin in equal_analyses.get(hypothesis.analysis, ())
-    ]
-    values = {
-        axis: tuple(dict.fromkeys(hypothesis.axes[axis] for hypothesis in [*fitted, *twins]))
-        for axis in fitted[0].axes
-    }
-    return {axis: names for axis, names in values.items() if len(names) > 1}
+    hypotheses = [fit.hypothesis for fit in fits]
+    axes = [hypothesis.axes for hypothesis in hypotheses]
+    for hypothesis in hypotheses:
+        for analysis in equal_analyses.get(hypothesis.analysis, ()):
+            axes.append(replace(hypothesis, analysis=analysis).axes)
+    # A dict keeps the order, so that the winner's value is the first one.
+    values = {axis: tuple(dict.fromkeys(each[axis] for each in axes)) for axis in axes[0]}
+    return {axis: different for axis, different in values.items() if len(different) > 1}
 
 
 def _terms(fit: Fit) -> Iterator[TermNumber]:
     """Yields the fitted number of each term in each field."""
     problem = fit.problem
-    for field, counts, own in zip(fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True):
-        for term, value in zip(counts.vocabulary, fit.numbers[own], strict=True):
+    fields = zip(fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True)
+    for field, counts, columns in fields:
+        for term, value in zip(counts.vocabulary, fit.numbers[columns], strict=True):
             yield TermNumber(field, term, float(value))
 
 
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     """Yields the share of reproduced scores of each topic."""
     for topic in dict.fromkeys(sample.topics):
-        met = fit.errors[np.array(sample.topics) == topic] <= TOLERANCE
-        yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(met), share=float(met.mean()))
+        errors = fit.errors[np.array(sample.topics) == topic]
+        share = float(np.mean(errors <= TOLERANCE))
+        yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(errors), share=share)

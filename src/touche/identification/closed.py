@@ -13,16 +13,16 @@ import numpy as np
 from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import Hypothesis, field_choices
-from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LM_DIRICHLET, MU, PL2, B, C
+from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LENGTHS, LM_DIRICHLET, MU, PL2, B, C
 from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
 FLOOR = "lowest idf"  # a parameter of rank_bm25
 WEIGHT = "weight"  # of the second field
-NEGLIGIBLE = 1e-3  # a weight, below which the hypothesis has only one field
-_CALLS = 100  # of a formula in least squares
-_BEYOND = 30.0  # the largest logarithm of a parameter
+NEGLIGIBLE = 1e-3  # with a lower weight of the second field, the hypothesis has in fact only one field
+_CALLS = 100  # the most evaluations of a formula in one fit
+_LARGEST_LOGARITHM = 30.0  # of a parameter, so that its exponential is finite
 
 Parameters = Mapping[str, float]
 
@@ -34,8 +34,9 @@ class Formula:
     Attributes:
         model: the name of the model in ``MODELS`` with the same form.
         lengths: the names of the ways in which its engines store lengths.
-        begins: initial values of its parameters.
-        own: maps its parameters and the statistics of a field to the model's numbers of terms.
+        begins: for each of its parameters some initial values, of which the best ones are chosen.
+        own: maps its parameters and the statistics of a field to the number of each term, in the model's
+            sense; own has the same meaning in ``touche.identification.models``.
     """
 
     model: str
@@ -59,7 +60,7 @@ def _odds(values: Parameters, known: Statistics) -> Array:
     return np.log2(known.tokens / known.ttf)
 
 
-_ANY = ("one byte", "before Lucene 7", "exact")
+_ANY = tuple(LENGTHS)
 _EXACT = ("exact",)
 _K1_AND_B = {K1: (0.9, 1.6), B: (0.4, 0.75)}  # initial values
 FORMULAS: Mapping[str, Formula] = {
@@ -103,8 +104,9 @@ FORMULAS: Mapping[str, Formula] = {
 
 
 def _shared(values: Parameters, known: Statistics) -> list[float]:
-    """Returns the numbers that the terms of a field share."""
-    if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, whose logarithms are finite
+    """Returns the numbers that the terms of a field share, in the order of the model; all are positive."""
+    if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
+        # The fit may try b > 1 or a tiny b; the logarithms of c0 and c1 have to be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
         return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
     if C in values:
@@ -117,14 +119,14 @@ def closed_space(
 ) -> Iterator[Hypothesis]:
     """Yields all hypotheses in closed form on documents with these fields."""
     for analysis, (name, formula) in product(analyses, FORMULAS.items()):
-        for lengths, searched in product(formula.lengths, field_choices(fields)):
+        for lengths, choice in product(formula.lengths, field_choices(fields)):
             yield Hypothesis(
                 model=formula.model,
                 analysis=analysis,
-                fields=searched.fields,
-                combination=searched.combination,
+                fields=choice.fields,
+                combination=choice.combination,
                 lengths=lengths,
-                weight=searched.weight,
+                weight=choice.weight,
                 formula=name,
             )
 
@@ -141,7 +143,7 @@ def fit_closed(problem: Problem) -> Fit:
     from scipy.optimize import leastsq  # here, because it takes 490 ms
 
     begins = dict(FORMULAS[problem.hypothesis.formula].begins)
-    if problem.hypothesis.weight is None:
+    if problem.hypothesis.weight is None:  # it is free
         begins[WEIGHT] = (1.0, 0.25)  # fields of equal weight, or a less important second field
     names = [*begins]
 
@@ -153,31 +155,34 @@ def fit_closed(problem: Problem) -> Fit:
     def error(logarithms: Array) -> float:
         return float(np.abs(residuals(logarithms)).sum())
 
-    # Parameters are positive, so their logarithms are fitted. The fit starts at the best combination.
+    # Parameters are positive, so their logarithms are fitted, from the best combination of initial values.
     best = min(map(np.log, product(*begins.values())), key=error)
-    if names:
+    if names:  # some formulas have no parameters
+        # With full_output, scipy does not warn if a fit ends early.
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
             errors = np.abs(residuals(best))
             is_better_half = errors <= np.median(errors)
             best = leastsq(lambda x: residuals(x) * is_better_half, best, full_output=True, maxfev=_CALLS)[0]
     values = _parameters(names, best)
-    exact = _described(problem, values)
+    as_fitted = _described(problem, values)
+    # A value that is not almost round has no near one, and stays.
     rounded = _described(problem, {name: near(value) or value for name, value in values.items()})
-    return rounded if rounded.share() >= exact.share() else exact
+    return rounded if rounded.share() >= as_fitted.share() else as_fitted
 
 
 def with_fitted_weight(fit: Fit) -> Fit:
-    """Returns the fit as one of a hypothesis with the fitted weight; this weight may be the usual 1."""
+    """Makes the fitted weight of the second field a fixed one of the hypothesis, if the weight was free."""
     if WEIGHT not in fit.parameters:
         return fit
     problem = replace(fit.problem, hypothesis=replace(fit.hypothesis, weight=fit.parameters[WEIGHT]))
-    return replace(fit, problem=problem, numbers=fit.numbers[:-1])
+    return replace(fit, problem=problem, numbers=fit.numbers[:-1])  # a free weight is the last number
 
 
 def _parameters(names: Sequence[str], logarithms: Array) -> dict[str, float]:
     """Returns parameters by name from their logarithms."""
-    return dict(zip(names, np.exp(np.clip(logarithms, -_BEYOND, _BEYOND)).tolist(), strict=True))
+    values = np.exp(np.clip(logarithms, -_LARGEST_LOGARITHM, _LARGEST_LOGARITHM))
+    return dict(zip(names, values.tolist(), strict=True))
 
 
 def _described(problem: Problem, values: Parameters) -> Fit:
@@ -186,8 +191,8 @@ def _described(problem: Problem, values: Parameters) -> Fit:
     return Fit(
         problem=problem,
         numbers=numbers,
-        deviations=np.zeros(len(numbers)),
-        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),
+        deviations=np.zeros(len(numbers)),  # not known, and not used
+        errors=np.nan_to_num(problem.errors(numbers), nan=np.inf),  # a score of NaN is not reproduced
         free_numbers=len(values),
         parameters=values,
     )

@@ -18,13 +18,14 @@ from touche.scan.kernel import split
 from touche.scan.statistics import Statistics
 from touche.scan.tokens import encoded
 
-STOP_LISTS: Mapping[str, str] = {  # the names in touche.lucene
-    "none": "none",
-    "Lucene's 33 English": "lucene",
+NO_STOP_WORDS = "none"
+LUCENE_STOP_WORDS = "Lucene's 33 English"
+STOP_LISTS: Mapping[str, str] = {  # their names in touche.lucene
+    NO_STOP_WORDS: "none",
+    LUCENE_STOP_WORDS: "lucene",
     "Snowball's 174 English": "snowball",
 }
-NO_STOP_WORDS, LUCENE_STOP_WORDS, _ = STOP_LISTS
-STEMMERS: Mapping[str, tuple[str, ...]] = {
+STEMMERS: Mapping[str, tuple[str, ...]] = {  # the names of Lucene's token filters
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
     "KStem": ("kStem",),
@@ -32,7 +33,8 @@ STEMMERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-_TOKENIZER, _WORDS = "StandardTokenizer", r"\w+"  # the second one is a regular expression
+_TOKENIZER = "StandardTokenizer"  # Lucene's
+_WORDS = r"\w+"  # a regular expression for words, in place of a tokenizer
 _CHUNK = 20_000  # documents that are counted at a time
 
 
@@ -53,8 +55,8 @@ class CandidateAnalysis:
     tokenizer: str = _TOKENIZER
 
     def __str__(self) -> str:
-        words = f"{self.stopping}, {self.stemming}"
-        return f"{_NAMES[self]} analysis ({words})" if self in _NAMES else words
+        filters = f"{self.stopping}, {self.stemming}"
+        return f"{_NAMES[self]} analysis ({filters})" if self in _NAMES else filters
 
     @property
     def stopping(self) -> str:
@@ -75,7 +77,7 @@ NAMED: Mapping[str, CandidateAnalysis] = {
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [CandidateAnalysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
-# Analyses with a name come first, because they represent others with equal results.
+# Analyses with a name come first, because they represent others with equal results. All have them once more.
 ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
@@ -83,8 +85,8 @@ ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no
 class FieldCounts:
     """The counts of a field of the sample for one analysis.
 
-    The first four arrays have an element for each document and each term of its title in the field;
-    ``lengths`` has one for each document.
+    The first four arrays have an element for each pair of a document and a term that is in its field and in
+    the title of its topic. ``lengths`` has an element for each document.
 
     Attributes:
         rows: the index of the document in the sample.
@@ -92,7 +94,7 @@ class FieldCounts:
         tf: the frequency of the term in the field.
         qtf: the frequency of the term in the title.
         lengths: the length of the field in tokens.
-        vocabulary: the terms.
+        vocabulary: the terms of all titles.
         statistics: the statistics of these terms in all documents of the dataset.
     """
 
@@ -118,21 +120,22 @@ class FieldCounts:
 
     def select(self, chosen: Integers) -> "FieldCounts":
         """Returns the counts of some of the documents, by their indexes in ascending order."""
-        cells = np.isin(self.rows, chosen)
-        used, terms = np.unique(self.terms[cells], return_inverse=True)
-        known = self.statistics
+        is_chosen = np.isin(self.rows, chosen)
+        # Only the terms of these documents remain in the vocabulary, so terms get new indexes as well.
+        remaining, terms = np.unique(self.terms[is_chosen], return_inverse=True)
+        statistics = self.statistics
         return FieldCounts(
-            rows=np.searchsorted(chosen, self.rows[cells]),
+            rows=np.searchsorted(chosen, self.rows[is_chosen]),
             terms=terms,
-            tf=self.tf[cells],
-            qtf=self.qtf[cells],
+            tf=self.tf[is_chosen],
+            qtf=self.qtf[is_chosen],
             lengths=self.lengths[chosen],
-            vocabulary=tuple(self.vocabulary[term] for term in used),
-            statistics=replace(known, df=known.df[used], ttf=known.ttf[used]),
+            vocabulary=tuple(self.vocabulary[term] for term in remaining),
+            statistics=replace(statistics, df=statistics.df[remaining], ttf=statistics.ttf[remaining]),
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether other counts have the same numbers, even if the terms differ."""
+        """Returns whether other counts have the same numbers, so that fits are equal; terms may differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
@@ -153,24 +156,25 @@ def count_terms(
         analyses: the analyses.
         documents: all documents of the dataset; without them, the statistics are those of the sample.
     """
+    # A line is a document of the sample for one topic, so that a document may have several lines.
     topics, topic_of_line = np.unique(sample.topics, return_inverse=True)
     queries: dict[CandidateAnalysis, _Queries] = {}
     # Titles are analysed as the only field, "", of documents.
     for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
-        vocabulary = tuple(term for term in dict.fromkeys(terms) if term)
+        vocabulary = tuple(term for term in dict.fromkeys(terms) if term)  # stop words have empty terms
         qtf = fields[""] @ _words_by_term(terms, vocabulary)
         queries[analysis] = _Queries(vocabulary, qtf.toarray()[topic_of_line])
     lines = defaultdict[str, list[int]](list)
     for line, document in enumerate(sample.documents):
-        lines[document].append(line)  # a document may be in the lines of several topics
+        lines[document].append(line)
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
         pairs = [(line, index) for index, id in enumerate(ids) for line in lines.get(id, ())]
         lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)  # two columns even if empty
         for analysis, terms, fields in _analysed(texts, analyses):
-            sums = counts[analysis]
+            sums = counts[analysis]  # of all chunks, by field
             for name, field in queries[analysis].count(terms, fields, lines_and_texts).items():
-                sums[name] = sums[name] + field if name in sums else field
+                sums[name] = (sums[name] + field) if name in sums else field
     all_lines = np.arange(len(sample.documents))  # to select them drops terms that the sample lacks
     return [
         (analysis, {name: counts[analysis][name].select(all_lines) for name in sample.texts})
@@ -183,7 +187,8 @@ def _chunks(
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
     """Yields ids of documents and their texts by field: of all documents, or of the sample if None.
 
-    A chunk has up to ``_CHUNK`` documents. ``ONE_FIELD`` is left out, because others add up to it.
+    A chunk has up to ``_CHUNK`` documents, or the whole sample. ``ONE_FIELD`` is left out, because its counts
+    are the sums of those of its parts.
     """
     names = [name for name in sample.texts if name != ONE_FIELD]
     if documents is None:
@@ -209,21 +214,19 @@ class _Queries:
     vocabulary: tuple[str, ...]
     qtf: Array
 
-    def count(
-        self, terms: Sequence[str], fields: Mapping[str, _Matrix], texts_of_documents: Integers
-    ) -> Fields:
+    def count(self, terms: Sequence[str], fields: Mapping[str, _Matrix], lines_and_texts: Integers) -> Fields:
         """Counts the fields of a chunk of texts.
 
         Args:
-            terms: the term of each distinct word.
-            fields: for each field, how often each text has each distinct word.
-            texts_of_documents: a row for each document of the sample in the chunk: its index in the sample,
-                and the index of its text in the chunk.
+            terms: the term of each distinct word; empty for a stop word.
+            fields: for each field, how often each text (row) has each distinct word (column).
+            lines_and_texts: a row for each document of the sample in the chunk: its index in the sample, and
+                the index of its text in the chunk.
         """
-        documents, texts = texts_of_documents.T
-        by_term = _words_by_term(terms, self.vocabulary)
-        tf = {name: (field @ by_term).toarray() for name, field in fields.items()}
-        is_token = np.array([bool(term) for term in terms], dtype=float)
+        documents, texts = lines_and_texts.T
+        words_by_term = _words_by_term(terms, self.vocabulary)
+        tf = {name: (field @ words_by_term).toarray() for name, field in fields.items()}
+        is_token = np.array([term != "" for term in terms], dtype=float)
         lengths = {name: field @ is_token for name, field in fields.items()}
         if {*PARTS} <= fields.keys():
             tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
@@ -260,16 +263,16 @@ def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
 
     columns = {term: column for column, term in enumerate(vocabulary)}
     cells = [(word, columns[term]) for word, term in enumerate(terms) if term in columns]
-    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)
+    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)  # two even without cells
     return csc_array((np.ones(len(cells)), rows_and_columns), shape=(len(terms), len(vocabulary)))
 
 
 def _analysed(
     texts: Mapping[str, Sequence[str]], analyses: Sequence[CandidateAnalysis]
 ) -> Iterator[tuple[CandidateAnalysis, list[str], Mapping[str, _Matrix]]]:
-    """Yields for each analysis the terms of all distinct words, and the counts of words by field.
+    """Yields for each analysis the term of each distinct word, and by field how often texts have the words.
 
-    Lucene's filters change single tokens, so that each analysis maps each distinct word once.
+    Lucene's filters change single tokens, so it is enough that each analysis maps each distinct word once.
     """
     for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
         numbers = defaultdict[bytes, int]()
@@ -279,12 +282,13 @@ def _analysed(
         }
         fields = {name: _matrix(field, len(numbers)) for name, field in numbered.items()}
         distinct = [word.decode() for word in numbers]
-        for analysis, terms in _terms(distinct, [one for one in analyses if one.tokenizer == tokenizer]):
+        same_tokenizer = [analysis for analysis in analyses if analysis.tokenizer == tokenizer]
+        for analysis, terms in _terms(distinct, same_tokenizer):
             yield analysis, terms, fields
 
 
 def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.NDArray[np.int32]:
-    """Returns the number of each word of a text; ``numbers`` numbers new words."""
+    """Returns the number of each word of a text; ``numbers`` gives a new word the next number."""
     if tokenizer == _TOKENIZER:
         words = split(encoded(text))
     else:
@@ -292,35 +296,36 @@ def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.ND
     return np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
 
 
-def _matrix(texts: Sequence[npt.NDArray[np.int32]], count: int) -> _Matrix:
-    """Counts each of the distinct words (columns) in each text (row)."""
+def _matrix(texts: Sequence[npt.NDArray[np.int32]], word_count: int) -> _Matrix:
+    """Counts each of the distinct words (columns) in each text (row), which has the numbers of its words."""
     from scipy.sparse import csc_array  # here, because it takes 127 ms
 
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
-    return csc_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), count))
+    # The matrix adds up the ones in the same row and column.
+    return csc_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), word_count))
 
 
 def _terms(
     distinct: Sequence[str], analyses: Sequence[CandidateAnalysis]
 ) -> Iterator[tuple[CandidateAnalysis, list[str]]]:
-    """Yields the term of each word by each analysis, or an empty string for a stop word."""
+    """Yields the term of each word by each analysis, or an empty string for a stop word.
+
+    All analyses have the same tokenizer.
+    """
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
-    @cache
+    @cache  # because several analyses have the same filters
     def mapped(filters: tuple[str, ...]) -> list[str]:
         return _mapped(distinct, filters)
 
     for analysis in analyses:
         if analysis.tokenizer != _TOKENIZER:
-            yield analysis, list(distinct)
+            yield analysis, list(distinct)  # words of the regular expression stay as they are
             continue
         filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
         stop = stop_words(STOP_LISTS[analysis.stop])
-        stems = mapped(filters + STEMMERS[analysis.stemmer])
-        yield (
-            analysis,
-            ["" if word in stop else stem for word, stem in zip(mapped(filters), stems, strict=True)],
-        )
+        words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
+        yield analysis, ["" if word in stop else stem for word, stem in words_and_stems]
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:

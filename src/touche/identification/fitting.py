@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 
@@ -21,10 +20,10 @@ _DAMPING = 1e-3  # at the start of a scale, relative to the second derivatives
 _LEAST_DAMPING = 1e-9
 _FACTOR = 5.0  # by which the damping changes after a step
 _LEAST_GAIN = 1e-8  # of the loss; smaller gains end a scale
-_HOPELESS = 0.1  # the share of the scores with errors below the scale; a fit with a lower share ends
-_FARTHEST = np.log(1000.0)  # the largest change of a shared number, as a logarithm
+_HOPELESS = 0.1  # a fit ends if fewer scores than this share have errors below the scale
+_FARTHEST = np.log(1000.0)  # how far a shared number, a logarithm, may be from its initial value
 _FLOAT32 = 2e-7  # relative precision of engines' numbers
-_UNKNOWN = 1e-9  # information on a number without data
+_UNKNOWN = 1e-9  # added to the diagonal of matrices, so that they have inverses if no score needs a number
 _WEIGHT = 0.5  # the initial value of a free weight
 
 
@@ -57,24 +56,27 @@ class Problem:
 
     @cached_property
     def shared_columns(self) -> list[list[int]]:
-        """For each field the indexes of its shared numbers, common numbers first."""
+        """For each field the indexes of the numbers that its terms share, common numbers first."""
         common = range(len(self.model.common))
-        return [
-            [*common, *range(own.start - len(self.model.of_field), own.start)] for own in self.own_columns
-        ]
+        size = len(self.model.of_field)  # these numbers are right before those of the terms
+        return [[*common, *range(own.start - size, own.start)] for own in self.own_columns]
 
     @cached_property
     def own_columns(self) -> list[slice]:
         """For each field the indexes of its terms' numbers."""
-        terms = [len(counts.vocabulary) for counts in self.counts]
-        sizes = (len(self.model.of_field) + count for count in terms)
-        _, *ends = accumulate(sizes, initial=len(self.model.common))
-        return [slice(end - count, end) for end, count in zip(ends, terms, strict=True)]
+        columns: list[slice] = []
+        end = len(self.model.common)
+        for counts in self.counts:
+            begin = end + len(self.model.of_field)
+            end = begin + len(counts.vocabulary)
+            columns.append(slice(begin, end))
+        return columns
 
     @property
     def size(self) -> int:
         """The number of free numbers."""
-        return int(self.own_columns[-1].stop) + (self.hypothesis.weight is None)
+        free_weights = 1 if self.hypothesis.weight is None else 0
+        return int(self.own_columns[-1].stop) + free_weights
 
     def begin(self) -> Array:
         """Returns the initial numbers."""
@@ -92,45 +94,50 @@ class Problem:
 
     @cached_property
     def lengths(self) -> list[Array]:
-        """The lengths of each field as the engine stores them."""
-        exact = [np.maximum(counts.lengths + self.hypothesis.offset, 0) for counts in self.counts]
-        stored = [LENGTHS[self.hypothesis.lengths](lengths) for lengths in exact]
-        if not self.mean_lengths or not self.model.relative:
-            return stored
-        return [lengths / mean for lengths, mean in zip(stored, self.mean_lengths, strict=True)]
+        """The lengths of each field as the engine stores them, or relative to known mean lengths."""
+        # An offset of -1 must not make the length of an empty field negative.
+        shifted = [np.maximum(counts.lengths + self.hypothesis.offset, 0) for counts in self.counts]
+        stored = [LENGTHS[self.hypothesis.lengths](lengths) for lengths in shifted]
+        if self.mean_lengths and self.model.relative:
+            return [lengths / mean for lengths, mean in zip(stored, self.mean_lengths, strict=True)]
+        return stored
 
     def predicted(self, numbers: Array) -> Array:
         """Returns the predicted scores of the documents."""
-        sums = self.sums(numbers)
-        return np.asarray(sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0))
+        field_scores = self.field_scores(numbers)
+        if self.hypothesis.combination == MAXIMUM:
+            return np.asarray(field_scores.max(axis=0))
+        return np.asarray(field_scores.sum(axis=0))  # also for a single field
 
-    def sums(self, numbers: Array) -> Array:
-        """Returns the scores of fields (rows) for documents (columns)."""
-        return np.array([self._by_row(at, part.value) for at, part in self._parts(numbers)])
+    def field_scores(self, numbers: Array) -> Array:
+        """Returns the score of each document (column) in each field (row)."""
+        return np.array([self._by_document(index, part.value) for index, part in self._parts(numbers)])
 
     def residuals(self, numbers: Array) -> Array:
         """Returns the differences between predicted scores and scores."""
         return self.predicted(numbers) - self.scores
 
     def errors(self, numbers: Array) -> Array:
-        """Returns the absolute differences beyond rounding errors."""
+        """Returns how far each predicted score is from the score, beyond the score's rounding error."""
         return np.maximum(np.abs(self.residuals(numbers)) - self.slack, 0)
 
     def jacobian(self, numbers: Array) -> Array:
         """Returns the derivatives of the scores (rows) by the numbers (columns)."""
         slopes = np.zeros((len(self.scores), self.size))
-        sums = self.sums(numbers)
-        counted = np.ones_like(sums)  # whether a field (row) contributes to a document's score
+        field_scores = self.field_scores(numbers)
+        counted = np.ones_like(field_scores)  # 1 if a field (row) contributes to a document's score, or 0
         if self.hypothesis.combination == MAXIMUM:
-            counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
-        for at, part in self._parts(numbers):
-            counts = self.counts[at]
-            columns = self.own_columns[at].start + counts.terms
-            slopes[counts.rows, columns] = part.by_own * counted[at, counts.rows]
-            for column, slope in zip(self.shared_columns[at], part.by_shared, strict=True):
-                slopes[:, column] += self._by_row(at, slope) * counted[at]
+            fields = np.arange(len(field_scores))[:, None]
+            counted = (field_scores.argmax(axis=0) == fields).astype(float)
+        for index, part in self._parts(numbers):
+            counts = self.counts[index]
+            columns = self.own_columns[index].start + counts.terms
+            slopes[counts.rows, columns] = part.by_own * counted[index, counts.rows]
+            for column, slope in zip(self.shared_columns[index], part.by_shared, strict=True):
+                slopes[:, column] += self._by_document(index, slope) * counted[index]
         if self.hypothesis.weight is None:
-            slopes[:, -1] = sums[1] * counted[1]  # the weight is a factor of the second field's score
+            # The logarithm of a factor has the product, the second field's score, as its derivative.
+            slopes[:, -1] = field_scores[1] * counted[1]
         return slopes
 
     def free_numbers(self, numbers: Array) -> int:
@@ -144,19 +151,20 @@ class Problem:
 
     def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
         """Yields the index of each field, and its terms' weighted contributions to the scores."""
-        for at, counts in enumerate(self.counts):
+        weights = [1.0, self.weight(numbers)]  # of the first field and of the second one, if there are two
+        for index, counts in enumerate(self.counts):
             part = self.model.part(
                 counts.tf,
-                self.lengths[at][counts.rows],
-                numbers[self.own_columns[at]][counts.terms],
-                numbers[self.shared_columns[at]],
+                self.lengths[index][counts.rows],
+                numbers[self.own_columns[index]][counts.terms],
+                numbers[self.shared_columns[index]],
             )
-            factor = counts.qtf * (self.weight(numbers) if at else 1.0)  # only the second field has a weight
-            yield at, Part(part.value * factor, part.by_own * factor, part.by_shared * factor)
+            factor = counts.qtf * weights[index]
+            yield index, Part(part.value * factor, part.by_own * factor, part.by_shared * factor)
 
-    def _by_row(self, at: int, values: Array) -> Array:
-        """Returns the sum of a field's values, one for each document and term, for each document."""
-        return np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
+    def _by_document(self, index: int, values: Array) -> Array:
+        """Adds up for each document the values of its terms in a field, which has this index."""
+        return np.bincount(self.counts[index].rows, values, minlength=len(self.scores)).astype(float)
 
 
 @dataclass(frozen=True)
@@ -166,7 +174,7 @@ class Fit:
     Attributes:
         problem: the problem.
         numbers: the numbers, in the order of ``Problem``.
-        deviations: the standard errors of the numbers.
+        deviations: the standard errors of the numbers; 0 in closed form.
         errors: the error of each document's score beyond rounding.
         free_numbers: the result of ``Problem.free_numbers``, or the number of parameters in closed form.
         parameters: the parameters in closed form.
@@ -196,7 +204,7 @@ class Fit:
 
     @property
     def median(self) -> float:
-        """The median error to two digits, because further digits depend on the processor."""
+        """The median error, rounded to two digits because further digits depend on the processor."""
         return float(f"{np.median(self.errors):.1e}")
 
     def share(self, within: float = TOLERANCE) -> float:
@@ -204,7 +212,7 @@ class Fit:
         return float(np.mean(self.errors <= within))
 
 
-@np.errstate(all="ignore")
+@np.errstate(all="ignore")  # numbers with a loss of NaN are tried, but not accepted
 def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
     """Returns the numbers that reproduce most scores, by the Levenberg-Marquardt method.
 
@@ -216,14 +224,16 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
         problem: the problem.
         scales: the scales of the loss, from coarse to fine.
     """
-    begin = problem.begin()
-    far = np.full(problem.size, _FARTHEST)  # the largest change of each number; terms may have any number
-    for columns in problem.own_columns:
-        far[columns] = np.inf
-    numbers = begin
+    initial = problem.begin()
+    largest_change = np.full(problem.size, _FARTHEST)
+    for columns in problem.own_columns:  # terms may have any number
+        largest_change[columns] = np.inf
+    lowest = initial - largest_change
+    highest = initial + largest_change
+    numbers = initial
     for scale in scales:
         steps = _FIRST_STEPS if scale == scales[0] else _STEPS
-        numbers = _fit_scale(problem, scale, steps, numbers, begin - far, begin + far)
+        numbers = _fit_scale(problem, scale, steps, numbers, lowest, highest)
         if np.mean(problem.errors(numbers) <= scale) < _HOPELESS:
             break
     return numbers
@@ -232,7 +242,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
 def _fit_scale(
     problem: Problem, scale: float, steps: int, numbers: Array, lowest: Array, highest: Array
 ) -> Array:
-    """Returns numbers with a smaller loss than the initial ones, after at most so many steps."""
+    """Returns numbers with a smaller loss than ``numbers`` after at most so many steps, within the limits."""
     damping = _DAMPING
     loss = _loss(problem, numbers, scale)
     equations = None  # those of ``numbers``, once they are computed
@@ -263,7 +273,10 @@ def _loss(problem: Problem, numbers: Array, scale: float) -> float:
 
 
 def _normal_equations(problem: Problem, numbers: Array, scale: float) -> tuple[Array, Array]:
-    """Returns the approximate second derivatives of half the loss, and the first ones."""
+    """Returns the approximate second derivatives of the loss, and the first ones.
+
+    Both lack the same factor, because a step is a quotient of them.
+    """
     residuals = problem.residuals(numbers)
     slopes = problem.jacobian(numbers)
     weighted = slopes / (1 + np.square(residuals / scale))[:, None]
@@ -277,15 +290,17 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
     ones.
     """
     errors = problem.errors(numbers)
-    met = errors <= TOLERANCE
-    slopes = problem.jacobian(numbers)[met]
-    variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
+    is_reproduced = errors <= TOLERANCE
+    slopes = problem.jacobian(numbers)[is_reproduced]
+    variance = 1.0  # if no document is reproduced
+    if is_reproduced.any():
+        variance = np.mean(np.square(problem.residuals(numbers)[is_reproduced]))
     information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
     deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
     return Fit(
         problem=problem,
         numbers=numbers,
-        deviations=np.maximum(deviations, _FLOAT32 * np.abs(numbers)),
+        deviations=np.maximum(deviations, _FLOAT32 * np.abs(numbers)),  # no number is more precise
         errors=errors,
         free_numbers=problem.free_numbers(numbers),
     )

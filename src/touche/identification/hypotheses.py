@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product, starmap
+from itertools import product
 from typing import NamedTuple
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
@@ -26,8 +26,10 @@ class Hypothesis:
         combination: for two fields ``SUM`` or ``MAXIMUM``; empty for one.
         lengths: the name of one of ``LENGTHS``.
         offset: the difference between the engine's lengths and ours, in tokens.
-        weight: the weight of the second field, None if it is free; 1 if it cannot be inferred.
-        formula: the name of its formula in closed form, with known statistics; empty for free ones.
+        weight: the weight of the second field, None if it is free. It is 1 for one field, and in linear
+            models with free numbers, where it cannot be inferred.
+        formula: the name of its formula in closed form, with known statistics; empty if each term has a free
+            number instead.
     """
 
     model: str
@@ -46,9 +48,11 @@ class Hypothesis:
     @property
     def axes(self) -> dict[str, str]:
         """Its values on the axes of the search, in words."""
-        offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
+        offset = f" {signed_tokens(self.offset)}" if self.offset else ""
+        # With free numbers, BM25 and TF_IDF have the same form.
+        model = BM25_OR_TFIDF if self.model == BM25 else self.model
         return {
-            "model": self.formula or (BM25_OR_TFIDF if self.model == BM25 else self.model),
+            "model": self.formula or model,
             "stop words": self.analysis.stopping,
             "stems": self.analysis.stemming,
             "fields": self._fields,
@@ -66,8 +70,11 @@ class Hypothesis:
         if not self.combination:
             return self.fields[0]
         first, second = self.fields
-        weight = "a free weight times " if self.weight is None else f"{self.weight:g} times "
-        return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
+        if self.weight is None:
+            second = f"a free weight times {second}"
+        elif self.weight != 1:
+            second = f"{self.weight:g} times {second}"
+        return f"{self.combination} of {first} and {second}"
 
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
         """Yields the hypotheses that differ on one axis only.
@@ -76,12 +83,19 @@ class Hypothesis:
             others: the searched space, in which weights are 1 or free, and the engine's lengths are ours.
         """
         yield from self.variants()
-        # Itself as in the searched space. Relatives there then get its offset, and its weight if possible.
-        plain = replace(self, offset=0, weight=None if self.weight is None else 1.0)
+        # The searched space has this hypothesis without an offset, and with the weight 1 or a free one.
+        in_space = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
-            if sum(value != other.axes[axis] for axis, value in plain.axes.items()) == 1:
-                has_weight = other.fields == self.fields and not MODELS[other.model].linear
-                weight = self.weight if has_weight and other.weight == plain.weight else other.weight
+            different = [axis for axis, value in in_space.axes.items() if other.axes[axis] != value]
+            if len(different) == 1:
+                weight = other.weight
+                # A relative has the same weight if its fields are the same and a weight can be inferred.
+                if (
+                    other.fields == self.fields
+                    and weight == in_space.weight
+                    and not MODELS[other.model].linear
+                ):
+                    weight = self.weight
                 yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
@@ -91,6 +105,12 @@ class Hypothesis:
         yield from (replace(self, offset=offset) for offset in OFFSETS)
 
 
+def signed_tokens(number: int) -> str:
+    """Describes a difference in length, such as ``+1 token``."""
+    return f"{number:+d} token{'s' if abs(number) > 1 else ''}"
+
+
+# The ways in which engines store lengths, in words.
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
@@ -110,8 +130,8 @@ def field_choices(fields: Sequence[str]) -> list[FieldChoice]:
     """
     pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
     singles = [FieldChoice((field,)) for field in fields]
-    combined = product(pairs, (SUM, MAXIMUM), (1.0, None))
-    return [*singles, *starmap(FieldChoice, combined)]
+    combined = [FieldChoice(*choice) for choice in product(pairs, (SUM, MAXIMUM), (1.0, None))]
+    return [*singles, *combined]
 
 
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
@@ -120,14 +140,14 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
     Weights are 1 or free; ``variants`` yields others.
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
-        for lengths, searched in product(model.lengths, field_choices(fields)):
-            # In a linear model, a free weight cannot be inferred.
-            if not model.linear or searched.weight is not None:
-                yield Hypothesis(
-                    model=name,
-                    analysis=analysis,
-                    fields=searched.fields,
-                    combination=searched.combination,
-                    lengths=lengths,
-                    weight=searched.weight,
-                )
+        for lengths, choice in product(model.lengths, field_choices(fields)):
+            if model.linear and choice.weight is None:
+                continue  # in a linear model, a free weight cannot be inferred
+            yield Hypothesis(
+                model=name,
+                analysis=analysis,
+                fields=choice.fields,
+                combination=choice.combination,
+                lengths=lengths,
+                weight=choice.weight,
+            )

@@ -9,12 +9,13 @@ import numpy as np
 
 from touche.identification.counts import FieldCounts
 from touche.identification.fitting import TOLERANCE, Fit, Problem
+from touche.identification.hypotheses import signed_tokens
 from touche.identification.samples import Sample
 
 _MOST = 10  # documents that are listed
-_SMALL = 1e-4  # the largest error that a term or a token more or less cannot make
+_SMALL = 1e-4  # up to this error, a difference of a term or a token would have made a larger one
 _LONGEST = 300  # tokens more or less
-_SHORT = 40  # differences in length that are tried together with a term
+_SHORT = 40  # differences in length that are tried together with a term: up to 20 tokens more or less
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,14 @@ class Miss:
 
 
 class _Change(NamedTuple):
-    """A change of a field: some tokens more, and some of them are a term of the title."""
+    """A change of a field in a document: other lengths, and another frequency of a term of the title.
+
+    Attributes:
+        field: the index of the field in the hypothesis.
+        longer: how many tokens the field has more; negative if it has fewer.
+        term: the index of the term in the field's vocabulary, or -1 if all frequencies stay.
+        more: how often the field has the term more; negative if it has it less often.
+    """
 
     field: int
     longer: int
@@ -65,49 +73,52 @@ def _explanation(fit: Fit, row: int, within: float) -> str:
     problem = fit.problem
     changes = list(_changes(problem, row))
     # The document becomes as many documents as there are changes, each with one change.
-    counts = tuple(_changed(counts, row, at, changes) for at, counts in enumerate(problem.counts))
+    counts = tuple(_changed(counts, row, field, changes) for field, counts in enumerate(problem.counts))
     changed = replace(problem, counts=counts, scores=np.full(len(changes), problem.scores[row]))
-    meets = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
-    return _in_words(problem, changes[meets[0]]) if len(meets) else "no simple explanation"
+    explaining = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
+    if len(explaining) == 0:
+        return "no simple explanation"
+    return _in_words(problem, changes[explaining[0]])
 
 
 def _changes(problem: Problem, row: int) -> Iterator[_Change]:
     """Yields a term more or less, then other lengths, then both; small changes first."""
-    fields = range(len(problem.counts))
-    terms = [
-        (at, int(term)) for at in fields for term in problem.counts[at].terms[problem.counts[at].rows == row]
-    ]
-    lengths = [sign * by for by in range(1, _LONGEST + 1) for sign in (1, -1)]
-    for (at, term), more in product(terms, (1, -1)):
-        yield _Change(field=at, longer=more, term=term, more=more)
-    for longer, at in product(lengths, fields):
-        yield _Change(field=at, longer=longer)
-    for longer, (at, term), more in product((0, *lengths[:_SHORT]), terms, (1, -1, 2, -2)):
-        yield _Change(field=at, longer=longer, term=term, more=more)
+    terms: list[tuple[int, int]] = []  # the field and the index of each term of the document
+    for field, counts in enumerate(problem.counts):
+        terms += [(field, int(term)) for term in counts.terms[counts.rows == row]]
+    lengths = [sign * tokens for tokens in range(1, _LONGEST + 1) for sign in (1, -1)]
+    for (field, term), more in product(terms, (1, -1)):
+        yield _Change(field=field, longer=more, term=term, more=more)
+    for longer, field in product(lengths, range(len(problem.counts))):
+        yield _Change(field=field, longer=longer)
+    for longer, (field, term), more in product((0, *lengths[:_SHORT]), terms, (1, -1, 2, -2)):
+        yield _Change(field=field, longer=longer, term=term, more=more)
 
 
-def _changed(counts: FieldCounts, row: int, at: int, changes: Sequence[_Change]) -> FieldCounts:
-    """Returns the counts of a field of one document, once for each change."""
-    cells = counts.rows == row
-    fields, longer, terms, more = np.array(changes).T  # the attributes of _Change
-    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[cells])  # by change and term
+def _changed(counts: FieldCounts, row: int, field: int, changes: Sequence[_Change]) -> FieldCounts:
+    """Returns the counts of a field of one document, once for each change; only some change this field."""
+    in_document = counts.rows == row
+    terms = counts.terms[in_document]
+    changed_fields, longer, changed_terms, more = np.array(changes).T  # the attributes of _Change
+    in_field = changed_fields == field
+    is_changed = in_field[:, None] & (changed_terms[:, None] == terms)  # by change (row) and term (column)
     return replace(
         counts,
-        rows=np.repeat(np.arange(len(changes)), cells.sum()),
-        terms=np.tile(counts.terms[cells], len(changes)),
-        tf=np.maximum(counts.tf[cells] + more[:, None] * is_term, 0).ravel(),
-        qtf=np.tile(counts.qtf[cells], len(changes)),
-        lengths=np.maximum(counts.lengths[row] + longer * (fields == at), 0.0),
+        rows=np.repeat(np.arange(len(changes)), len(terms)),
+        terms=np.tile(terms, len(changes)),
+        tf=np.maximum(counts.tf[in_document] + more[:, None] * is_changed, 0).ravel(),
+        qtf=np.tile(counts.qtf[in_document], len(changes)),
+        lengths=np.maximum(counts.lengths[row] + longer * in_field, 0.0),
     )
 
 
 def _in_words(problem: Problem, change: _Change) -> str:
-    """Describes a change, such as ``+1 times 'cat'``, which also makes the field longer."""
-    where = f" in {problem.hypothesis.fields[change.field]}" if len(problem.counts) > 1 else ""
-    length = f"{change.longer:+d} token{'s' if abs(change.longer) > 1 else ''}"
-    if not change.more:
-        return length + where
+    """Describes a change, such as ``+1 times 'cat'``, which also makes the field one token longer."""
+    field = f" in {problem.hypothesis.fields[change.field]}" if len(problem.counts) > 1 else ""
+    length = signed_tokens(change.longer) if change.longer else "unchanged length"
+    if change.more == 0:
+        return length + field
     term = f"{change.more:+d} times {problem.counts[change.field].vocabulary[change.term]!r}"
     if change.longer == change.more:
-        return term + where
-    return f"{term}, {length if change.longer else 'unchanged length'}{where}"
+        return term + field
+    return f"{term}, {length}{field}"

@@ -17,6 +17,7 @@ from touche.scan.lengths import before_lucene_7, exact, one_byte
 from touche.scan.statistics import Statistics
 
 _LOG2_E = np.log2(np.e)
+_LARGEST_EXPONENT = 50.0  # so that exponentials are finite
 
 
 class Part(NamedTuple):
@@ -38,14 +39,14 @@ class Model:
     """A ranking model.
 
     Attributes:
-        part: the contributions of terms, with their derivatives.
-        begin: maps the statistics of a field to initial values of own.
+        part: maps tf, dl, own and shared numbers to the contributions of terms, with their derivatives.
+        begin: maps the statistics of a field to initial values of own; most only need its number of terms.
         lengths: the names of the ways in which engines store lengths.
         common: initial values of numbers that all fields share.
         of_field: initial values of numbers of each field.
-        relative: initial values of numbers that all fields share if mean lengths are known and divide
-            lengths; they replace ``common`` and ``of_field``. Empty if the formula has no mean length.
-        linear: whether own is a factor; then the weight of a field cannot be inferred.
+        relative: initial values for lengths that are divided by known mean lengths. These numbers, which all
+            fields share, replace ``common`` and ``of_field``. Empty if the formula has no mean length.
+        linear: whether own is a factor; then the weight of a field cannot be told from it.
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
@@ -64,10 +65,12 @@ class Model:
 def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
     mu = np.exp(shared[0])
-    ratio = tf * np.exp(np.minimum(-own, 50.0))
+    ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
     value = np.log1p(ratio) - np.log1p(dl / mu)
-    counts = value > 0  # negative contributions, and so their derivatives, are 0
-    return Part(value * counts, -ratio / (1 + ratio) * counts, (dl / (dl + mu) * counts)[None])
+    is_positive = value > 0  # negative contributions, and so their derivatives, are 0
+    by_own = -ratio / (1 + ratio) * is_positive
+    by_mu = dl / (dl + mu) * is_positive
+    return Part(value * is_positive, by_own, by_mu[None])
 
 
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -84,8 +87,13 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
-    share = np.sqrt(tf / np.maximum(dl, 1))
-    return Part(own * share, share, np.empty((0, len(tf))))
+    share = np.sqrt(tf / np.maximum(dl, 1))  # an offset of lengths may make dl 0
+    return Part(own * share, share, _no_shared_numbers(tf))
+
+
+def _no_shared_numbers(tf: Array) -> Array:
+    """Returns the derivatives by the shared numbers (rows) of a model without any."""
+    return np.empty((0, len(tf)))
 
 
 def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -96,7 +104,7 @@ def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     odds = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
     value = (odds + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
-    return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))
+    return Part(value, tf / (tf + 0.5), _no_shared_numbers(tf))
 
 
 def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -106,15 +114,18 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """
     ratio = np.exp(shared[0]) / np.maximum(dl, 1)
     n = tf * np.log2(1 + ratio)
-    mean = np.exp(np.minimum(own, 50.0))
+    mean = np.exp(np.minimum(own, _LARGEST_EXPONENT))  # the mean frequency in a document
     value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
-    slope = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
-    by_n = tf * ratio / (1 + ratio) * _LOG2_E
-    return Part(value, (mean - n) * _LOG2_E / (n + 1), (slope * by_n)[None])
+    value_by_n = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
+    n_by_shared = tf * ratio / (1 + ratio) * _LOG2_E
+    return Part(value, (mean - n) * _LOG2_E / (n + 1), (value_by_n * n_by_shared)[None])
 
 
 def _relative(tf: Array, dl: Array) -> Array:
-    """Returns relative frequencies; a text of one term only would have no logarithm (Terrier's value)."""
+    """Returns relative frequencies, below 1 because log2(1 - f) follows.
+
+    A text of one term only has Terrier's value, 0.99999.
+    """
     return np.where(tf < dl, tf / np.maximum(dl, 1), 0.99999)
 
 
@@ -126,7 +137,7 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     norm = np.square(1 - f) / (tf + 1)
     value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
-    return Part(value, norm * tf, np.empty((0, len(tf))))
+    return Part(value, norm * tf, _no_shared_numbers(tf))
 
 
 LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length
@@ -134,11 +145,12 @@ LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines
     "before Lucene 7": before_lucene_7,
     "exact": exact,
 }
-_ANY = tuple(LENGTHS)
+_ANY = tuple(LENGTHS)  # the engines of a model may store lengths in any of these ways
 LM_DIRICHLET, BM25, CLASSIC = "LMDirichlet", "BM25", "Lucene's classic"
 DPH, DLH, PL2 = "DPH", "DLH", "PL2"
 MU, C0, C1, K1_B, C_AVGDL = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b", "c avgdl"
 K1, B, C = "k1", "b", "c"
+# Where initial values of own do not depend on the statistics, they are typical ones.
 MODELS: Mapping[str, Model] = {
     LM_DIRICHLET: Model(
         dirichlet,

@@ -26,9 +26,10 @@ _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000  # values of N that are tried at a time
 _TERMS = 40  # the rarest
 _FEW = 5  # of these, which select values of N
-_SURE = np.log(1000.0)  # logarithm of the evidence, after all trials
-_AROUND = 1000  # other values of N that are tried
-_LIKELY = 3.0  # the most evidence against another value of N that is possible
+_SURE = np.log(1000.0)  # the evidence that has to remain beyond that of the luckiest trial, as a logarithm
+_AROUND = 1000  # how far from the best N other values are examined
+_LIKELY = 3.0  # by how much less evidence, as a logarithm, another value of N may have
+_IMPOSSIBLE = 8.0  # the evidence against an impossible df, and the most against one that is not whole
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Number:
         return self.value if self.round is None else self.round
 
     def __str__(self) -> str:
-        """The number in a list of parameters; empty if a parameter of its own does not have it."""
-        if self.note:
+        """The number in a list of parameters; empty if it is no parameter, or in another one's note."""
+        if self.note:  # it has the parameters that follow from the number
             return self.note.removeprefix("as with ").removeprefix("then ")
         if self.name in (MU, C0, C) or self.name.startswith("weight"):
             return f"{self.name} = {self.rounded:g}"
@@ -89,7 +90,9 @@ def shared_numbers(fit: Fit) -> list[Number]:
         k1_number, b, *others = numbers
         note = _in_words(k1_number.rounded, b.rounded)
         return [replace(k1_number, note=note), b, *others]
-    return list(_with_k1_and_b(numbers)) if C0 in values else numbers
+    if C0 in values:  # BM25 with unknown mean lengths
+        return list(_with_k1_and_b(numbers))
+    return numbers
 
 
 def _fitted(fit: Fit) -> dict[str, float]:
@@ -99,10 +102,11 @@ def _fitted(fit: Fit) -> dict[str, float]:
     common = fit.numbers[: len(model.common)]
     values = dict(zip(model.common, np.exp(common).tolist(), strict=True))
     for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
-        own = columns[len(model.common) :]
-        for name, value in zip(model.of_field, np.exp(fit.numbers[own]).tolist(), strict=True):
+        columns_of_field = columns[len(model.common) :]
+        numbers = np.exp(fit.numbers[columns_of_field]).tolist()
+        for name, value in zip(model.of_field, numbers, strict=True):
             values[f"{name} in {field}" if len(fields) > 1 else name] = value
-    if fit.hypothesis.combination and not model.linear:
+    if fit.hypothesis.combination and not model.linear:  # then the weight can be inferred
         values[f"weight of {fields[1]}"] = fit.problem.weight(fit.numbers)
     return values
 
@@ -115,6 +119,7 @@ def near(value: float) -> float | None:
 
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
     """Returns the pairs (k1, b) that explain a fitted c0 = k1 (1 - b): well-known or else round ones."""
+    # k1 is up to 3 in steps of 0.1, and b is below 1 in steps of 0.05.
     round_pairs = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
 
     def with_this_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -140,7 +145,8 @@ def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
             yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
         elif number.name.startswith(C1):
             lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)
-            yield replace(number, round=None, note=f"then avgdl is {lengths}" if lengths else "")
+            note = f"then avgdl is {lengths}" if lengths else ""
+            yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it is round by chance only
         else:
             yield number
 
@@ -149,24 +155,30 @@ def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
     """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
     frequencies: dict[str, DocumentFrequencies] = {}
     meanings = _meanings(float(np.exp(fit.numbers[0])))  # the first number of BM25 is the logarithm of c0
-    for at, field in enumerate(fit.hypothesis.fields):
-        columns = fit.problem.own_columns[at]
+    fields = zip(fit.hypothesis.fields, fit.problem.counts, fit.problem.own_columns, strict=True)
+    for field, counts, columns in fields:
         weights = fit.numbers[columns]
         errors = fit.deviations[columns]
         sure = np.flatnonzero((errors < 1e-3) & (weights > 0))  # other weights are too imprecise for a df
         rarest = sure[np.argsort(-weights[sure])][:_TERMS]
-        names = [fit.problem.counts[at].vocabulary[term] for term in rarest]
-        best = _best(names, weights[rarest], errors[rarest], meanings) if names else None
-        if best:
-            frequencies[field] = best
+        names = [counts.vocabulary[term] for term in rarest]
+        if names:
+            best = _best(names, weights[rarest], errors[rarest], meanings)
+            if best:
+                frequencies[field] = best
     return frequencies
 
 
 Meaning = Callable[[Array, Array], Array]
+"""Maps values of N, as a column, and the weights of terms, as a row, to df for each N (row) and term."""
 
 
 def _meanings(c0: float) -> dict[str, Meaning]:
-    """Returns functions from N (column) and weights (row) to df, by the possible formulas of the weights."""
+    """Returns the meaning of weights for each formula that they may have, by the formula in words.
+
+    Args:
+        c0: the fitted k1 (1 - b), which decides on k1; some formulas have k1 as a factor.
+    """
 
     def lucene(factor: float) -> Meaning:
         return lambda n, w: (n + 1) * np.exp(-w / factor) - 0.5
@@ -192,25 +204,26 @@ def _best(
         meanings: formulas for df from a weight and N, by their names.
     """
     candidates = []
-    for weight, meaning in meanings.items():
+    for formula, meaning in meanings.items():
         evidence, documents = _most_likely(w, errors, meaning)
-        candidates.append((evidence, documents, weight))
-    evidence, documents, weight = max(candidates)
+        candidates.append((evidence, documents, formula))
+    evidence, documents, formula = max(candidates)
     # So many pairs of N and formula were tried that one of them has some evidence by chance.
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
-    meaning = meanings[weight]
-    # N is known to within the distance of the nearest value that is not likely.
+    meaning = meanings[formula]
+    # All values of N between the best one and the nearest unlikely one are possible.
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
     is_likely = _evidence(*_with_errors(around, w, errors, meaning)).sum(axis=1) > evidence - _LIKELY
     within = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND)) - 1
+    # One value of N gives arrays with one row.
     (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
     sure = {name: round(df) for name, df, spread in zip(names, dfs, spreads, strict=True) if spread < _WHOLE}
-    return DocumentFrequencies(weight=weight, documents=documents, within=within, df=sure)
+    return DocumentFrequencies(weight=formula, documents=documents, within=within, df=sure)
 
 
-def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
-    """Returns the logarithm of the evidence for whole numbers at the best N, and this N.
+def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]:
+    """Returns the evidence, as a logarithm, for whole df at the best N, and this N.
 
     All values of N are tried, in blocks. The first few terms select a hundredth of each block, for which all
     terms are examined, because all values of N and all terms would take long.
@@ -218,29 +231,29 @@ def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
     best = (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
-        first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], df)).sum(axis=1)
+        first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], meaning)).sum(axis=1)
         n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending, so that the least of equal N wins
-        evidence = _evidence(*_with_errors(n, w, errors, df)).sum(axis=1)
+        evidence = _evidence(*_with_errors(n, w, errors, meaning)).sum(axis=1)
         at = int(np.argmax(evidence))
         best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
     return best
 
 
-def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array, Array]:
+def _with_errors(n: Array, w: Array, errors: Array, meaning: Meaning) -> tuple[Array, Array]:
     """Returns the df of each N (row) and term (column), and their standard errors."""
-    frequencies = df(n, w)
-    return frequencies, np.abs(df(n, w + errors) - frequencies)
+    df = meaning(n, w)
+    return df, np.abs(meaning(n, w + errors) - df)
 
 
 def _evidence(df: Array, spread: Array) -> Array:
     """Returns the evidence for each df: a normal density around the nearest whole number, over chance.
 
-    Evidence is the logarithm of a ratio of probabilities, from -8 on. A df with a large spread has none, and
-    a df below 1 is impossible.
+    Evidence is the logarithm of a ratio of probabilities; negative evidence is limited. A df with a large
+    spread, its standard error, has none: it is near a whole number by chance. A df below 1 is impossible.
     """
-    spread = np.maximum(spread, 1e-3)
+    spread = np.maximum(spread, 1e-3)  # no df is known better
     deviations = (df - np.round(df)) / spread  # in standard deviations
-    log_density = -0.5 * np.square(np.minimum(deviations, 8)) - np.log(spread) - _LOG_ROOT_2_PI
-    is_possible = (df > 0.5) & (df.round() >= 1)
-    evidence = np.where(spread < 0.25, np.maximum(log_density, -8.0), 0.0)
-    return evidence - np.where(is_possible, 0.0, 8.0)
+    log_density = -0.5 * np.square(deviations) - np.log(spread) - _LOG_ROOT_2_PI
+    evidence = np.where(spread < 0.25, np.maximum(log_density, -_IMPOSSIBLE), 0.0)
+    is_possible = df.round() >= 1
+    return evidence - np.where(is_possible, 0.0, _IMPOSSIBLE)

@@ -43,7 +43,7 @@ class Sample:
         decimals: the decimals of the scores in the file.
         texts: the texts of each field, by its name.
         titles: the titles of the topics, by number.
-        in_run: the number of documents in the run.
+        in_run: the number of the run's lines for topics of the task, before sampling.
         mean_lengths: known mean lengths of fields in the whole collection, by the field's name.
     """
 
@@ -78,7 +78,14 @@ def sample_of(
     source: str,
     mean_lengths: Mapping[str, float] = MappingProxyType({}),
 ) -> Sample:
-    """Samples the documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic; not random.
+    """Samples the documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic; always the same.
+
+    Args:
+        run: the lines of the run.
+        topics: the topics of the dataset; lines of others are left out.
+        documents: the documents of the dataset.
+        source: the name of the dataset, for messages.
+        mean_lengths: known mean lengths, as in ``identify``.
 
     Raises:
         ToucheError: if there are none, the documents lack a field with a mean length, or only one part of
@@ -92,7 +99,7 @@ def sample_of(
     if not chosen:
         problem = f"{source} has none of the run's documents for its topics"
         raise ToucheError(f"{problem}; pass the dataset of the run")
-    names = [*texts[chosen[0].document]]
+    names = [*texts[chosen[0].document]]  # all documents of a dataset have the same fields
     # Most collections of arguments have no titles of debates; many hypotheses would try them in vain.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
@@ -125,20 +132,21 @@ def searched_fields(document: AnyDocument) -> dict[str, str]:
 
 def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> Mapping[str, float]:
     """Returns mean lengths by field; arguments have the lengths of both parts or of none."""
-    named: dict[str, float] = {}
+    by_field: dict[str, float] = {}
     for name, length in lengths.items():
+        # Documents that are not arguments have a field "text" themselves.
         field = name if name in fields else _OF_BEIR.get(name, name)
         if field not in fields:
             raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
-        if field in named:
+        if field in by_field:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
-        named[field] = length
-    missing = [part for part in PARTS if part not in named]
+        by_field[field] = length
+    missing = [part for part in PARTS if part not in by_field]
     if len(missing) == 1:
         raise ToucheError(
             f"the mean length of {missing[0]!r} is missing; pass those of premises and conclusions, or none"
         )
-    return named
+    return by_field
 
 
 def count_decimals(scores: Array) -> int:
@@ -151,9 +159,11 @@ def count_decimals(scores: Array) -> int:
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
     """Selects ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
-    topics = by_topic(
-        sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
-    )
+
+    def pseudo_random(line: RunLine) -> bytes:
+        return sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
+
+    topics = by_topic(sorted(lines, key=pseudo_random))
     drawn = [line for shuffled in topics.values() for line in shuffled[:PER_TOPIC]]
     return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
 

@@ -27,7 +27,14 @@ _log = logging.getLogger(__name__)
 
 
 class Round(NamedTuple):
-    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses."""
+    """A round of the search, which fits hypotheses to some documents.
+
+    Attributes:
+        documents: the largest number of documents in all; topics with most documents come first.
+        per_topic: the largest number of documents of a topic.
+        scales: the scales of the loss.
+        hypotheses: how many of the best hypotheses remain in each respect, see ``best``.
+    """
 
     documents: int
     per_topic: int
@@ -50,8 +57,8 @@ class SearchResult(NamedTuple):
 
     Attributes:
         fits: the fits to all documents, best first.
-        equal_analyses: analyses with equal results.
-        tried: the number of hypotheses.
+        equal_analyses: the analyses that were not tried, because others have equal results.
+        tried: the number of tried hypotheses.
     """
 
     fits: list[Fit]
@@ -107,8 +114,10 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
             if on_some.share() < CLOSED:
                 continue
             on_all = with_fitted_weight(fit_closed(_problem(hypothesis, fields, sample, all_documents)))
-            has_weight = (on_all.hypothesis.weight or 0.0) >= NEGLIGIBLE  # it is fitted, so never None
-            if on_all.share() >= CLOSED and has_weight:
+            weight = on_all.hypothesis.weight
+            is_negligible = weight is not None and weight < NEGLIGIBLE
+            if on_all.share() >= CLOSED and not is_negligible:
+                # A free weight may become 1; then the hypothesis was already tried with the weight 1.
                 fits.setdefault(on_all.hypothesis, on_all)
         if len(fits) == fits_before:
             _log.debug("dropped %d formulas of %s: none reproduces most scores", len(hypotheses), analysis)
@@ -123,9 +132,7 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
     hypotheses that differ from the best one on one axis, until none of these is better.
     """
     counts, equal_analyses = distinct(counts.items())
-    hypotheses_of_sample = [
-        hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts
-    ]
+    searched_space = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
 
     def fit_all(
         hypotheses: Sequence[Hypothesis], documents: Integers, scales: Sequence[float], label: str
@@ -142,19 +149,19 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
         solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
         return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
 
-    hypotheses = hypotheses_of_sample
+    hypotheses = searched_space
     for number, limits in enumerate(ROUNDS, 1):
         fits = fit_all(hypotheses, chosen_documents(sample, limits), limits.scales, f"round {number}")
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
         _log_dropped(fits, hypotheses, f"round {number}")
     all_documents = np.arange(len(sample.scores))
     final: list[Fit] = []
-    tried = {*hypotheses_of_sample}
+    tried = {*searched_space}
     while hypotheses:
         final = ranked([*final, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
         tried.update(hypotheses)
         fitted = {fit.hypothesis for fit in final}
-        relatives = dict.fromkeys(final[0].hypothesis.relatives(hypotheses_of_sample))
+        relatives = dict.fromkeys(final[0].hypothesis.relatives(searched_space))
         hypotheses = [relative for relative in relatives if relative not in fitted]
     return SearchResult(fits=final, equal_analyses=equal_analyses, tried=len(tried))
 
@@ -192,11 +199,11 @@ def distinct(
     counts: dict[CandidateAnalysis, Fields] = {}
     equal_analyses: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
     for analysis, fields in analysed:
-        for other, others in counts.items():
-            if all(fields[name].same_as(others[name]) for name in fields):
-                equal_analyses.setdefault(other, []).append(analysis)
+        for earlier, earlier_fields in counts.items():
+            if all(fields[name].same_as(earlier_fields[name]) for name in fields):
+                equal_analyses.setdefault(earlier, []).append(analysis)
                 break
-        else:
+        else:  # no earlier analysis has equal results
             counts[analysis] = fields
     return counts, equal_analyses
 
@@ -207,6 +214,7 @@ def chosen_documents(sample: Sample, limits: Round) -> Integers:
     Topics with most documents come first, if the limit of documents cuts some off.
     """
     topics = np.array(sample.topics)
+    # A sample is ordered by topic and score, so that the rows of a topic begin with the best document.
     by_topic = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
         rows[np.linspace(0, len(rows) - 1, min(len(rows), limits.per_topic)).astype(int)]
@@ -256,21 +264,22 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
     """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
-    # A formula in closed form has the mean lengths of the documents.
-    is_known = len(means) == len(hypothesis.fields) and not hypothesis.formula
+    # A formula in closed form has the mean lengths of the documents instead. If a field has no known one, the
+    # means of all fields are fitted.
+    has_known_means = len(means) == len(hypothesis.fields) and not hypothesis.formula
     return Problem(
         hypothesis=hypothesis,
         counts=tuple(fields[name] for name in hypothesis.fields),
         scores=sample.scores[rows],
         slack=sample.slack[rows],
-        mean_lengths=means if is_known else (),
+        mean_lengths=means if has_known_means else (),
     )
 
 
 def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
     """Returns the scales that are not finer than the scores' decimals."""
-    finest = 10.0**-sample.decimals
-    return tuple(scale for scale in scales if scale >= 0.99 * finest)  # which may be rounded up
+    finest = 10.0**-sample.decimals * 0.99  # a power may be rounded up, above the equal scale
+    return tuple(scale for scale in scales if scale >= finest)
 
 
 @contextmanager
