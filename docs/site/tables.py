@@ -92,7 +92,7 @@ def scores_of(name: str) -> str:
         share = f"{judged[key(each)]:.2f}" if key(each) in judged else ""
         value = _rounded(each)
         lines.append(
-            [f"`{each.dataset}`", of_run, *each.names, each.kind, value, share, _linked(each.source)]
+            [f"`{each.dataset}`", of_run, *each.value_and_evaluator, each.kind, value, share, _linked(each.source)]
         )
     columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "Judged@5", "source"]
     return table(columns, lines)

@@ -1,18 +1,23 @@
 """Errors on workers: retries and messages."""
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reading import read_documents_jsonl
 from touche.cluster.failing import failure_reason, result_or_failure
 from touche.cluster.worker import ReadTask, cut_files
 from touche.documents.jsonl import pieces_of_documents
+from touche.documents.pieces import documents_in
+from touche.documents.records import AnyDocument
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
+
+
+def _read_documents_jsonl(path: Path, seen: set[str]) -> Iterator[AnyDocument]:
+    return documents_in(pieces_of_documents(path), seen)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +25,7 @@ from touche.io.json_lines import read_jsonl
     [
         lambda paths: list(cut_files(pieces_of_documents, paths)),
         lambda paths: list(
-            ReadTask(reader=read_documents_jsonl, parser=None, make_parts=list, fields=None)(paths)
+            ReadTask(reader=_read_documents_jsonl, parser=None, make_parts=list, fields=None)(paths)
         ),  # type: ignore[arg-type]
         lambda paths: result_or_failure(list, read_jsonl(paths[0])),
     ],

@@ -294,7 +294,7 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
     slopes = problem.jacobian(numbers)[is_reproduced]
     variance = 1.0  # if no document is reproduced
     if is_reproduced.any():
-        variance = np.mean(np.square(problem.residuals(numbers)[is_reproduced]))
+        variance = float(np.mean(np.square(problem.residuals(numbers)[is_reproduced])))
     information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
     deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
     return Fit(
