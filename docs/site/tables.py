@@ -90,10 +90,8 @@ def scores_of(name: str) -> str:
         options = f"`{' '.join(each.arguments)}`" if each.options else ""
         of_run = f"official run {Path(each.run).stem}" if each.run else options
         share = f"{judged[key(each)]:.2f}" if key(each) in judged else ""
-        value = _rounded(each)
-        lines.append(
-            [f"`{each.dataset}`", of_run, *each.value_and_evaluator, each.kind, value, share, _linked(each.source)]
-        )
+        measured = [*each.value_and_evaluator, each.kind, _rounded(each), share]
+        lines.append([f"`{each.dataset}`", of_run, *measured, _linked(each.source)])
     columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "Judged@5", "source"]
     return table(columns, lines)
 

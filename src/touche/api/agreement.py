@@ -55,7 +55,7 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # Only a dictionary is read here, because a list would lose its names.
+    # The list with the baselines has no names, so that a dictionary's runs are read before, with their names.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
@@ -66,9 +66,9 @@ def overlap(
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
     card = tasks.task(task)
-    ranked = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
+    qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
     distinct_runs = {run.path: run for run in read}  # a baseline can be one of the runs
-    without_stances = replace(card, qrels=ranked)
+    without_stances = replace(card, qrels=qrels_of_rankings)
     evaluated = scores.evaluate([*distinct_runs.values()], without_stances, [agreement.EVALUATOR])
     paths = [run.path for run in read]
     paths_of_runs = paths[: len(originals)]

@@ -223,7 +223,8 @@ def _remedy_for_no_pair(task: str | None, published: bool) -> str:
     """Returns what to do if no two runs, or no run and a published one, can be compared."""
     if not published:
         return "pass runs that share at least two scored topics"
-    if task is not None and tasks.task(task).id in tasks_with_topics():
+    is_of_task_with_topics = task is not None and tasks.task(task).id in tasks_with_topics()
+    if is_of_task_with_topics:
         return "check that the task is the run's task"
     return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
 

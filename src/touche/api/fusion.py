@@ -131,7 +131,9 @@ def fuse(
 
 
 def _file(passed: AnyRun, source: Path | Run) -> Path:
-    """Returns the file of a run, also if a dictionary names it; a run in memory becomes one by its lines.
+    """Returns the file of a run, also if ``read_runs`` read and renamed it.
+
+    A run in memory becomes a file in memory with its lines.
 
     Args:
         passed: the run as it was passed.

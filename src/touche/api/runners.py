@@ -195,12 +195,12 @@ def write_run(
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
     in_memory = documents is not None or (topics is not None and dataset is None)
-    if in_memory and (dataset is not None or topics is None or documents is None or runner != HERE):
+    has_only_both = topics is not None and documents is not None and dataset is None
+    if in_memory and not (has_only_both and runner == HERE):
         problem = "topics and documents replace the dataset, and only of a local run"
         raise ToucheError(f"{problem}; pass a dataset, or both topics and documents")
     source = "" if in_memory else dataset_name(dataset)
-    has_input = source != "" or in_memory
-    if not has_input or not name_or_path("output", output):
+    if not (source or in_memory) or not name_or_path("output", output):
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
     is_address = _ADDRESS.match(source)
     if topics is not None and not in_memory and not is_address:
@@ -308,7 +308,7 @@ def _write(
 ) -> WrittenRun:
     """Runs a baseline in this process or on Spark."""
     started = time.monotonic()
-    if settings.statistics:  # before an earlier run is overwritten
+    if settings.statistics:  # checked here, so that an unusable file leaves an earlier run as it is
         settings = replace(settings, statistics=_statistics_file(ranker, settings.statistics))
     open_input = _on_spark if settings.runner == SPARK else _here
     with open_input(ranker, settings) as collection:
@@ -338,17 +338,20 @@ def _write(
 def _statistics_file(baseline: Baseline, named: Path) -> Path:
     """Returns the file that ``statistics`` names: a file, or statistics in the folder of the baseline."""
     in_folder = statistics_named(baseline.folder or Path(), str(named))
-    path = in_folder if in_folder.is_file() else named  # a known name is no path, unless it begins with ./
+    path = in_folder if in_folder.is_file() else named  # statistics of the baseline have priority
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
         alternative = f", or one of: {known}" if known else ""
         raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
-    read_known(path)
+    read_known(path)  # raises if the file has other content
     return path
 
 
 def _about_statistics(source: Input) -> str:
-    """Describes the statistics by which a part of a collection is ranked; empty if none are published."""
+    """Describes the statistics by which a part of a collection is ranked; empty for a whole collection.
+
+    Also empty if no statistics of the whole collection are published, or if those of the part are written.
+    """
     files = source.documents.statistics
     if files and files.known and not files.is_whole:
         return f"ranks by the statistics in {files.known.name}, not by those of the documents"
@@ -390,8 +393,8 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         if local:
             collection = cluster.find(context, ship, local)
         else:
-            prepared = partial(_prepared, settings=settings)
-            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, prepared)
+            with_options = partial(_prepared, settings=settings)
+            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, with_options)
         parts = settings.output / "parts" if settings.resume else None
         resumable = (
             cluster.resumable(collection, parts, baseline.folder) if parts else nullcontext(collection)

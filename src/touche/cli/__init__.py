@@ -87,8 +87,7 @@ class _OnStandardError(logging.Handler):
 def main() -> None:
     """Runs the command line, and prints an error as one line on standard error."""
     logger = logging.getLogger("touche")
-    logger.handlers = [_OnStandardError()]
-    logger.propagate = True
+    logger.handlers = [_OnStandardError()]  # instead of Python warnings
     logger.setLevel(logging.INFO)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -137,7 +136,7 @@ def _repeat_swallowed_signal(unraisable: Any) -> None:
     """Sends a signal again if it came in a destructor or a callback, where Python swallows exceptions."""
     error = unraisable.exc_value
     if isinstance(error, _Stopped):
-        signal.signal(error.number, _stop)
+        signal.signal(error.number, _stop)  # which has removed itself
         repeat = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, error.number])
         repeat.start()  # after some milliseconds, when the callback has ended
     else:

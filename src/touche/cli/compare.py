@@ -123,7 +123,7 @@ _COUNTS = [
 
 
 def _topics(differences: Sequence[TopicDifference]) -> Sheet:
-    """Returns the table of topics; of several measures, it has a column for the measure."""
+    """Returns the table of topics, which has a column for the measure if there are several measures."""
     measures = {row.measure for row in differences}
     columns = [
         *_PAIR,
@@ -140,17 +140,18 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
 def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
     """Returns the table of a measure."""
     first = compared[0]
-    if first.results is not None:
+    if first.results is not None:  # detected stances, which have no tests
         documents = "the N documents with a judged stance that both runs have"
         return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
     tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST
+    below = f"corrected p of the paired t-test below {SIGNIFICANT}"
     is_any_significant = any(row.significant for row in compared)
-    star = "* significant:" if is_any_significant else "no row is significant: no"
+    significance = f"* significant: {below}" if is_any_significant else f"no row is significant: no {below}"
     rows = counted(len(compared), "row")
     undecided = [row for row in compared if row.is_undecided]
     notes = [
         f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
-        f"{star} corrected p of the paired t-test below {SIGNIFICANT}",
+        significance,
         "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
     ]
     if undecided:

@@ -133,7 +133,7 @@ def convert_(dataset: str, output: Path) -> None:
 
 def _say(status: Status) -> None:
     """Prints what was done with a file, or what is known of it."""
-    if status.word in (FAILED, NOT_PUBLISHED):  # these are reported at the end
+    if status.word in (FAILED, NOT_PUBLISHED):  # ``fetch_`` prints their problems at the end
         return
     remark = f" ({status.remark})" if status.remark else ""
     click.echo(f"{status.path}: {status.word}{remark}")

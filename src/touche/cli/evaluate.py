@@ -116,12 +116,13 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
         notes = []
         if bounds:
             notes.append("least, greatest: over all topics, whatever grades the unjudged results get")
-        files = {score.label: score.qrels for score in records}
-        for number, (dimension, file) in enumerate(files.items()):
+        qrels_by_label = {score.label: score.qrels for score in records}
+        for number, (label, file) in enumerate(qrels_by_label.items()):
             if number:
                 notes.append("")  # a blank line between dimensions
-            notes.append(f"{dimension} is judged by {file}")
+            notes.append(f"{label} is judged by {file}")
         yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes)
+    # Stances have no scores of topics.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
         classes = [

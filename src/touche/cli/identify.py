@@ -26,7 +26,7 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
     lengths: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        is_valid = name and _is_number(number) and 0 < float(number) < inf
+        is_valid = name and _is_number(number) and 0 < float(number) < inf  # 400 digits are infinite
         if not is_valid:
             problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
             raise click.UsageError(f"{problem}; write it as text=193.93", ctx)

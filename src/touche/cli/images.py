@@ -78,11 +78,11 @@ _DIFFERENCES = [Column("difference", "kind"), Column("path", "path"), Column("la
 
 
 def _differences(result: VerifiedImage) -> Sheet:
-    """Returns the answer with the differences below it, if the images differ."""
+    """Returns the answer, and the differences below it if any are known."""
     above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
         above.append(f"the rebuild: {result.rebuilt}")
-    if result.differences:
+    if result.differences:  # unknown if only the digest of the image is known
         above.append("")
     notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
     if len(result.differences) > _MAX_DIFFERENCES:

@@ -89,14 +89,13 @@ _COLUMNS = [
 def _summary(findings: Findings) -> str:
     """Returns the numbers of runs, teams, errors and warnings."""
     counts = Counter(finding.severity for finding in findings)
-    number = counted(len(set(findings.teams)), "team")
-    teams = f" of {number}" if findings.teams else ""
+    of_teams = f" of {counted(len(set(findings.teams)), 'team')}" if findings.teams else ""
     problems = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
-    return f"{counted(findings.runs, 'run')}{teams}: {problems}"
+    return f"{counted(findings.runs, 'run')}{of_teams}: {problems}"
 
 
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
-    """Yields lines as texts with their colours; the last line of a code counts hidden findings."""
+    """Yields lines as texts with their colours; the last line of a code in a file counts hidden findings."""
     totals = Counter((finding.run, finding.code) for finding in findings)
     counts: Counter[tuple[str, str]] = Counter()  # of the findings so far
     for finding in findings:

@@ -94,7 +94,7 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
 
 
 def print_sheets(sheets: Iterable[Sheet], style: str = "table") -> None:
-    """Prints tables, with a blank line between them: ``table``, or one of ``MARKUP``."""
+    """Prints tables in a style, ``table`` or one of ``MARKUP``, with a blank line between them."""
     for number, sheet in enumerate(sheets):
         if number:
             click.echo()
@@ -115,8 +115,8 @@ def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[st
     """Prints a sheet for a terminal; ``rows`` are its cells."""
     for line in sheet.above:
         click.echo(line)
-    has_only_lines = not rows and (sheet.above or sheet.notes)
-    if not has_only_lines:
+    has_table = rows or not (sheet.above or sheet.notes)
+    if has_table:
         show(header, rows, sheet.colours)
         if sheet.notes:
             click.echo()
@@ -180,7 +180,7 @@ def show(
         rows: cells of each row.
         colours: colours by the text of a cell, or by its beginning before a colon.
     """
-    from rich.console import Console  # optional: an image lacks rich
+    from rich.console import Console  # optional: a container image lacks rich
 
     rows = [[*map(one_line, row)] for row in rows]
     columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
@@ -211,8 +211,8 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
     for column in columns[len(naming) :]:
         extended = [*tables[-1], column]
         least_width = sum(member.least_width + _BLANKS for member in extended) - _BLANKS
-        has_only_names = len(tables[-1]) == len(naming)
-        if least_width > width and not has_only_names:
+        has_own_column = len(tables[-1]) > len(naming)  # else the column is too wide for any table
+        if has_own_column and least_width > width:
             tables.append([*naming])
         tables[-1].append(column)
     return tables
@@ -271,7 +271,7 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
     Args:
         function: the function.
-        args, options: its arguments; ``task_id`` and ``measures`` are named as in commands.
+        args, options: its arguments; ``task_id`` becomes ``task``, and ``measures`` becomes ``measure``.
     """
     names_in_library = {"task_id": "task", "measures": "measure"}
     arguments = {names_in_library.get(name, name): value for name, value in options.items()}
@@ -280,7 +280,7 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
 
 def explain(result: Any, style: str) -> None:
-    """Prints the warnings and notes of a result; without a table, notes are on standard error.
+    """Prints the warnings and notes of a result; the notes on standard error, unless the style is ``table``.
 
     Args:
         result: a result with warnings and notes.

@@ -60,14 +60,14 @@ class Baselines(Group):
         """Moves the baseline to the front, because its options may stand before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
             indexes = self._indexes_of_baselines(args)
-            options_of_run = {name for option in self.get_params(ctx) for name in option.opts}
+            options_without_baseline = {name for option in self.get_params(ctx) for name in option.opts}
             if len(indexes) > 1:  # one of them may be the value of the baseline's own option
                 words = " and ".join(args[index] for index in indexes)
                 raise click.UsageError(f"{words} are names of baselines; write the one to run first", ctx)
             if indexes:
                 index = indexes[0]
                 args = [args[index], *args[:index], *args[index + 1 :]]
-            elif args[0] not in options_of_run:
+            elif args[0] not in options_without_baseline:
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
         return super().parse_args(ctx, args)
 
@@ -78,13 +78,14 @@ class Baselines(Group):
     def _indexes_of_baselines(self, args: Sequence[str]) -> list[int]:
         """Returns the indexes of words that name baselines, and are not the values of common options."""
         options = [option for option in self.common_options() if isinstance(option, Option)]
-        with_value = {name for option in options if not option.is_flag for name in option.opts}
+        options_with_value = {name for option in options if not option.is_flag for name in option.opts}
         names = baselines.names()
         indexes = []
         previous_word = ""
         for index, word in enumerate(args):
-            is_value = previous_word in with_value
-            if not is_value and (word in names or is_file(Path(word, FILE))):
+            is_value = previous_word in options_with_value
+            is_baseline = word in names or is_file(Path(word, FILE))
+            if is_baseline and not is_value:
                 indexes.append(index)
             previous_word = word
         return indexes
@@ -92,7 +93,7 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Reads --runner first, because the code of a baseline that runs in a sandbox is not loaded."""
+        """Stores --runner in ``ctx.obj``; ``get_command`` loads no code of a baseline in a sandbox."""
         runner = click.Command("run", params=runners(SPARK), context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
@@ -146,13 +147,14 @@ def make_command(baseline: Baseline, name: str) -> click.Command:
         options = {option: values.pop(option) for option in baseline.options}
         _run(baseline, options, **values)
 
+    is_in_image = not baselines.names()  # its only command is called baseline
     example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
     return Command(
         name,
         callback=callback,
         params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
         **help_texts(baseline, name),
-        example=example if baselines.names() else "baseline -i INPUT -o DIR",
+        example="baseline -i INPUT -o DIR" if is_in_image else example,
     )
 
 
@@ -161,12 +163,12 @@ def _run(
 ) -> None:
     """Runs a baseline; ``values`` are the other arguments of ``write_run`` by name."""
     check_runner(values["runner"])
-    values |= {"tag": values["tag"] or "", "team": values["team"] or ""}
+    values |= {"tag": values["tag"] or "", "team": values["team"] or ""}  # None if they are not typed
     limits = Limits(cpus, memory, seconds)
     with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
         written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
-    if written.usage:
+    if written.usage:  # measured by a sandbox
         tell(f"{written.baseline}: {written.path} by {written.runner}: {written.usage}")
     else:
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
@@ -177,7 +179,9 @@ def _example_of_input(name: str) -> str:
     file = baselines.baseline_folder(name) / "expected.toml"
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     parts = re.findall('"(spot-check/[a-z]+)"', text)
-    return mode(parts) if parts and _EXAMPLE not in parts else _EXAMPLE
+    if not parts or _EXAMPLE in parts:
+        return _EXAMPLE
+    return mode(parts)
 
 
 def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
@@ -187,7 +191,7 @@ def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
     first_sentence = " ".join(paragraphs[0].split())
     return {
         "help": "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs),  # \b: not wrapped
-        "short_help": f"(needs the extra {extra}) {first_sentence}" if extra else None,
+        "short_help": f"(needs the extra {extra}) {first_sentence}" if extra else None,  # None: click's own
     }
 
 

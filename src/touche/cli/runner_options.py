@@ -72,7 +72,7 @@ def check_runner(runner: str) -> None:
         is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
         if is_typed and not has_effect:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
-            # Options for local runs name further inputs and outputs, which a sandbox does not have.
-            is_of_files = "local" in affected_runners
-            why = ", which sees only its input and writes only run.txt" if is_of_files else ""
+            # Options of the local runner name further inputs and outputs, which a sandbox does not have.
+            names_files = "local" in affected_runners
+            why = ", which sees only its input and writes only run.txt" if names_files else ""
             raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(affected_runners)}")

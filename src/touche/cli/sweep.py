@@ -75,11 +75,12 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
     """Creates the option for the values of a baseline's parameter, with its help text."""
     default = parameter.default
     names = [parameter.name, f"--{parameter.name.replace('_', '-')}"]
+    example = "true,false" if isinstance(default, bool) else default
     return Option(
         names,
         section=section,
         multiple=True,
-        callback=partial(_joined, "true,false" if isinstance(default, bool) else default),
+        callback=partial(_joined, example),
         metavar="VALUES",
         help=f"{text} (default: {default})".strip(),  # a baseline may have no help text
     )
@@ -94,12 +95,12 @@ def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Seq
 
 
 def _example(baseline: Baseline) -> str:
-    """Returns an option with its default: the first one with a number, else the first one, if any."""
+    """Returns an option with its default: the first float, else the first option; empty without options."""
     options = list(baseline.options.values())
-    numbers = [option for option in options if isinstance(option.default, float)]
     if not options:
         return ""
-    first = numbers[0] if numbers else options[0]
+    floats = [option for option in options if isinstance(option.default, float)]
+    first = floats[0] if floats else options[0]
     return f"--{first.name.replace('_', '-')} {first.default}"
 
 
@@ -163,4 +164,4 @@ def _mean(best: Sequence["SettingScore"], score: "SettingScore") -> str | None:
     """Formats a mean, with a star if it is one of the best."""
     if score.mean is None:
         return None
-    return f"{score.mean:.3f} *" if any(score is other for other in best) else f"{score.mean:.3f}"
+    return f"{score.mean:.3f} *" if score in best else f"{score.mean:.3f}"

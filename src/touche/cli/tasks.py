@@ -48,7 +48,8 @@ def check(cards: Sequence[Path], style: str) -> int:
     if style == "table":
         for card in checked:
             line = card.problem or f"{card.path}: fine{_contents(card)}"
-            click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
+            # The name of a card may have line breaks, and bytes that are not UTF-8.
+            click.echo(" ".join(click.format_filename(line).split()))
     else:
         render(checked, style, [Sheet(_CARDS, checked)])
     return UNUSABLE if any(card.problem for card in checked) else 0
@@ -198,12 +199,12 @@ _TOPICS = [
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
-    """Prints the published values of topics; a table without --all or --team has only baselines."""
+    """Prints the published values of topics; only of baselines in a table without --all and --team."""
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     only_baselines = style == "table" and not (every or team)
     table = listing.published_topics(task_id, team=team, only_baselines=only_baselines)
-    if not table and table.notes:
+    if not table and table.notes:  # the note names the tasks that have values
         raise ToucheError(table.notes[0])
     render(table, style, [Sheet(_TOPICS, table)])
 
@@ -225,9 +226,9 @@ def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:
 
 
 def _leaderboards(published: PublishedResults, every: bool) -> Iterator[Sheet]:
-    """Yields a table for each dimension and measure of a task."""
+    """Yields a table for each dimension and measure of a task; that of stances always has all runs."""
     for (dimension, measure, topics), results in published.by_kind.items():
-        source = Column("source", format=partial(_numbers_of_sources, _source_numbers(results)))
+        source = Column("source", format=partial(_sources_of_row, _number_by_source(results)))
         if dimension == STANCE:
             title = f"Published {measure} of the detected stance, of each run and of all runs of its team"
             yield Sheet([*_STANCES, source], results, _sources(results), [title])
@@ -308,8 +309,8 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
     for row in shown:
         if row.rerun:
-            expected = f"{row.rank}, {row.name}, which is expected within {row.tolerance:g}"
-            notes.append(f"to rerun {expected}: {row.rerun}")
+            subject = f"{row.rank}, {row.name}, which is expected within {row.tolerance:g}"
+            notes.append(f"to rerun {subject}: {row.rerun}")
     if len(shown) < len(results):
         selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
         notes.append(f"{selection}; show all with: touche tasks {first.task} --all")
@@ -322,11 +323,11 @@ def _ranks(row: PublishedResult) -> str | None:
     return None if row.rank_low is None else f"{row.rank_low} to {row.rank_high}"
 
 
-def _numbers_of_sources(source_numbers: Mapping[str, str], row: PublishedResult) -> str:
-    return ", ".join(source_numbers[source] for source in row.sources)
+def _sources_of_row(number_by_source: Mapping[str, str], row: PublishedResult) -> str:
+    return ", ".join(number_by_source[source] for source in row.sources)
 
 
-def _source_numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
+def _number_by_source(rows: Iterable[PublishedResult]) -> dict[str, str]:
     """Returns the number in brackets of each source of rows, such as ``[1]``."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
@@ -334,4 +335,4 @@ def _source_numbers(rows: Iterable[PublishedResult]) -> dict[str, str]:
 
 def _sources(rows: Iterable[PublishedResult]) -> list[str]:
     """Returns the lines that explain the numbers of sources."""
-    return [f"{number} {source}" for source, number in _source_numbers(rows).items()]
+    return [f"{number} {source}" for source, number in _number_by_source(rows).items()]

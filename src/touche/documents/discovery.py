@@ -27,7 +27,7 @@ from touche.documents.tables import check_table, read_table
 from touche.documents.warc import read_warc
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
-from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, topics_named
+from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
 _ANY_JSONL = "*.jsonl"
 _TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?", re.IGNORECASE)
@@ -184,7 +184,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
     paths = _visible_in(directory)
-    rerank_files = first_named(paths, [_RERANK_FILE])
+    rerank_files = paths_named(paths, [_RERANK_FILE])
     if rerank_files and corpus is None:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0])
     topics_path = topics_named(paths, directory)
@@ -265,7 +265,7 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Selects the side files, which rate web pages, from the files of a folder, plain or gzipped."""
-    return first_named(paths, (SPAM_RANKS, PAGE_RANKS))
+    return paths_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
 def _visible_in(directory: Path) -> list[Path]:

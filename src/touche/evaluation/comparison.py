@@ -122,7 +122,7 @@ def comparisons(
     randomisation: bool = False,
     bounds: bool = False,
 ) -> tuple[list[Comparison], list[str]]:
-    """Compares runs in every dimension; the correction is for all comparisons together.
+    """Compares runs in every dimension; the correction is for all comparisons by the same measure.
 
     Args:
         runs: evaluated runs.
@@ -132,7 +132,7 @@ def comparisons(
         bounds: whether to add the bounds of each difference, which take longer.
 
     Returns:
-        The comparisons, and a sentence for each pair of runs that shares too few topics for a test.
+        The comparisons, and a sentence for each pair that shares too few topics, or documents with stances.
 
     Raises:
         ToucheError: if there is only one run.
@@ -141,17 +141,17 @@ def comparisons(
         raise ToucheError("a comparison needs at least two runs; pass another")
     rankings = [run for run in runs if run.is_ranking]
     detected = [run for run in runs if not run.is_ranking]
-    pairs = list(_pairs(rankings, reference))
+    ranked_pairs = list(_pairs(rankings, reference))
     compared = list[Comparison]()
-    faults = list[str]()
-    for a, b in watched(pairs, "testing", "comparisons", len(pairs)):
+    why_missing = list[str]()
+    for a, b in watched(ranked_pairs, "testing", "comparisons", len(ranked_pairs)):
         scores = _common_scores(a, b, evaluator)
         if len(scores) >= _FEWEST:
             comparison = _comparison(_pair(a, b, evaluator), scores, randomisation)
             compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
         else:
             problem = f"{len(scores)} topics are scored for both, but a test needs {_FEWEST}"
-            faults.append(
+            why_missing.append(
                 f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
             )
     compared = _corrected(compared)
@@ -159,46 +159,46 @@ def comparisons(
         try:
             compared.append(_stance_comparison(a, b))
         except ToucheError as error:
-            faults.append(f"{a.name} and {b.name} are not compared in {STANCE}: {error}")
-    return compared, faults
+            why_missing.append(f"{a.name} and {b.name} are not compared in {STANCE}: {error}")
+    return compared, why_missing
 
 
 def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], list[str]]:
     """Compares runs with each published run, by the published values of topics (of the organizers' script).
 
     Args:
-        runs: runs that are evaluated by both evaluators; their values are rounded as published ones are.
+        runs: evaluated runs, of which those without touche's values are left out; values are rounded.
 
     Returns:
         The comparisons, with the correction for all of them, and a sentence for each published run without a
         value for each topic, or with the values of the run itself.
     """
     compared = list[Comparison]()
-    faults = dict[str, None]()  # an ordered set, because runs share published runs
+    why_missing = dict[str, None]()  # an ordered set, because runs share published runs
     for run in (run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations):
         own = run.topic_scores[_PUBLISHED_BY]
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
             if isinstance(values, str):
-                faults[f"{name} is not compared in {run.dimension}: {values}"] = None
+                why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
             scores = {topic: (rounded(own[topic].value), values[topic]) for topic in own if topic in values}
-            if len(scores) < _FEWEST:
+            if len(scores) < _FEWEST:  # a run of other topics; the caller reports that nothing is compared
                 continue
             if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
                 equal = "both have the same value in every topic"
-                faults[f"{run.name} is not compared with {name}, because {equal}"] = None
+                why_missing[f"{run.name} is not compared with {name}, because {equal}"] = None
             else:
-                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)
+                pair = replace(_pair(run, run, _PUBLISHED_BY), run_b=name)  # all but the name is equal
                 compared.append(_comparison(pair, scores, randomisation=False))
-    return _corrected(compared), [*faults]
+    return _corrected(compared), [*why_missing]
 
 
 def topic_differences(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
 ) -> list[TopicDifference]:
-    """Returns every topic of every comparison, largest differences first.
+    """Returns every topic of every pair of rankings, pair by pair, a pair's largest differences first.
 
     Args:
         runs, evaluator, reference: as for ``comparisons``.
@@ -230,8 +230,9 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     for run in runs:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
+    # A run is named by its path if others have its tag, even if those are not among these runs.
     tagged = [run for run in runs if run.tag == name]
-    paths = [*dict.fromkeys(str(run.path) for run in tagged)]
+    paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run is there once for each dimension
     if len(paths) > 1:
         raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
     if not tagged:
@@ -241,14 +242,14 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
 
 
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Yields each pair of runs of a dimension; with a reference, each other run and the reference."""
+    """Yields each pair of runs of a dimension; with a reference, each other run and the one of its path."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
-        ranked = [run for run in runs if run.dimension == dimension]
-        if reference:
-            (second,) = (run for run in ranked if run.path == reference.path)
-            yield from ((run, second) for run in ranked if run is not second)
+        in_dimension = [run for run in runs if run.dimension == dimension]
+        if reference is None:
+            yield from combinations(in_dimension, 2)
         else:
-            yield from combinations(ranked, 2)
+            (second,) = (run for run in in_dimension if run.path == reference.path)
+            yield from ((run, second) for run in in_dimension if run is not second)
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:

@@ -110,7 +110,7 @@ def cross_validated(
 
     Args:
         candidates: settings, weights or other candidates, each with its values.
-        topics: topics in order; each of two folds has every second topic.
+        topics: topics in order, because two-fold takes every second one.
         method: a name in ``FOLDS``.
 
     Raises:

@@ -15,8 +15,8 @@ def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> E
     """Computes a measure of rankings, also one of the organizers' measures of images.
 
     Args:
-        evaluator: a name in ``EVALUATORS``; the measures of images have only one.
-        run: the run; if each stance has its own ranking, with their names as topics.
+        evaluator: a name in ``EVALUATORS``; the measures of images ignore it.
+        run: the run; if each stance has its own ranking, its topics are names such as ``1 PRO``.
         qrels: the judgments of the same topics or rankings.
         measure: the measure.
 

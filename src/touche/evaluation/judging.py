@@ -34,17 +34,18 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     """Returns the unjudged documents of runs in one dimension, first those with the highest gain.
 
     Raises:
-        ToucheError: if the measure has no bounds.
+        ToucheError: if the measure has no bounds; for several runs, none of the difference of two.
     """
     known = _known(runs)
-    ids_by_topic = [run.first_documents(evaluator) for run in runs]
-    longest = max(len(ids) for of_run in ids_by_topic for ids in of_run.values())
+    first_of_runs = [run.first_documents(evaluator) for run in runs]  # of each run, by topic
+    longest = max(len(ids) for first in first_of_runs for ids in first.values())
     weights_of_ranks = _weights(known, longest)
     rows = []
-    for topic in sorted(set().union(*ids_by_topic)):
-        ids_of_runs = [of_run.get(topic, ()) for of_run in ids_by_topic]
+    for topic in sorted(set().union(*first_of_runs)):
+        ids_of_runs = [first.get(topic, ()) for first in first_of_runs]
         weights_by_id = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
         for document in known.unjudged(topic, *ids_of_runs):
+            # A weight for each run; 0 if the run lacks the document.
             weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
             differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
             factor = differences if len(runs) > 1 else weights.sum()
@@ -54,30 +55,30 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     return sorted(rows, key=lambda row: (-row.gain, row.topic, row.document))
 
 
-def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence[ToJudge]) -> int | None:
-    """Returns how many of the first rows decide whether the better of two runs stays better.
+def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence[ToJudge]) -> int | None:
+    """Returns how many rows, from the first one on, decide that the better of two runs stays better.
 
-    If these documents are not relevant, it stays better whatever the grades of the others.
+    If these documents are not relevant, it stays at least equal whatever the grades of the others.
 
     Args:
-        first: the better run.
-        second: the other one.
+        better: the run with the higher mean.
+        other: the other run.
         evaluator: the evaluator whose order of the runs counts.
-        rows: the unjudged documents of both, as from ``to_judge``.
+        rows: the unjudged documents of both, and perhaps of more runs, as from ``to_judge``.
 
     Returns:
         None if it is better only because touche removes unjudged documents.
     """
-    known = _known([first])
-    better = first.first_documents(evaluator)
-    other = second.first_documents(evaluator)
-    topics = first.bounds[evaluator].keys() & second.bounds[evaluator].keys()
+    known = _known([better])
+    first_of_better = better.first_documents(evaluator)
+    first_of_other = other.first_documents(evaluator)
+    topics = better.bounds[evaluator].keys() & other.bounds[evaluator].keys()
 
     def is_decided(count: int) -> bool:
         labels = Qrels({topic: dict(of_topic) for topic, of_topic in known.labels.items()})
         for row in rows[:count]:
-            labels[row.topic].setdefault(row.document, 0)
-        return replace(known, labels=labels).mean(better, other, topics).least >= 0
+            labels[row.topic][row.document] = 0
+        return replace(known, labels=labels).mean(first_of_better, first_of_other, topics).least >= 0
 
     if not is_decided(len(rows)):
         return None
@@ -86,8 +87,17 @@ def decisive(first: Evaluated, second: Evaluated, evaluator: str, rows: Sequence
 
 
 def _known(runs: Sequence[Evaluated]) -> Judge:
-    """Returns what is known about grades; an error if the measure has no bounds for as many runs."""
+    """Returns what is known about grades.
+
+    Raises:
+        ToucheError: if no document is relevant, or the measure has no bounds; for several runs, none of the
+            difference of two.
+    """
     known = runs[0].judge
+    has_relevant = any(max(labels.values()) > 0 for labels in runs[0].judgments.values())
+    if not has_relevant:
+        problem = f"{runs[0].qrels}: no document is relevant, so the documents to judge cannot be chosen"
+        raise ToucheError(f"{problem}; add judgments above 0")
     if known is None or (known.is_of_one and len(runs) > 1):
         problem = f"{runs[0].measure} cannot choose the documents to judge, because it has no bounds"
         raise ToucheError(f"{problem}; use nDCG@k, P@k or RR")
@@ -100,12 +110,13 @@ def _weights(known: Judge, count: int) -> list[float]:
         return [*rank_discounts(count)]
     if known.name == "P":
         return [1 / (known.cutoff or 1)] * count
-    return [1 / rank for rank in range(1, count + 1)]  # of RR and AP
+    return [1 / rank for rank in range(1, count + 1)]  # of RR, and about those of AP
 
 
 def _highest(known: Judge, topic: str) -> float:
     """Returns the value of a document with the highest grade on rank 1 of a topic."""
     if known.name != "nDCG":
         return 1.0
-    labels = [*known.labels[topic].values()]
-    return ndcg([known.scale[-1]], [*labels, known.scale[-1]], known.cutoff or 1)
+    highest_grade = known.scale[-1]
+    labels = [*known.labels[topic].values(), highest_grade]  # once judged, it is in the ideal list
+    return ndcg([highest_grade], labels, known.cutoff or 1)

@@ -37,10 +37,10 @@ def levels(published: Sequence[Published]) -> list[Level]:
     values_or_reasons = [topic_values(row) for row in published]
     levels_of_rows: dict[int, Level] = {}  # by the index of the row
     complete: dict[int, list[float]] = {}  # the values of rows with one for each topic, by index
-    for index, values in enumerate(values_or_reasons):
+    for index, (row, values) in enumerate(zip(published, values_or_reasons, strict=True)):
         if isinstance(values, str):
             levels_of_rows[index] = Level(reason=values)
-        elif published[0].dimension == STANCE:  # values of stances are over different N
+        elif row.dimension == STANCE:  # values of stances are over different N
             levels_of_rows[index] = Level(reason="N differs")
         else:
             complete[index] = [*values.values()]
@@ -68,17 +68,18 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     printed = rounded(mean, task.decimals)
     own = {topic: rounded(value) for topic, value in per_topic.items()}
     values_of_rows = {row: topic_values(row) for row in published}
-    same = [row for row, values in values_of_rows.items() if identifies_run(own) and values == own]
-    itself = same[0] if same else None
+    itself = None
+    if identifies_run(own):
+        itself = next((row for row, values in values_of_rows.items() if values == own), None)
     other_rows = [row for row in published if row is not itself]
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2 or not other_rows:
         return text
-    others = [
-        values
-        for values in (values_of_rows[row] for row in other_rows)
-        if not isinstance(values, str) and values.keys() == own.keys()
-    ]
+    others = list[Mapping[str, float]]()  # values of the runs with one for each topic of this run
+    for row in other_rows:
+        values = values_of_rows[row]
+        if not isinstance(values, str) and values.keys() == own.keys():
+            others.append(values)
     if others:
         own_values = [own[topic] for topic in others[0]]
         sums = resampled_sums([own_values, *([*values.values()] for values in others)])
@@ -86,8 +87,10 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
         is_complete = len(others) == len(other_rows)
         among = "" if is_complete else f" among {len(others) + 1} with a value for each topic"
     else:
-        samples = np.array([*per_topic.values()])[draws(len(per_topic))].mean(axis=1)
-        low, high = rank_interval(np.array([[row.value] for row in other_rows]), np.round(samples, 3))
+        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row for each
+        means = np.round(resamples.mean(axis=1), 3)  # as printed
+        fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
+        low, high = rank_interval(fixed_values, means)
         among = " among fixed values"
     return f"{text} (95%: {low} to {high}{among})"
 
@@ -97,18 +100,19 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
 
     Args:
         task: task of the run.
-        dimension: a name in ``task.qrels``; corrected judgments have a dimension of their own.
+        dimension: a name in ``task.qrels``.
         evaluator: evaluator of the score.
         results: the number of passages with a detected stance, N in the overview; None for rankings.
 
     Returns:
         The rows, best first.
     """
+    if task.only_topics:  # published values are over all topics
+        return []
     return [
         row
         for row in task.published
-        if not task.only_topics
-        and row.dimension == dimension
+        if row.dimension == dimension
         and row.measure == task.measure_for(dimension).name
         and row.results == results
         and row.topics is None  # a value over all topics
@@ -160,13 +164,15 @@ def standing(
         return f"{prefix}{names_of_rows[row]}{separator}{row.value:.{decimals[-1]}f}"
 
     higher = [row for row in published if rounded(row.value) > printed]
-    level = [row for row in published if rounded(row.value) == printed]
+    equal = [row for row in published if rounded(row.value) == printed]
     lower = [row for row in published if rounded(row.value) < printed]
-    if level:
-        named = level
-        position = f"level with {' and '.join(dict.fromkeys(map(label, level)))}"
+    if equal:
+        named = equal  # the rows in the description of the position
+        position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
-        above = [row for row in best if row in higher][-1]
+        above = [row for row in best if row in higher][
+            -1
+        ]  # not empty, because the first row is its team's best
         # All lower rows may be a team's second runs, which are not among the best.
         below = next((row for row in best if row in lower), lower[0])
         named = [above, below]
@@ -177,10 +183,10 @@ def standing(
     else:
         named = lower[:1]
         position = f"above {label(lower[0])}{', the highest published' if len(published) > 1 else ''}"
-    parts = [position, *(label(row, ": ") for row in best if row.baseline and row not in named)]
-    if rank:
-        parts.insert(1, rank)
-    # Rows of stances have a number of results; touche is the only evaluator of stances.
-    if any(row.evaluator is None and row.results is None for row in published):
+    baselines = [label(row, ": ") for row in best if row.baseline and row not in named]
+    parts = [position, *([rank] if rank else []), *baselines]
+    # Only touche evaluates stances, whose rows have a number of results.
+    is_evaluator_unknown = any(row.evaluator is None and row.results is None for row in published)
+    if is_evaluator_unknown:
         parts.append("the evaluator of the published scores is not stated")
     return "; ".join(parts)

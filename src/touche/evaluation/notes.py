@@ -87,17 +87,18 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
     for name, values in by_name.items():
         equal = equal_runs(task, values)
         if equal:
-            number = len(next(iter(values.values())))
+            topics = len(next(iter(values.values())))  # all of which are equal
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
-            yield f"{name}: has the published topic values of {rows} in {number} of {number} topics"
+            yield f"{name}: has the published topic values of {rows} in {topics} of {topics} topics"
 
 
 def _among_reported(run: Evaluated) -> Iterator[str]:
-    """Yields a sentence on the systems that TIREx reports, and the unjudged share of the best."""
+    """Yields a sentence on systems that TIREx reports, the best one with its share of unjudged documents."""
     rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
     score = run.scores.get("trec_eval")
-    is_like_these = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
-    if rows and is_like_these and score is not None and score.mean is not None:
+    # TIREx used all topics and the task's qrels; with other qrels, there are no published results.
+    is_comparable = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
+    if rows and is_comparable and score is not None and score.mean is not None:
         above = sum(score.mean > row.ndcg_10 for row in rows)
         best = f"{rows[0].system} {rows[0].ndcg_10:.3f}, with {rows[0].unjudged_10:.0%} unjudged"
         systems = f"{len(rows)} systems that TIREx reports, and nobody submitted"
@@ -105,7 +106,7 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
 
 
 def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields which runs have no score of their stances, because they have none."""
+    """Yields which runs have no stances, so that stances are scored only if the user chooses macro F1."""
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:
@@ -122,7 +123,7 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
     """Yields warnings if labels are no stances of the task, or no document has a judged stance."""
-    others = evaluation.counts[..., -1].sum()  # the last column
+    others = evaluation.counts[..., -1].sum()  # the last column counts labels that are no stances
     if others:
         known = ", ".join(evaluation.labels)
         yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
@@ -166,24 +167,32 @@ def _skipped(run: Evaluated) -> Iterator[str]:
 
 
 def _unjudged(run: Evaluated) -> Iterator[str]:
-    """Yields one sentence for both evaluators, without the share, so that runs can have the same sentence."""
+    """Yields a warning if many results are unjudged, one for both evaluators.
+
+    It does not name the share, so that several runs can have the same warning.
+    """
     measure = run.measure
-    unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
-    over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
+    shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
+    over_limit = [evaluator for evaluator, share in shares.items() if share > UNJUDGED_LIMIT]
     if not over_limit:
         return
     top = f"top {measure.cutoff}" if measure.cutoff else "results"
-    if len(over_limit) < len(unjudged):
+    if len(over_limit) < len(shares):  # evaluators order documents differently
         top += f" in the order of {over_limit[0]}"
-    none_is_judged = min(unjudged.values()) == 1
+    none_is_judged = all(share == 1 for share in shares.values())
     judged = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
     check = "; check that the task is the run's task" if none_is_judged else ""
-    comparison = _comparison_with_published(run, max(unjudged.values()))
+    comparison = _comparison_with_published(run, max(shares.values()))
     yield f"{judged} of the {top} is judged{comparison}: {_effect_of_unjudged(measure)}{check}"
 
 
 def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
-    """Returns whether the score is comparable with published ones, in words; empty without these."""
+    """Returns whether the score is comparable with published ones, as a clause that may be empty.
+
+    Args:
+        run: the run.
+        unjudged: its share of unjudged results.
+    """
     has_published = any(
         (row.dimension, row.measure) == (run.dimension, run.measure.name) for row in run.task.published
     )
@@ -196,7 +205,7 @@ def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
 
 
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
-    """Yields a warning if the file of qrels has only relevant documents, unlike the file of the card."""
+    """Yields a warning if the qrels lack grade 0, although it is one of the grades in the task's card."""
     judgments = run.task.qrels[run.dimension]
     has_grade_0 = any(min(labels.values()) <= 0 for labels in run.judgments.values())
     if 0 in judgments.labels and not has_grade_0:
@@ -207,7 +216,7 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
 def _not_in_collection(run: Evaluated) -> Iterator[str]:
     """Yields a warning about documents that the task's whole collection lacks, if it is small.
 
-    The collection is opened only for a run with an unjudged document, because it has all judged documents.
+    The collection has all judged documents, so it is opened only for a run with an unjudged document.
     """
     full = run.task.corpora.get("full")
     collection = small_collection(full) if full else None
@@ -248,30 +257,30 @@ def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     """Yields warnings on topics that only the run or only the judgments have."""
-    present = run.lines.by_topic
-    unknown = [topic for topic in present if topic not in run.judgments]
-    missing = [topic for topic in run.judgments if topic not in present]
+    topics_of_run = run.lines.by_topic.keys()
+    unknown = [topic for topic in topics_of_run if topic not in run.judgments]
+    missing = [topic for topic in run.judgments if topic not in topics_of_run]
     if unknown:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
     if missing:
         if run.measure in PER_STANCE.values():
-            yield from _missing_stances(missing, {*map(topic_in, present)})
+            yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
             return
-        by_touche = " and touche leaves out" if run.task.measure.of_script else ""
+        by_touche = " and touche leaves out" if run.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
         yield f"the run has no results for {_listed(missing)}, {counts}"
 
 
-def _missing_stances(missing: Sequence[str], present: Collection[str]) -> Iterator[str]:
-    """Yields warnings on rankings that the run lacks; topics that are present have one for another stance."""
-    zeros = [ranking for ranking in missing if topic_in(ranking) in present]
-    absent = {*map(topic_in, missing)}.difference(present)
-    if zeros:
-        yield f"the run has no results for {_listed(zeros)}, which touche counts as 0"
-    if absent:
+def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
+    """Yields warnings on rankings that the run lacks: of topics that it has, and of other topics."""
+    of_present_topics = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
+    missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
+    if of_present_topics:
+        yield f"the run has no results for {_listed(of_present_topics)}, which touche counts as 0"
+    if missing_topics:
         yield (
-            f"the run has no results for {_listed([*absent])}, which touche leaves out; "
+            f"the run has no results for {_listed([*missing_topics])}, which touche leaves out; "
             "the score is not comparable"
         )
 
@@ -286,7 +295,7 @@ def _equal_ranks(run: Evaluated) -> Iterator[str]:
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
     """Yields a warning if scores differ by less than float32 can represent; newer trec_eval reads doubles."""
-    measure = run.task.measure
+    measure = run.measure
     by_float = run.lines.by_score
     by_double = run.lines.order_of(run.lines.scores)
     judged = [topic for topic in by_float if topic in run.judgments]
@@ -302,6 +311,7 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     as_double = scores_in(by_double)
     changed = [topic for topic in moved if as_float[topic] != as_double[topic]]
     if changed:
+        # Of the mean over all judged topics, of which the others do not change.
         change = sum(as_double[topic] - as_float[topic] for topic in changed) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
@@ -313,7 +323,8 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
 def _disagreement(run: Evaluated) -> Iterator[str]:
     """Yields why the means of both evaluators differ, if both have a mean."""
     means = [evaluation.mean for evaluation in run.evaluations.values()]
-    if run.evaluations.keys() != EVALUATORS.keys() or None in means:
+    has_both_means = len(means) == len(EVALUATORS) and None not in means
+    if not has_both_means:
         return
     steps = list(reasons(run.lines, run.judgments, run.task.cutoff))
     if steps:
@@ -330,11 +341,12 @@ def _standing(run: Evaluated) -> Iterator[str]:
     if run.task.only_topics and run.task.published:
         yield "published means are over all topics of the task, so a mean of some topics has no rank"
         return
-    evaluators: dict[str, list[str]] = {}  # by their sentence
+    evaluators_by_sentence: dict[str, list[str]] = {}
     for evaluator, score in run.scores.items():
         rows = [] if run.any_order else comparable(run.task, run.dimension, evaluator, score.results)
         if rows and score.mean is not None:
             value = f"{score.mean:.3f}"
+            # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
             if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
                 value = f"{score.mean:.5f}, which the tables round twice,"
             per_topic = run.evaluations[evaluator].per_topic
@@ -343,18 +355,19 @@ def _standing(run: Evaluated) -> Iterator[str]:
                 rank = own_rank(run.task, rows, score.mean, per_topic)
             position = standing(score.mean, rows, run.task.decimals, rank)
             warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
-            evaluators.setdefault(f"{value} is {position}{warning}", []).append(evaluator)
-    for sentence, names in evaluators.items():
+            sentence = f"{value} is {position}{warning}"
+            evaluators_by_sentence.setdefault(sentence, []).append(evaluator)
+    for sentence, names in evaluators_by_sentence.items():
         yield f"with {' and '.join(names)}, {sentence}"
-    if not evaluators:
+    if not evaluators_by_sentence:
         yield from _why_no_rank(run)
 
 
 def _why_no_rank(run: Evaluated) -> Iterator[str]:
-    """Yields why a run has no rank, if its task has published values: what these are."""
+    """Yields what the published values of the task are, if there are any, and why they give no rank."""
     rows = [row for row in run.task.published if row.dimension == run.dimension]
     if rows and run.dimension == STANCE:
-        sizes = sorted(row.results or 0 for row in rows)  # N of each run
+        sizes = sorted(row.results for row in rows if row.results is not None)  # N of each run
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}

@@ -18,7 +18,7 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
         values: values of each run and topic, as for ``resampled_sums``.
 
     Returns:
-        The percentiles of ``bootstrap_interval``, of ranks from 1; equal means share a rank.
+        For each run the 2.5th and the 97.5th percentile of its rank, from 1; equal means share a rank.
     """
     sums = resampled_sums(values)
     return [rank_interval(sums, of_run) for of_run in sums]
@@ -41,22 +41,23 @@ def resampled_sums(values: Values) -> NDArray[np.float64]:
     return sums
 
 
-def rank_interval(others: NDArray[np.float64], samples: NDArray[np.float64]) -> tuple[int, int]:
+def rank_interval(rows: NDArray[np.float64], samples: NDArray[np.float64]) -> tuple[int, int]:
     """Returns the 95% interval of a run's rank.
 
     Args:
-        others: a row for each other run: samples of its mean, or one fixed mean.
-        samples: samples of the run's mean, paired with the columns of ``others``.
+        rows: a row for each run: samples of its mean, or one fixed mean. The run itself may be among them,
+            because it is never above itself.
+        samples: samples of the run's mean, paired with the columns of ``rows``.
     """
-    low, high = interval_of(1 + (others > samples).sum(axis=0))
+    low, high = interval_of(1 + (rows > samples).sum(axis=0))
     return round(low), round(high)
 
 
 def groups(values: Values) -> list[int]:
     """Returns the number of each run's group, from 1.
 
-    A group begins with a run, and ends before the first run below that the paired t-test separates from it,
-    with Holm's correction for all pairs.
+    The best run begins the first group. The next group begins with the first run that the paired t-test, with
+    Holm's correction for all pairs, separates from the first run of the group before it.
 
     Args:
         values: values of each run and topic, best run first.

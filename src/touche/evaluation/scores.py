@@ -180,7 +180,10 @@ class Evaluated(InDimension):
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds by evaluator and topic; topics count as if the run were judged; some measures have none."""
+        """Bounds by evaluator and topic, also of topics that count only if the whole run is judged.
+
+        They are empty for measures without bounds.
+        """
         if self.judge is None:
             return {name: {} for name in self.evaluations}
         return {
@@ -213,9 +216,10 @@ class Evaluated(InDimension):
         bounds = self.bounds[evaluator]
         if not bounds:
             return None
-        have_relevant = all(any(grade > 0 for grade in self.judgments[topic].values()) for topic in bounds)
-        if evaluator == "touche" and not have_relevant:  # it leaves out topics without a relevant document
-            return None
+        grades_by_topic = [self.judgments[topic].values() for topic in bounds]
+        all_have_relevant = all(any(grade > 0 for grade in grades) for grades in grades_by_topic)
+        if evaluator == "touche" and not all_have_relevant:
+            return None  # it leaves out topics without a relevant document, which an unjudged one may be
         return mean_bounds(bounds)
 
     @property
@@ -283,7 +287,7 @@ class Evaluated(InDimension):
         return in_order(topic), stances.index(stance) if stance in stances else 0
 
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
-        """Returns the records of an evaluation by topic, in order, or by topic and stance."""
+        """Returns the records of an evaluation by topic, in order, or by ranking such as ``1 PRO``."""
         subject = vars(self.subject(evaluator))
         bounds = self.bounds[evaluator]
         return {
@@ -375,8 +379,11 @@ def evaluate_by(
 
 def _scored(task: Task) -> list[str]:
     """Returns the dimensions to score; warns if judgments of stances are missing, and omits these."""
-    file = task.qrels[STANCE].file if STANCE in task.qrels else ""
-    if not file or len(task.qrels) == 1 or is_available("qrels", file):
+    has_optional_stances = STANCE in task.qrels and len(task.qrels) > 1
+    if not has_optional_stances:
+        return list(task.qrels)
+    file = task.qrels[STANCE].file
+    if is_available("qrels", file):
         return list(task.qrels)
     _log.warning("stances are not scored, because qrels/%s is missing; %s", file, remedy(f"qrels/{file}"))
     return [dimension for dimension in task.qrels if dimension != STANCE]
@@ -452,9 +459,8 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
     with_measure = evaluators_for(task.measure)
     has_rankings = bool(task.qrels.keys() - {STANCE})
-    lacks_measure = not {*evaluators} <= {*with_measure}
-    # A measure that only the organizers' script has is computed by it, whatever the passed evaluators.
-    if has_rankings and lacks_measure and "trec_eval" in with_measure:
+    # The reverse is no error: a measure that only touche has is computed by touche, whatever is passed.
+    if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
@@ -474,16 +480,16 @@ def _evaluate_dimension(
     any_order: bool = False,
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
-    """Evaluates a run in a dimension, by the passed evaluators that have its measure, or by the only one."""
+    """Evaluates a run in a dimension by the passed evaluators with its measure, or by the only one with it."""
     lines = in_judged_order(run, judgments) if any_order else run
-    known = evaluators_for(task.measure_for(dimension))
+    with_measure = evaluators_for(task.measure_for(dimension))
     try:
         evaluations = {
             name: _evaluation(name, lines, judgments, task, dimension)
-            for name in known
-            if name in evaluators or len(known) == 1
+            for name in with_measure
+            if name in evaluators or len(with_measure) == 1
         }
-    except ToucheError as error:
+    except ToucheError as error:  # no common topic; it ends in "check that ..."
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
     return Evaluated(
         path=run.path,

@@ -38,7 +38,7 @@ def draws(topics: int) -> NDArray[np.int64]:
 
 
 def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
-    """Yields the same rows in blocks, because all rows for a thousand topics need 80 MB."""
+    """Yields the rows of ``draws`` in blocks, because all rows for a thousand topics need 80 MB."""
     generator = np.random.default_rng(SEED)
     for _ in range(0, RESAMPLES, _AT_A_TIME):
         yield generator.integers(topics, size=(_AT_A_TIME, topics))

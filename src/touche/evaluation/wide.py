@@ -93,7 +93,7 @@ class WideTable:
     def text_rows(self) -> list[list[str]]:
         """Returns the cells as plain text."""
         return [
-            [name, *(f"{cell.printed}{''.join(cell.marks)}" for cell in cells)]
+            [name, *(f"{cell.printed}{','.join(cell.marks)}" for cell in cells)]
             for name, cells in self.rows.items()
         ]
 
@@ -123,7 +123,7 @@ class WideTable:
             for name, cells in self.rows.items()
         ]
         numeric = [False] + [True] * len(self.columns)
-        return markup.table(header, rows, numeric, [self.note] if self.note else [])
+        return markup.table(header, rows, numeric, [self.note])
 
 
 def wide_table(
@@ -134,7 +134,7 @@ def wide_table(
     Args:
         groups: for each measure, the same runs evaluated by it.
         reference: the run to compare each other run with: its path, or a text with its path, name or tag.
-        every_two: whether to compare all pairs of runs without a reference.
+        every_two: whether to compare all pairs of runs; not together with a reference.
 
     Raises:
         ToucheError: if there is no such reference, or only one run to compare. Also if runs are compared both
@@ -142,20 +142,20 @@ def wide_table(
     """
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
-    names = [*dict.fromkeys(run.name for run in groups[0])]
-    alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]  # a to z, then aa
+    names = [*dict.fromkeys(run.name for run in groups[0])]  # the same in all groups
+    alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]  # a to z, then aa to zz
     letters = dict(zip(names, alphabet[: len(names)], strict=True)) if every_two else {}
     columns = dict[str, list[Cell]]()
-    faults = list[str]()
+    why_missing = list[str]()
     notes = list[str]()
-    for group in groups:
-        for evaluator in dict.fromkeys(name for run in group for name in run.evaluations):
-            scored = [run for run in group if evaluator in run.evaluations]
+    for runs in groups:
+        for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
+            scored = [run for run in runs if evaluator in run.evaluations]
             marks: Marks = {}
             if reference is not None or every_two:
                 marks, notes_of_pairs, reasons_without_test = _marks(scored, evaluator, reference, letters)
                 notes += notes_of_pairs
-                faults += reasons_without_test
+                why_missing += reasons_without_test
             for label in dict.fromkeys(run.label for run in scored):
                 labelled = [run for run in scored if run.label == label]
                 columns[_heading(groups, labelled[0], evaluator)] = _column(labelled, evaluator, names, marks)
@@ -170,7 +170,7 @@ def wide_table(
         rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
         letters=letters,
         note=note,
-        warnings=tuple(faults),
+        warnings=tuple(why_missing),
         notes=tuple(notes),
     )
 
@@ -178,12 +178,13 @@ def wide_table(
 def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
 ) -> tuple[Marks, list[str], list[str]]:
-    """Returns the marks of runs by one measure, differences that are detectable, and pairs without a test."""
+    """Returns the marks of runs by one measure, and sentences on detectable differences and missing tests."""
+    # In any order of pairs, a run is there once more, and would be compared with itself.
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, [], []
     reference_run = run_named(reference, ranked) if reference is not None else None
-    compared, faults = comparisons(ranked, evaluator, reference_run)
+    compared, why_missing = comparisons(ranked, evaluator, reference_run)
     notes = list[str]()
     marks: Marks = {}
     for pair in compared:
@@ -191,16 +192,16 @@ def _marks(
             subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
             undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
             notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
-            if pair.significant:
+            if pair.significant:  # run B is the reference
                 marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
             marks.setdefault((winner, pair.dimension), []).append(letters[other])
-    return marks, notes, faults
+    return marks, notes, why_missing
 
 
 def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
-    """Returns the name of a run's column: the measure, and its differences from other columns."""
+    """Returns the heading of a run's column: the measure, and the dimension and evaluator if they vary."""
     parts = [str(run.measure)]
     if len({run.label for runs in groups for run in runs}) > 1:
         parts.append(run.label)
@@ -213,8 +214,8 @@ def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], mar
     """Returns a cell for each name; it has no value for a run that lacks this dimension."""
     scores = {run.name: run.scores[evaluator] for run in runs}
     printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
-    is_comparable = len({score.results for score in scores.values()}) == 1  # stances of equal N, or rankings
-    best = max(printed, default=None) if is_comparable else None
+    has_equal_n = len({score.results for score in scores.values()}) == 1  # N is None for all rankings
+    best = max(printed, default=None) if has_equal_n else None
     cells = []
     for name in names:
         value = scores[name].mean if name in scores else None

@@ -33,12 +33,13 @@ class _Command:
 
 
 _running: list[_Command] = []  # a command, the functions that it calls, and those of other threads
-_folders: ContextVar[list[Path] | None] = ContextVar("folders", default=None)  # that the command has made
+# The folders that the innermost command of this thread has made.
+_folders: ContextVar[list[Path] | None] = ContextVar("folders", default=None)
 
 
 @contextmanager
 def command_running(*, is_typed: bool = True) -> Iterator[None]:
-    """Protects, until the end of the block, the files that are read in it; an error leaves no empty folder.
+    """Keeps outputs from replacing files that are read in the block; an error removes new empty folders.
 
     Args:
         is_typed: whether a user typed the command; False for a function of the library.
@@ -110,6 +111,6 @@ def identities(paths: Iterable[Path]) -> set[Identity]:
     existing = set()
     for path in paths:
         with suppress(OSError, ValueError):  # ValueError for a NUL in the path
-            status = os.stat(path)  # noqa: PTH116 (a file in memory is a Path, too)
+            status = os.stat(path)  # noqa: PTH116 (FileInMemory.stat has no inode)
             existing.add((status.st_dev, status.st_ino))
     return existing

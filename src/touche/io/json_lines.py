@@ -40,7 +40,7 @@ def records_of_lines(
         try:
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
-            check_utf8([line], path, number)  # because its error has another remedy
+            check_utf8([line], path, number)  # raises if this is the cause, with another remedy
             problem = f"broken JSON ({error})"
             raise InputError(path, problem, "repair or remove the line", line=number) from error
         if not isinstance(fields, dict):

@@ -41,7 +41,7 @@ class _Watched(io.FileIO):
         self._bar = bar
 
     def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0
+        count = super().readinto(buffer) or 0  # never None, because files do not wait for data
         self._bar.update(count)
         return count
 
@@ -114,8 +114,8 @@ class _Unpacked(io.RawIOBase):
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
-            # Bytes after the end of the stream, or bytes for which the buffer has no room. zlib may also hold
-            # content for which there is no room. It comes with the next block, which ends the stream at last.
+            # The bytes after the end of the stream, or those whose content did not fit into the buffer. zlib may
+            # hold such content itself; then it has not read the end of the stream, and more bytes follow.
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._unpacked_size += len(unpacked)
         if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):
@@ -127,13 +127,13 @@ class _Unpacked(io.RawIOBase):
         """Reads bytes if none are left, and begins the next stream; returns False at the end of the file."""
         at_end_of_stream = self._stream.eof
         if at_end_of_stream:
-            self._packed = self._packed.lstrip(b"\0")  # zeros after a stream only fill a block
+            self._packed = self._packed.lstrip(b"\0")  # zeros after a stream are padding, as on tapes
         while not self._packed:
             block = self._file.read(_GZIP_READ)
-            if not block and not at_end_of_stream:
-                raise EOFError("it is truncated")
             if not block:
-                return False
+                if at_end_of_stream:
+                    return False
+                raise EOFError("it is truncated")
             self._read_size += len(block)
             self._packed = block.lstrip(b"\0") if at_end_of_stream else block
         if at_end_of_stream:
@@ -161,7 +161,7 @@ class FileInMemory(PosixPath):
         return io.BytesIO(self.content)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Returns only the size, because there is no file; paths derived from this one are those of files."""
+        """Returns only the size. A derived path, such as the parent, has no content: it is that of a file."""
         if not hasattr(self, "content"):
             return super().stat(follow_symlinks=follow_symlinks)
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
@@ -226,7 +226,7 @@ def decoded_lines(path: Path) -> Iterator[str]:
     """Yields the text of each line with its end, without a byte order mark.
 
     Raises:
-        InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
+        InputError: if the file cannot be read, or a line is not UTF-8, or of 64 MiB or more.
     """
     return decoded(bytes_of_lines(path), path)
 
@@ -284,7 +284,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def md5(path: Path) -> str:
-    """Returns the md5 of a file, as hexadecimal digits."""
+    """Returns the md5 of a file, as hexadecimal digits; a gzipped file is not decompressed."""
     with opened(path) as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 

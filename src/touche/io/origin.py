@@ -43,15 +43,15 @@ def origin(folder: Path) -> dict[str, str]:
 
 def _revision(folder: Path) -> str:
     """Returns the commit of a folder, as in ``origin``; empty if there is none, or its status is unknown."""
-    no_filters = _without_filters(folder)
-    if no_filters is None:
+    filter_options = _without_filters(folder)
+    if filter_options is None:  # the status would run filters of the repository
         return ""
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit:
         return ""
-    status = [*no_filters, "status", "--porcelain", "--ignore-submodules=all"]
-    changes_of_repository = _git(folder, *status, "--untracked-files=no")
-    is_dirty = changes_of_repository or _git(folder, *status, "--", *_FILES_OF_FOLDER)
+    status_command = [*filter_options, "status", "--porcelain", "--ignore-submodules=all"]
+    changes_of_repository = _git(folder, *status_command, "--untracked-files=no")
+    is_dirty = changes_of_repository or _git(folder, *status_command, "--", *_FILES_OF_FOLDER)
     return f"{commit}-dirty" if is_dirty else commit
 
 
@@ -74,7 +74,7 @@ def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
 
 def _sdist_record(folder: Path) -> dict[str, Any]:
     """Returns the record of the unpacked sdist that a folder is in; empty if it is in none."""
-    root = clone()
+    root = clone()  # also an unpacked sdist, which has the same folders
     if root is None or not (root / RECORD).is_file() or not folder.resolve().is_relative_to(root):
         return {}
     record: dict[str, Any] = json.loads((root / RECORD).read_text(encoding="utf-8"))
@@ -104,18 +104,18 @@ def _sha256(path: Path) -> str:
 
 
 def _without_filters(folder: Path) -> list[str] | None:
-    """Returns options that turn off the filters of a repository, which ``git status`` would run.
+    """Returns options that keep ``git status`` from running the filters of an untrusted repository.
 
     The user's own filters, such as those of Git LFS, stay. The result is None if no option can turn a filter
-    off, or git is too old to list them.
+    off, if git is too old to list filters, or without a repository.
     """
     words = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
-    scopes = words[0::2]  # scopes and keys take turns
+    scopes = words[0::2]  # scopes and keys take turns; after the last key, an empty text
     keys = words[1::2]
     own_keys = [key for scope, key in zip(scopes, keys, strict=False) if scope in ("local", "worktree")]
     filters = {key.rpartition(".")[0] for key in own_keys if key.startswith("filter.")}
     has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =
-    if not own_keys or has_impossible_name:  # every repository has keys, which an old git does not list
+    if not own_keys or has_impossible_name:  # no keys: no repository, or a git without --show-scope
         return None
     options = list[str]()
     for name in sorted(filters):

@@ -48,14 +48,14 @@ class Pool(ProcessPoolExecutor):
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
-        """Starts a process before it gets any work, so that a failure has only one cause.
+        """Checks that a process starts, so that a process that ends later ends because of its work.
 
         Args:
             purpose: the work of the processes, such as ``parse web pages``.
             functions: the functions that the processes will call.
 
         Raises:
-            CannotStartError: if a function is defined in the user's script, or the process ends.
+            CannotStartError: if a function is defined in the user's script, or the process does not start.
         """
         try:
             can_import = b"__main__" not in dumps(functions)  # the name of the script's module

@@ -70,7 +70,7 @@ class _Lines(_NoBar):
                 self._done,
                 total,
                 seconds,
-                ncols=0,
+                ncols=0,  # only numbers
                 prefix=self._what,
                 unit=self._unit if self._unit == "B" else f" {self._unit}",
                 unit_scale=self._unit == "B",
@@ -80,7 +80,9 @@ class _Lines(_NoBar):
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
-    """Yields the items; a bar starts its clock at the first item, because the work before it takes long.
+    """Yields the items with a progress bar, whose clock starts after the first item.
+
+    Work that is done only once, before the first item, would distort the rate.
 
     Args:
         items: the items to count.

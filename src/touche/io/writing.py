@@ -133,7 +133,8 @@ def write_whole(path: Path, text: str, *, is_update: bool = False) -> None:
         is_update: whether the command may replace the file although it has read it.
     """
     with whole(path, is_update=is_update) as file:
-        file.write(text.encode(errors="backslashreplace"))  # for file names that are not UTF-8
+        # Names of files in the text may not be UTF-8, and have lone surrogates.
+        file.write(text.encode(errors="backslashreplace"))
 
 
 @contextmanager
@@ -169,7 +170,8 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
         True
     """
     block = None if is_cache else _block.get()
-    # In the caller's block, only errors of a full or broken disk are about this file; around it, all are.
+    # The caller's code may fail because of another file, so there only errors of writing are about this one.
+    # Before and after the caller's code, all errors are.
     with _input_errors(path, _WRITING_ERRORS), ExitStack() as stack:
         with _input_errors(path):
             target = path if is_cache else _target_of_writing(path, is_update=is_update)
@@ -225,10 +227,10 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path, on_waiting: Callable[[], object] | None = None) -> Iterator[None]:
-    """Keeps other processes from writing a file meanwhile; some file systems have no locks.
+    """Keeps other processes that also lock a file from writing it meanwhile; some file systems have no locks.
 
-    The lock is not on the folder, which a parent process may have locked. A killed process leaves the hidden
-    file ``.NAME.lock``, which locks nothing.
+    Not the folder is locked, because a parent process may have locked it as its temporary folder. A killed
+    process leaves the hidden file ``.NAME.lock``, which locks nothing.
 
     Args:
         path: the file, whose folder must exist.
@@ -243,7 +245,7 @@ def locked(path: Path, on_waiting: Callable[[], object] | None = None) -> Iterat
     try:
         yield
     finally:
-        lock_file.unlink(missing_ok=True)
+        lock_file.unlink(missing_ok=True)  # a process that waits for the lock then makes a new file
         os.close(lock)
 
 
@@ -268,6 +270,7 @@ def _open_locked(
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError:  # no locks
             return descriptor
+        # The process that had the lock may have removed the file, so that the lock is of no use.
         status = os.fstat(descriptor)
         is_file_at_path = identities([Path(path)]) == {(status.st_dev, status.st_ino)}
         if is_file_at_path:
@@ -281,15 +284,15 @@ def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[No
 
     Args:
         path: the path.
-        only: the numbers of the errors; others, and those that name a file, pass, because they may be about
-            another file. None for all errors.
+        only: the numbers of errors. Other errors, and those that name a file, are raised unchanged, because
+            they may be about another file. None for all errors.
     """
     check_path(path)
     try:
         yield
     except OSError as error:
-        may_be_of_other_file = only is not None and (error.errno not in only or error.filename is not None)
-        if may_be_of_other_file:
+        is_about_path = only is None or (error.errno in only and error.filename is None)
+        if not is_about_path:
             raise
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
 
@@ -300,7 +303,8 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     # The target is a link only in a cache, where the link itself is replaced.
     earlier_status = None if target.is_symlink() else _status(target)
     part = _hidden_name(target, "part")
-    # Not mkstemp, because its permissions ignore the umask.
+    # Until it has the permissions of the earlier file, only the owner can read it. Not mkstemp, because its
+    # permissions ignore the umask.
     opener = partial(_open_locked, mode=0o600 if earlier_status else 0o666)
     with open(part, "xb", opener=opener) as file:
         try:
@@ -313,7 +317,7 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 
 
 def _remove_abandoned(target: Path, kind: str) -> None:
-    """Removes hidden files that killed processes have left; the lock of a file ends with its process.
+    """Removes hidden files that killed processes have left; those of running processes are locked, and stay.
 
     Args:
         target: the file next to which they are.
@@ -388,7 +392,7 @@ def _undisturbed() -> Iterator[None]:
     # A handler that was not installed by Python is None, and cannot be restored.
     restorable = {number: handler for number, handler in handlers.items() if handler is not None}
     for number in restorable:
-        signal.signal(number, lambda number, _: received.append(number))
+        signal.signal(number, lambda received_number, _: received.append(received_number))
     try:
         yield
     finally:

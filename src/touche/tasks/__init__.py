@@ -184,6 +184,7 @@ def tasks_scored_by(
         ToucheError: as ``task_scored_by``.
     """
     scored = [task_scored_by(task_id, measure, qrels) for measure in measures]
+    # A task scored by macro F1 keeps its measure of rankings, and differs only in its dimensions.
     by_measure_and_dimensions = {(task.measure, *task.qrels): task for task in scored}
     return list(by_measure_and_dimensions.values())
 
@@ -224,13 +225,12 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
         raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
     whole = task(task_id)
     corpus = whole.corpora[name]
-    part = replace(whole, only_topics=corpus.topics)
-    return (part if corpus.topics else whole), corpus
+    return replace(whole, only_topics=corpus.topics), corpus
 
 
 def _task_and_corpus(dataset_id: str) -> tuple[str, str]:
-    """Returns the id of a dataset's task, and the name of the corpus in its card."""
-    if _card(dataset_id):
+    """Returns the id of a dataset's task, and the name of the corpus in its card; both may be unknown."""
+    if _card(dataset_id):  # the id of a task, which may have a slash, such as spot-check/arguments
         return dataset_id, "full"
     task_id, _, name = dataset_id.rpartition("/")
     return task_id, name
@@ -273,8 +273,8 @@ def _cards_in(folder: Path) -> dict[str, Path]:
 
 
 def _cards_of_user(task_id: str) -> list[Path]:
-    """Returns the cards of a task in ``TOUCHE_DATA``, which are not in subfolders."""
-    if "/" in task_id or task_id.startswith("."):
+    """Returns the cards of a task in the folders of ``TOUCHE_DATA``, at most one for each folder."""
+    if "/" in task_id or task_id.startswith("."):  # subfolders and hidden files are not searched
         return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
     return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises)

@@ -109,7 +109,8 @@ class _Card(Strict, frozen=True):
             raise ValueError(f"measure {self.measure!r} is only for stances; name a measure of rankings")
         if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
-        if any(bool(judgments.question) != self.rules.by_stance for judgments in self.qrels.values()):
+        has_questions = {bool(judgments.question) for judgments in self.qrels.values()}
+        if has_questions != {self.rules.by_stance}:
             raise ValueError(
                 'qrels have questions only if rules.rankings is "topic and stance"; correct one of them'
             )

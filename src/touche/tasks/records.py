@@ -239,10 +239,10 @@ class Task:
         """
         if dimension == STANCE:
             return MACRO_F1
-        if self.measure not in PER_STANCE.values():
-            return self.measure
         question = self.qrels[dimension].question
-        return PER_STANCE[question] if question else self.measure
+        if question and self.measure in PER_STANCE.values():
+            return PER_STANCE[question]
+        return self.measure
 
 
 def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:

@@ -17,7 +17,7 @@ _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 
 def ranking_names(topics: Iterable[str], stances: Sequence[str]) -> list[str]:
-    """Returns the names of all rankings of topics: the topics themselves without ``stances``."""
+    """Returns the names of all rankings of topics, such as ``1 PRO``; if ``stances`` is empty, the topics."""
     if not stances:
         return list(topics)
     return [f"{topic} {stance}" for topic in topics for stance in stances]
@@ -33,8 +33,8 @@ def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
 
     Args:
         runs: the runs.
-        stances: the task's stances with their own rankings. If empty, the task is unknown, and the ranks of
-            the runs show whether stances have rankings.
+        stances: the task's stances with their own rankings. If empty, the ranks of the runs show whether
+            stances have rankings; one such run is enough for all.
     """
     has_rankings = bool(stances) or any(run.ranks_stances for run in runs)
     if not has_rankings:

@@ -25,7 +25,7 @@ Order = Mapping[str, Lines]  # the lines of each topic
 _RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
-_NO_LINES = np.empty(0, np.intp)  # numpy joins at least one array
+_NO_LINES = np.empty(0, np.intp)  # joined with lines of topics, because numpy joins at least one array
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Run(Sequence[RunLine], Framed):
         """Returns some of the lines.
 
         Args:
-            lines: indices of the lines, from 0.
+            lines: a slice, or indices of the lines, from 0.
         """
         return Run(self.path, **{name: getattr(self, name)[lines] for name in _COLUMNS})
 
@@ -220,9 +220,9 @@ class Run(Sequence[RunLine], Framed):
         """Returns the run as a pandas DataFrame, topic by topic in the order of the ranks.
 
         Args:
-            names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score. If the
-                run has stances, there is also a column stance. If each stance has its own ranking, there is a
-                column rank with both forms of names.
+            names: of the columns. For PyTerrier: qid, docno, rank (from 0) and score. For ir_measures:
+                query_id, doc_id and score, and also rank if each stance has its own ranking. A run with
+                stances also has a column stance.
 
         Returns:
             A row for each line; the tag is ``frame.attrs["tag"]``.
@@ -232,7 +232,7 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        rankings = self.rankings.by_rank.values()
+        rankings = self.rankings.by_rank.values()  # indices of lines, also of the run with its own topics
         run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
@@ -321,10 +321,10 @@ class Run(Sequence[RunLine], Framed):
         return self.text_with(self.scores.tolist())
 
     def text_with(self, scores: Iterable[object]) -> str:
-        """Returns the lines of a run file.
+        """Returns the lines of a run file with these scores.
 
         Args:
-            scores: the scores as they are written.
+            scores: a score for each line, as it is written.
         """
         ranks = self.ranks.tolist()
         lines = zip(self.topics, self.stances, self.documents, ranks, scores, self.tags, strict=True)
@@ -375,10 +375,10 @@ class Run(Sequence[RunLine], Framed):
         is_same_score = sorted_scores[1:] == sorted_scores[:-1]
         is_same_topic = topics[1:] == topics[:-1]
         is_tied_with_next = np.append(is_same_score & is_same_topic, False)
-        # The flag changes at the first and at the last line of each tie. Ids are texts, which numpy's lexsort
-        # cannot sort.
-        ties = np.flatnonzero(np.diff(is_tied_with_next, prepend=False)).reshape(-1, 2)
-        for first, last in ties.tolist():
+        # The flag turns on at the first line of each tie, and off at the last one: the scores 3 2 2 2 1 have
+        # the flags 0 1 1 0 0, which change at 1 and 3. Ids are texts, which numpy's lexsort cannot sort.
+        changes = np.flatnonzero(np.diff(is_tied_with_next, prepend=False))
+        for first, last in changes.reshape(-1, 2).tolist():
             tied_lines = order[first : last + 1].tolist()
             tied_lines.sort(key=lambda line: self.documents[line], reverse=True)
             order[first : last + 1] = tied_lines

@@ -81,7 +81,7 @@ def read_runs(
     if _are_named(runs):
         return _named_runs(runs, distinct, checks)
     run_by_identity = dict[object, Path | Run]()
-    taken_names = set[str]()
+    taken_paths = set[str]()
     result = list[Path | Run]()
     for source in sources:
         is_file = isinstance(source, str | PathLike)
@@ -91,27 +91,27 @@ def read_runs(
             name = file_or_run if is_file else getattr(source, "path", "run")
             raise InputError(name, "passed twice", "pass it once")
         if identity not in run_by_identity:
-            run_by_identity[identity] = _with_free_name(file_or_run, taken_names, checks)
+            run_by_identity[identity] = _with_free_name(file_or_run, taken_paths, checks)
         result.append(run_by_identity[identity])
     return result
 
 
-def _with_free_name(source: Path | AnyRun, taken_names: set[str], checks: bool) -> Path | Run:
+def _with_free_name(source: Path | AnyRun, taken_paths: set[str], checks: bool) -> Path | Run:
     """Returns a file or a run; if another run has its name, it is a run called ``NAME (2)``, for example.
 
     Args:
         source: the path of a file, or a run in another form.
-        taken_names: the names of other runs, without links; the name is added.
+        taken_paths: the resolved paths or names of other runs; the one of this run is added.
         checks: whether to check a run in memory.
     """
     run = source if isinstance(source, Path) else run_of(source)
     own_name = run.path if isinstance(run, Run) else run
     name = own_name
     number = 1
-    while resolved(name) in taken_names:
+    while resolved(name) in taken_paths:
         number += 1
         name = Path(f"{own_name} ({number})")
-    taken_names.add(resolved(name))
+    taken_paths.add(resolved(name))
     if checks and isinstance(run, Run):
         checked(run)
     return run if name == own_name else replace(run_of(run), path=name)
@@ -144,12 +144,17 @@ def _is_run(source: Any) -> bool:
         return any(isinstance(documents, Mapping) for documents in source.values())
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    is_score = isinstance(source, Real | None)  # of a topic's document; None is a missing one
+    is_score = isinstance(
+        source, Real | None
+    )  # of a document, for which _is_one is also True; None is missing
     return _is_one(source) and not is_score
 
 
 def _is_one(runs: Any) -> bool:
-    """Returns whether a value is one run, in any form except a list of records."""
+    """Returns whether a value is one run, in any form except a list of records.
+
+    A value that cannot be a run, such as a number, is also True; ``run_of`` refuses it later.
+    """
     if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
         return True
     return hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
@@ -194,8 +199,8 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     size = len(table["qid"])
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
-    # Without ranks, all are equal here, and follow from the scores at the end.
-    ranks = _numbers(table, "rank", name) if "rank" in table else [0] * size
+    # Without ranks, all get 1, which ``ranked_by_score`` replaces at the end.
+    ranks = _numbers(table, "rank", name) if "rank" in table else [1] * size
     if min(ranks, default=1) == 0:  # PyTerrier's ranks start at 0, those of files at 1
         ranks = [int(rank) + 1 for rank in ranks]
     scores = _numbers(table, "score", name)
@@ -382,7 +387,7 @@ def _columns_of_frame(
 
 
 def _values(column: Any) -> list[Any]:
-    """Returns the values of a column of PyArrow, polars or pandas."""
+    """Returns the values of a column of PyArrow, polars or pandas, or of another iterable column."""
     if hasattr(column, "to_pylist"):
         return list(column.to_pylist())
     return list(column.to_list() if hasattr(column, "to_list") else column)

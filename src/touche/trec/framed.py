@@ -108,7 +108,7 @@ class Table(Sequence[_T], Framed):
         Raises:
             ToucheError: if pandas is not installed.
         """
-        imported("pandas", "analysis")
+        imported("pandas", "analysis")  # raises if it is not installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
         names = column_names(self.kind)
@@ -159,7 +159,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
     Args:
         rows: values by the names of their columns.
         style: ``json`` or ``csv``.
-        names: columns that CSV has also without a row.
+        names: the first columns of CSV, which it has even without rows.
     """
     if style == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"

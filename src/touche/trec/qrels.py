@@ -44,7 +44,8 @@ class Qrels(dict[str, dict[str, int]], Shown):
         Raises:
             InputError: if the document already has another grade.
         """
-        if self.setdefault(topic, {}).setdefault(document, grade) != grade:
+        earlier_grade = self.setdefault(topic, {}).setdefault(document, grade)  # the same one if it is new
+        if earlier_grade != grade:
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line=line)
 
@@ -74,7 +75,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
         return path
 
     def records(self) -> "list[Qrel]":
-        """Returns the judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
+        """Returns the judgments as records of ir_measures, with its default for ``iteration``."""
         from ir_measures import Qrel  # optional: an image lacks it
 
         return [Qrel(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
@@ -129,8 +130,9 @@ def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, 
         match = _GRADE.fullmatch(text)
         if match is None or abs(int(match[1])) > LARGEST:
             problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
-            stances = "; to score stances, use the measure macro F1" if text.isalpha() else ""
-            remedy = f"write grades such as -2, 0 or 2{stances}"
+            is_stance = text.isalpha()  # such as PRO, in a file of stances
+            hint = "; to score stances, use the measure macro F1" if is_stance else ""
+            remedy = f"write grades such as -2, 0 or 2{hint}"
             raise InputError(path, problem, remedy, line=line)
         grade = int(match[1])
         if labels is not None and grade not in labels:
@@ -243,7 +245,7 @@ def _read(
         if len(columns) != len(column_names):
             problem = f"{len(columns)} columns instead of {len(column_names)}"
             remedy = f"write: {' '.join(column_names)}"
-            looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes
+            looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes  # also .tsv.gz
             if line == 1 and looks_like_beir:
                 problem = f"{len(columns)} columns without BEIR's header"
                 remedy = f"begin with: {' '.join(_BEIR)}"

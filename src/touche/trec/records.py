@@ -114,7 +114,10 @@ def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
 
 
 def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
-    """Returns the id of a record; a whole number is also an id. The arguments are those of ``text_in``."""
+    """Returns the id of a record; a whole number becomes a text, and ``check_new_id`` refuses other values.
+
+    The arguments are those of ``text_in``.
+    """
     value = _first_present(fields, field_names, source_name, row)
     return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
@@ -137,7 +140,7 @@ def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: 
 
 
 def optional_text(fields: Mapping[str, Any], field: str) -> str:
-    """Returns a text of a record; empty if the record lacks it."""
+    """Returns a text of a record; empty if the record lacks it, or it is no text."""
     value = fields.get(field)
     return value if isinstance(value, str) else ""
 

@@ -28,9 +28,9 @@ _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ign
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)  # added to a score, because -0 + 0 is 0
-# From the first to below the second, both numpy and orjson write numbers without an exponent.
-_LEAST_WITHOUT_EXPONENT = 1e-4
-_LEAST_WITH_EXPONENT = 1e6
+# numpy writes float32 with an exponent up to the first number and from the second one on; orjson without one.
+_LARGEST_SMALL = 1e-4
+_LEAST_LARGE = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
@@ -108,7 +108,7 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     except ValueError:  # not UTF-8, or not a number
         return False
     ids = [*topic_ids, *document_ids]
-    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():  # perhaps not ids
+    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():  # perhaps for private use
         return False
     with np.errstate(over="ignore"):  # too large scores become infinite, without numpy's warning
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
@@ -130,9 +130,9 @@ def _parse_one_by_one(
 ) -> Iterator[tuple[int, RunLine]]:
     """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
     for number, text in enumerate(decoded(block, path, first_line), first_line):
-        is_only_mark = not text  # other lines have at least their end
-        is_skipped_blank = not text.strip() and note is None
-        if is_only_mark or is_skipped_blank:
+        is_empty_file = not text  # with only a byte order mark; other lines have their end
+        is_skipped_blank = note is None and not text.strip()
+        if is_empty_file or is_skipped_blank:
             continue
         try:
             yield number, parse_line(text, path, number)
@@ -144,6 +144,7 @@ def _parse_one_by_one(
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
     """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
+    # As bytes, because other white space does not separate columns. Texts in memory may have lone surrogates.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
@@ -246,7 +247,7 @@ def with_unmatched(
         >>> touche.with_unmatched([("d1", 2.5)], ["d2", "d3"], depth=10)
         [('d1', 2.5), ('d3', 0.0), ('d2', 0.0)]
     """
-    lowest = np.float32(min((score for _, score in hits), default=1.0))
+    lowest = np.float32(min((score for _, score in hits), default=1.0))  # any positive one, so that all get 0
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
     unmatched = [(id, score) for id in sorted(others, reverse=True)]
     return [*hits, *unmatched][:depth]
@@ -264,6 +265,7 @@ def format_run(
         stances: the stances of documents by their ids; others have none (Q0).
     """
     stance_by_document = stances or {}
+    # Without !s, scores would have the digits of a double.
     return "".join(
         f"{topic} {stance_by_document.get(document, NO_STANCE)} {document} {rank} {score!s} {tag}\n"
         for rank, (document, score) in enumerate(ranked, 1)
@@ -281,8 +283,8 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     json_array = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     score_texts = json_array.strip("[]").split(",")
     sizes = np.abs(scores)
-    is_small = (sizes < _LEAST_WITHOUT_EXPONENT) & (sizes > 0)
-    for index in np.flatnonzero((sizes >= _LEAST_WITH_EXPONENT) | is_small):
+    is_small = (sizes <= np.float32(_LARGEST_SMALL)) & (sizes > 0)
+    for index in np.flatnonzero((sizes >= _LEAST_LARGE) | is_small):
         score_texts[index] = str(scores[index])
     return score_texts
 
@@ -306,7 +308,7 @@ def as_float32(score: float | Real) -> np.float32:
     try:
         value = float(score)
     except OverflowError:  # an integer larger than all floats
-        return np.float32(inf)
+        return np.float32(inf if score > 0 else -inf)
     if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
     return np.float32(value) + _ZERO
@@ -340,7 +342,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
 
 
 def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
-    """Checks files that a pattern such as ``out/bm25/*`` names.
+    """Refuses folders and other files, which a pattern such as ``out/bm25/*`` also names.
 
     Args:
         files: paths of runs.

@@ -97,7 +97,7 @@ def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
     metadata = fields.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    # Other projects may write values of any type.
+    # Values that other projects write may have any type; only texts are used.
     details: dict[str, Any] = {name: value for name, value in metadata.items() if isinstance(value, str)}
     objects = metadata.get("objects")
     if isinstance(objects, list) and all(isinstance(part, str) for part in objects):
@@ -123,8 +123,8 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     number = check_new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
-    if isinstance(original, dict):  # a null in it is a missing value
-        details |= {name: value for name, value in original.items() if value}
+    if isinstance(original, dict):
+        details |= {name: value for name, value in original.items() if value}  # null is missing
     return Topic(
         number=number,
         title=_folded(text_field(fields, "query", path, line)),
@@ -170,8 +170,8 @@ def _parse_xml(path: Path) -> Element:
     parser = DefusedXMLParser(target=builder)
     builder.expat = parser.parser
     with open_binary(path) as file:
-        content = file.read(_LARGEST_XML)
-    if len(content) == _LARGEST_XML:
+        content = file.read(_LARGEST_XML + 1)
+    if len(content) > _LARGEST_XML:
         raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
     try:
         parser.feed(content)
@@ -210,19 +210,19 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
     Args:
         paths: all files.
         folder: their folder, for the error message.
-        more: another remedy, for the error message.
+        more: the end of the remedy in the error message, such as ``, or pass --topics``.
 
     Raises:
         InputError: if none of the files has topics.
     """
-    topics = first_named(paths, TOPIC_FILES)
-    if not topics:
+    files = paths_named(paths, TOPIC_FILES)
+    if not files:
         remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
         raise InputError(folder, "no topics in this folder", remedy)
-    return topics[0]
+    return files[0]
 
 
-def first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
+def paths_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
     """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
     path_by_name = {path.name: path for path in paths}
     wanted = [wanted_name for name in names for wanted_name in (name, f"{name}.gz")]
