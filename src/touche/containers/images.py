@@ -113,7 +113,7 @@ def image_advice(baseline: str) -> str:
     can_get_image = bool(root or published_image(folder.name))
     if not needs_extra or not can_get_image:
         return ""
-    if is_shipped(folder) and root is None:  # it is pulled, because a shipped image is built in a clone
+    if is_shipped(folder) and root is None:  # outside of a clone, it is not built, but pulled
         return "; or run its image: add --runner docker"
     return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
@@ -257,7 +257,7 @@ class _Builder:
 
 
 def stages_in(lines: Iterable[str]) -> list[str]:
-    """Returns the images' ids of all stages except the last, from the output of Docker without BuildKit.
+    """Returns the ids of all stages' images but the last, from the output of Docker without BuildKit.
 
     These images are its cache, and would have no name. BuildKit has a cache of its own.
     """
@@ -404,7 +404,7 @@ def check_lock(root: Path, name: str) -> None:
 
 @contextmanager
 def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
-    """Yields a temporary copy of a folder with only some files, and modes that no umask of a user changes.
+    """Yields a temporary copy of some files of a folder, whose modes do not depend on the user's umask.
 
     Args:
         folder: the folder.

@@ -108,8 +108,7 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: folders of this machine, by their paths in the program's container. In the lines, the former
-            replace the latter.
+        paths: paths on this machine, by the paths in the program's container that they replace in the lines.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.

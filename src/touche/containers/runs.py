@@ -406,7 +406,7 @@ def _move_output(folder: Path, job: Job) -> None:
 
     Args:
         folder: what the program wrote.
-        job: the job, whose output directory may be or contain a part of its input.
+        job: the job; its output directory may be in its input directory.
 
     Raises:
         InputError: if a file cannot be written, or would replace one of the input.
@@ -420,7 +420,8 @@ def _move_output(folder: Path, job: Job) -> None:
         inputs += _files_of_dataset(job.input).values()
     else:
         inputs += Path(job.input).iterdir()
-        if job.output.resolve().is_relative_to(Path(job.input).resolve()):  # also files in subfolders
+        if job.output.resolve().is_relative_to(Path(job.input).resolve()):
+            # Files in subfolders of the output are also those of the input.
             inputs += [job.output / file for file in files]
     # An earlier run in the input folder may be replaced.
     protected = [path for path in inputs if path.name not in pair]

@@ -134,7 +134,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     run: Absent = ""
 
     def __post_init__(self) -> None:
-        # Without a table, it is no entry, but stands for a file without one.
+        # Only an entry has a table; this class itself stands for a baseline without entries.
         if self.TABLE and not is_dataset(self.dataset):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
 
@@ -249,7 +249,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
-        scores_stances = measure is MACRO_F1
+        scores_stances = measure is MACRO_F1  # which scores nothing else
         if scores_stances != (self.dimension == STANCE):
             raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
         if self.evaluator not in evaluators_for(measure):

@@ -134,7 +134,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
 def _tau(sample: Sample, predicted: Array) -> float:
     """Returns Kendall's tau of a sample's scores and those of a formula, as the mean over topics.
 
-    It is not a number for a topic with one score, or equal scores; such topics do not count.
+    Topics with one score or with equal scores have no tau, and do not count.
     """
     from scipy.stats import kendalltau  # here, because it takes 620 ms
 

@@ -23,7 +23,7 @@ def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore |
     """Returns the score that a rerun of a published row has to reach, or None if there is no rerun.
 
     Args:
-        row: the row; it belongs to an entry with the same value whose source contains the row's tag.
+        row: a row of a published table.
         scores: the result of ``published_scores``.
     """
     return next((score for score in scores if belongs_to(score, row)), None)

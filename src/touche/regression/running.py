@@ -77,6 +77,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         if names and not entries:  # without names, most baselines have no entry for a dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
+    # An unreadable file is an outcome to report.
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes

@@ -77,8 +77,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     images = folder if task.rules.unit == "image" else None
-    # A wrong name of a reference is an error even for one run.
-    has_reference = len(runs_once) > 1 or reference
+    has_reference = len(runs_once) > 1 or reference  # for one run, a passed name is only checked
     return TaskReport(
         dataset=dataset,
         task=task,
@@ -110,8 +109,12 @@ def published_parts() -> Iterator[TaskReport]:
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
         views = [
-            View(dimension=dimension, evaluator="as published", board=_board([], of_dimension, {}, reruns))
-            for dimension, of_dimension in group_by(rows, lambda row: row.dimension).items()
+            View(
+                dimension=dimension,
+                evaluator="as published",
+                board=_board(passed=[], published=published, twins={}, reruns=reruns),
+            )
+            for dimension, published in group_by(rows, lambda row: row.dimension).items()
         ]
         part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, []))
         if runs:

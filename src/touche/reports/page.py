@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -99,5 +100,4 @@ def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
 
 def _short(value: float | None, sign: str = "") -> str:
     """Returns three digits without the leading zero, such as ``.532``, which fit a heat map."""
-    digits = _digits(value, sign=sign)
-    return digits if value is not None and abs(value) >= 1 else digits.replace("0.", ".", 1)
+    return re.sub(r"\b0\.", ".", _digits(value, sign=sign))

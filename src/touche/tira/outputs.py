@@ -114,10 +114,11 @@ def _texts_by_topic(
         stances: dict[str, str] = {}  # by document
         ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
         stances_of_documents = {stances.get(document, "") for document, _ in ranked}
+        # The ranking's own stance is one that all its documents have.
         stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
         # A ranking without a stance of its own has to be the only one of its topic.
-        is_repeated = stance in earlier or (earlier != set() and "" in {stance, *earlier})
+        is_repeated = stance in earlier or "" in earlier or (stance == "" and len(earlier) > 0)
         if topic.number not in topics or (ranked and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")

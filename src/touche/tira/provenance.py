@@ -331,7 +331,7 @@ def _package_with_version(module: str) -> str:
     try:
         name = _DISTRIBUTIONS.get(module, module)
         return f"{name}=={version(name)}"
-    except PackageNotFoundError:  # slow, because all packages are searched
+    except PackageNotFoundError:  # its package has another name, for which all packages are searched slowly
         names = packages_distributions().get(module, ())
         return f"{names[0]}=={version(names[0])}" if names else ""
 
