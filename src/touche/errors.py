@@ -127,7 +127,7 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """Returns the remedy for an unknown name: a known name that it begins or resembles, or all of them."""
+    """Returns the remedy for an unknown name: a similar known name, or one that begins with it, or all."""
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
     # In similar names, about three of four letters agree.

@@ -72,7 +72,7 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     entry = outcome.expected
     difference = outcome.difference
     has_remark = outcome.remark and outcome.verdict != NOT_INSTALLED  # a note below the table has that one
-    cells = (  # None is an empty cell
+    cells = (  # None and empty texts become dashes
         entry.command if entry.reruns else f"runs/{entry.run}",
         entry.dataset,
         *entry.value_and_evaluator,

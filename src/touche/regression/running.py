@@ -127,6 +127,7 @@ def regress(
             except Exception as error:
                 outcomes.append(_failed(entry, error))
         if to_rerun:
+            # Of the official runs that were measured.
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
             try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
@@ -165,6 +166,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
 def _updated(outcome: Outcome) -> Outcome:
     """Rewrites the pinned value of an outcome if it differs; returns the outcome with the new value."""
     expected = outcome.expected
+    # Nothing is rewritten if nothing was measured, or two runs of the baseline differ.
     if expected.kind != PINNED or outcome.got is None or outcome.verdict == NOT_THE_SAME:
         return outcome
     pinned = expected.pinned_to(outcome.got)

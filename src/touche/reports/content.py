@@ -210,7 +210,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     has_pairs = len({run.path for run in runs}) > 1
     for evaluator in runs[0].evaluations:
         compared = list[Comparison]()
-        if has_pairs:
+        if has_pairs:  # one run is an error in a comparison
             compared, reasons = comparisons(runs, evaluator)
             reasons_without_test += reasons
         for dimension, ranked in dimensions.items():
@@ -388,12 +388,13 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
     if not rows:
         others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
         return f"No values are published for {dimension}, only for {', '.join(others)}."
+    # A property of the values in this view, and those of the published values.
     for word, own, published in (
         ("of", task.measure_for(dimension).name, {row.measure for row in rows}),
         ("by", evaluator, {row.evaluator for row in rows}),
         ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
     ):
-        # None is unknown, so it may be the own one.
+        # None stands for unknown, which may be the same.
         if own not in published and None not in published:
             listed = ", ".join(sorted(map(str, published)))
             return (

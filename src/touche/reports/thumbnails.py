@@ -10,7 +10,7 @@ _MOST_BYTES = 30_000  # of a thumbnail
 
 
 def thumbnail(picture: bytes) -> str:
-    """Returns a picture as a small WebP in a data URI; empty if it cannot be decoded.
+    """Returns a picture as a small WebP in a data URI; empty if it cannot be decoded, or is too large.
 
     Args:
         picture: the content of a WebP, PNG or JPEG; other formats are not decoded.

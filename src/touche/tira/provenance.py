@@ -282,8 +282,9 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
             contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
             sizes = [file.lstat().st_size for file in contents]
             described[f"{path.name}/"] = _describe_by_list(contents, sizes)
-            continue
-        by_suffix.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
+        else:
+            suffix = Path(path.name.removesuffix(".gz")).suffix
+            by_suffix.setdefault(suffix, []).append(path)
     for suffix, paths in by_suffix.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
