@@ -596,8 +596,8 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields topics that the task lacks, or with too many or too few results."""
     # No more results are required than the corpus has.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
-    topics_of_task = sorted(known.topics or ())
-    for topic in dict.fromkeys([*run.rankings, *topics_of_task]):  # each once
+    # Each once; topics of the task without results have too few.
+    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
         numbers = sorted(number for number, _ in run.rankings.get(topic, ()))  # of the topic's lines
         has_results = f"topic {topic} has {len(numbers)} results"
         if known.topics is not None and topic not in known.topics:

@@ -84,9 +84,8 @@ def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[
         paths: the runs.
         statistics: the file with the statistics that they used, or None.
     """
-    name = _dataset_id() or "not known"
     return {
-        "test collection": {"name": name},
+        "test collection": {"name": _dataset_id() or "not known"},
         "runs": _describe_files(paths),
         **_describe_statistics(statistics),
     }
@@ -151,27 +150,31 @@ def metadata(
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
     commit = os.environ.get(REVISION_VARIABLE) or software.revision
     image = os.environ.get(IMAGE_VARIABLE)
-    source = {"lang": "python", "repository": repository}
+    source = {
+        "lang": "python",
+        "repository": repository,
+        "commit": commit if commit != "unknown" else None,
+    }
     runtime = {
         "start time": started.isoformat(timespec="milliseconds"),
         "stop time": stopped.isoformat(timespec="milliseconds"),
         "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
     }
+    # This name is that of TIREx tracker, because ir_metadata has none for energy.
+    energy = None if joules is None else {"energy used system": f"{joules:.1f} J"}
     record = {
         "schema version": "0.2",
         "tag": tag,
-        **({"actor": {"team": team}} if team else {}),
+        "actor": {"team": team} if team else None,
         "platform": _platform(software.modules),
-        "implementation": {
-            "executable": {"cmd": software.command},
-            "source": source | ({"commit": commit} if commit != "unknown" else {}),
-            **({"image": {"content digest": image}} if image else {}),
-        },
-        "resources": {
-            "runtime": runtime,
-            # This name is that of TIREx tracker, because ir_metadata has none for energy.
-            **({} if joules is None else {"cpu": {"energy used system": f"{joules:.1f} J"}}),
-        },
+        "implementation": _without_none(
+            {
+                "executable": {"cmd": software.command},
+                "source": _without_none(source),
+                "image": {"content digest": image} if image else None,
+            }
+        ),
+        "resources": _without_none({"runtime": runtime, "cpu": energy}),
         "method": {
             "automatic": True,
             "name": software.name,
@@ -181,7 +184,12 @@ def metadata(
         },
         "data": dict(data),
     }
-    return _yaml(record)
+    return _yaml(_without_none(record))
+
+
+def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a record without the keys whose value is None, because it is unknown."""
+    return {key: value for key, value in record.items() if value is not None}
 
 
 def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +286,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     described: dict[str, dict[str, Any]] = {}
     by_suffix: dict[str, list[Path]] = {}
     for path in files:
-        if path.is_dir():  # an image of a collection: a folder with several small files
+        if path.is_dir():  # the folder of all images, each with several small files
             contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
             sizes = [file.lstat().st_size for file in contents]
             described[f"{path.name}/"] = _describe_by_list(contents, sizes)
