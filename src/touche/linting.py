@@ -388,7 +388,7 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
     """Reads the corpus until all ids are found and it is known to have enough results.
 
     Returns:
-        The wanted ids that the corpus has, and the number of results that it has for a topic.
+        The wanted ids that the corpus has, and the number of results that it has for a topic, as far as read.
     """
     from touche.documents.ids import ids_in  # here, because it takes 54 ms
 
@@ -398,11 +398,11 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        has_enough = units > rules.min_results  # one more, because one sentence makes no pair
-        if has_enough and len(present) == len(wanted):
+        # One unit more than the minimum is needed, because one sentence makes no pair.
+        if len(present) == len(wanted) and units > rules.min_results:
             break
-    ordered_pairs = units * (units - 1)
-    return present, ordered_pairs if rules.unit == PAIR else units
+    results = units * (units - 1) if rules.unit == PAIR else units  # pairs are ordered
+    return present, results
 
 
 def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:

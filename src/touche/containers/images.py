@@ -327,8 +327,7 @@ def check_image(program: str, baseline: str) -> None:
             how_to_get = f"build it with: {remedy}"
         raise ToucheError(f"{program} has no image {image}; {how_to_get}")
     if root and read_labels(program, image).get(_CONTENT_LABEL) != _content_digest(root, folder):
-        warning = "%s was not built from the current files; build it again: %s"
-        _log.warning(warning, image, remedy)
+        _log.warning("%s was not built from the current files; build it again: %s", image, remedy)
 
 
 def _buildable_clone() -> Path | None:

@@ -226,23 +226,36 @@ def _rerun_outcomes(
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
         rerun = MeasuredRun.read(path, shared.dataset)
-    evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)]
-    to_report = evaluated if keep else []  # a report needs the files of its runs
-    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=to_report) for entry in group]
+    # Only for a report, which needs the files of the runs.
+    evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)] if keep else []
+    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=evaluated) for entry in group]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
     names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
-    agreements = list[Overlap]()
     # Each once; an entry without an official run has an empty name.
-    for name in dict.fromkeys(filter(None, [*official_names, *names_in_entries])):
+    names = dict.fromkeys(filter(None, [*official_names, *names_in_entries]))
+    first, *others = outcomes
+    return [replace(first, agreements=_agreements(names, shared.command, rerun)), *others]
+
+
+def _agreements(official_names: Iterable[str], command: str, rerun: MeasuredRun) -> list[Overlap]:
+    """Returns the agreement of a rerun with official runs; warns if one cannot be compared.
+
+    Args:
+        official_names: the names of the official runs, in runs/.
+        command: the baseline with its options.
+        rerun: its run.
+    """
+    agreements = list[Overlap]()
+    for name in official_names:
         from touche.regression import official_runs  # here, because it takes 63 ms
 
-        names = (f"runs/{name}", f"{shared.command} on {shared.dataset}")
+        names = (f"runs/{name}", f"{command} on {rerun.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), rerun.lines, shared.dataset, names)
+            agreements += official_runs.agreements(locate("runs", name), rerun.lines, rerun.dataset, names)
         except ToucheError as error:
             _log.warning("%s", error)
-    return [replace(outcomes[0], agreements=tuple(agreements)), *outcomes[1:]]
+    return agreements
 
 
 def _copy_run(job: Job, folder: Path) -> Path:

@@ -89,7 +89,7 @@ def first_results(
     """
     task = runs[0].task
     qrels = {run.dimension: run.judgments for run in runs}
-    thumbnails: dict[str, str] = {}
+    thumbnails: dict[str, str] = {}  # by document, because several topics may have it
     topics: dict[str, list[ShownDocument]] = {}
     judged_topics = {topic for judged in qrels.values() for topic in judged}
     for topic in sorted(ranks.keys() & judged_topics, key=in_order):
@@ -101,11 +101,12 @@ def first_results(
                 continue
             if images and document not in thumbnails:
                 thumbnails[document] = thumbnail(picture(images, document))
-            grades = {name: judged.get(topic, {}).get(document) for name, judged in qrels.items()}
-            labels: dict[str, int | str | None] = {**grades}
-            stance = grades.get(STANCE)
-            if stance is not None:
-                labels[STANCE] = task.stances[stance]  # the word for this grade
+            labels: dict[str, int | str | None] = {
+                dimension: judged.get(topic, {}).get(document) for dimension, judged in qrels.items()
+            }
+            stance = labels.get(STANCE)
+            if isinstance(stance, int):  # it is judged; the page shows a word instead of the number
+                labels[STANCE] = task.stances[stance]
             ids = ids_of_result(document, task.rules)
             parts = [part for id in ids for part in texts.get(id, ())]
             topics[topic].append(
