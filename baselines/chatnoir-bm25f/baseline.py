@@ -163,7 +163,7 @@ class Method:
         }
 
     def _in_any_field(self, topic: Topic, share: float) -> Query:
-        """Returns a query that requires a share of the title's tokens."""
+        """Returns a query that requires a share of the title's tokens, each in any field."""
         equal_boosts = dict.fromkeys(self.numbers["boosts"], FACTOR)
         return Syntax(equal_boosts, self._terms).query(topic.title, share)
 
@@ -191,7 +191,7 @@ def warn_of_statistics(documents: Documents, collection: Collection, advised: st
 
 
 def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
-    """Returns the matching pages with a bad spam rank; reports removed pages, and pages without test."""
+    """Returns the matching pages with a bad spam rank; logs what the filters remove or cannot test."""
     tallies = collection.totals.tallies
     has_ranks = documents.side_file(SPAM_RANKS) is not None
     ids = collection.ids() if has_ranks else frozenset[str]()  # without ranks, they are not needed

@@ -176,7 +176,7 @@ class _SloppyPhraseMatcher:
             word = _Word(offset, repetition=len(equal_words), later=list(reversed(positions_of_word)))
             words.append(word)
             equal_words.append(word)
-        # The second of equal words begins at their second position, and so on. A word may have too few.
+        # The second of equal words begins at their second position, and so on. False if these are too few.
         self._can_match = all(self._advance(word) for word in words for _ in range(1 + word.repetition))
         for word in words:
             self._push(word)
@@ -186,9 +186,9 @@ class _SloppyPhraseMatcher:
         while self._can_match:
             word = self._pop()
             distance = self._greatest_start - word.start
-            second_start = self._queue[0].start
+            second_start = self._queue[0].start  # of the word that is now furthest behind
             self._can_match = self._advance_past_equals(word)
-            # While this word is furthest behind, each of its steps makes the distance smaller.
+            # While the popped word stays furthest behind, each of its steps makes the distance smaller.
             while self._can_match and word.start <= second_start:
                 distance = min(distance, self._greatest_start - word.start)
                 self._can_match = self._advance_past_equals(word)
@@ -202,15 +202,15 @@ class _SloppyPhraseMatcher:
         Returns:
             False if a word has no further position.
         """
-        first = word
-        moved: set[int] = set()
+        popped = word  # by ``matches``; the other words are in the queue
+        moved: set[int] = set()  # as in ``_queue_again``
         if not self._advance(word):
             return False
         while met := self._equal_word_here(word):
             word = min(word, met)
             if not self._advance(word):
                 return False
-            if met is not first:  # the first word is not in the queue
+            if met is not popped:
                 moved.add(met.repetition)
         self._queue_again(moved)
         return True
@@ -286,7 +286,7 @@ class Totals:
     tallies: Counter[str]
 
     def __add__(self, other: "Totals") -> "Totals":
-        statistics = {field: counts + other.statistics[field] for field, counts in self.statistics.items()}
+        statistics = {field: own + other.statistics[field] for field, own in self.statistics.items()}
         return Totals(statistics, self.tallies + other.tallies)
 
 

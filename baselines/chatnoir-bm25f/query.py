@@ -103,7 +103,7 @@ EVERYTHING = Label(ANY)  # matches every page
 
 
 def boosted(query: Query, boost: float) -> Query:
-    """Returns a query whose score is multiplied by ``boost``, besides its own boost."""
+    """Returns a query whose score is multiplied by ``boost``, and by the boost that the query has."""
     inner, inner_boost = _without_boost(query)
     product = float(np.float32(boost) * np.float32(inner_boost))
     if product == 1 or inner == NOTHING:
@@ -211,7 +211,7 @@ class Syntax:
         if share == 1.0:
             return self._parsed(text, all_of)
         parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
-        parts_with_terms = [part for part in parts if part != NOTHING]  # such as no stop words
+        parts_with_terms = [part for part in parts if part != NOTHING]  # a stop word is none of them
         minimum = max(1, int(share * len(parts_with_terms)))
         excluded = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
         return all_of([any_of(parts_with_terms, minimum)], without=[excluded])

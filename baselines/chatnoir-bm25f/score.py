@@ -59,9 +59,9 @@ class Scoring:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         indexes, tf = self.matching.postings(query)
         terms = self._statistics_of_terms(query)
-        field = terms[0]  # all terms have the statistics of their field
+        any_term = terms[0]  # because the mean length is that of the field
         lengths = self._lengths(query.field, indexes)
-        return indexes, _saturate(tf.astype(np.float32), lengths, field, np.float32(boost) * _idf(terms))
+        return indexes, _saturate(tf.astype(np.float32), lengths, any_term, np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
         """Yields a line for each term or phrase that matches the first page, as in Elasticsearch."""
@@ -80,11 +80,11 @@ class Scoring:
                 words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
                 dfs = " + ".join(str(term.df) for term in terms)
-                field = terms[0]  # all terms have the statistics of their field
+                any_term = terms[0]  # because these numbers are those of the field
                 yield (
                     f"{words}: {scores[0]:.4f} by frequency {tf[0]:.4g}, "
-                    f"idf {_idf(terms):.4f} (df {dfs} of {field.documents}), "
-                    f"length {lengths[0]:.2f} (mean {field.mean_length:.2f})"
+                    f"idf {_idf(terms):.4f} (df {dfs} of {any_term.documents}), "
+                    f"length {lengths[0]:.2f} (mean {any_term.mean_length:.2f})"
                 )
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Indexes, scan.Array]:
@@ -110,7 +110,7 @@ class Scoring:
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined_statistics(self, query: Combined) -> scan.Term:
-        """Returns the statistics of a term in several fields; sums have the fields' weights."""
+        """Returns the statistics of a term in several fields: weighted sums, or the highest number."""
         terms = [
             (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
         ]

@@ -13,7 +13,8 @@ def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, dep
     depth: number of passages per topic.
     """
     check_range("window", window, 1, 1000)
-    ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=depth)
+    model = scan.bm25(k1=0.9, b=0.4)  # with the settings of the baseline bm25
+    ranked = scan.rank(topics, documents, model, analysis="english", depth=depth)
     rankings = [(topic, list(hits)) for topic, hits in ranked]
     ids = {document for _, hits in rankings for document, _ in hits}
     texts = {document.id: document.text for document in scan.picked(documents, ids)}

@@ -165,7 +165,7 @@ def _number(node: ast.expr, assigned: _Assigned) -> int | float:
 
 
 def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
-    """Returns the type of an annotation; ``Parameter.empty`` for none or a union, whose default decides.
+    """Returns the type of an annotation; ``Parameter.empty`` if it is missing or a union.
 
     Raises:
         ValueError: if it may be a choice of unknown values, such as an imported name.

@@ -169,7 +169,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
     best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}  # by topic
     tag = ""
     for path in paths:
-        if path.stat().st_size == 0:
+        if path.stat().st_size == 0:  # which read_run refuses
             continue
         lines = read_run(path)
         if not tag:  # the first run with lines

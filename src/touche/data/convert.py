@@ -47,7 +47,8 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
         ['corpus.jsonl', 'queries.jsonl', 'test.tsv']
     """
     folder = as_path("output", output)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    is_empty_folder = folder.is_dir() and not any(folder.iterdir())
+    if folder.exists() and not is_empty_folder:
         raise InputError(folder, "not an empty folder", "choose a new folder")
     source = open_dataset(dataset)
     task, _ = tasks.dataset(dataset)

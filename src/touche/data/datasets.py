@@ -74,7 +74,7 @@ def _open_ir_datasets(id: str) -> Input:
     """Returns topics and documents of a dataset of ir_datasets, which downloads what is missing."""
     documents = IrDataset(id)
     topics = tuple(documents.topics())
-    return Input(topics, documents, f"{len(topics)} topics and {documents}")
+    return Input(topics, documents, description=f"{len(topics)} topics and {documents}")
 
 
 @contextmanager

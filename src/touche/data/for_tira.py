@@ -71,7 +71,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
 
 
 def _link(file: str, link: str) -> None:
-    """Links a file, because a corpus may be large, and TIRA's client makes its own copy."""
+    """Makes a link instead of a copy, because a corpus may be large, and TIRA's client makes its own copy."""
     Path(link).symlink_to(Path(file).resolve())
 
 
@@ -79,7 +79,9 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
     """Returns the card; ``baseline`` is the path of the baseline's folder, relative to that of the card."""
     import yaml  # here, because it takes 10 ms
 
-    front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
+    settings = _settings(task, baseline)
+    # With this width, commands are on one line.
+    front_matter = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=1000)
     ranked = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
     text = f"{ranked} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
@@ -88,10 +90,9 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
 
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
     """Returns the part of the card that TIRA's client reads."""
-    names = [task.measure.name]  # of measures
+    measures = [task.measure.name]
     if task.measure.cutoff:
-        names.append(task.measure.judged)  # the share of judged documents up to the same rank
-    measures = shlex.join(names)
+        measures.append(task.measure.judged)  # the share of judged documents up to the same rank
     patterns = {"inputs": "inputs/**", "truths": "truths/*"}
     return {
         "configs": [
@@ -110,11 +111,12 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
             # TIRA's client has no format with separate files of topics and documents.
             "input_format": {"name": "arbitrary"},
             "truth_format": {"name": "qrels.txt"},
+            # To the evaluator, TIRA passes truths/ as inputDataset.
             "evaluator": {
                 "image": _EVALUATOR,
                 "command": "/ir_measures_evaluator.py --run ${inputRun}/run.txt --topics "
                 "${inputDataset}/queries.jsonl --qrels ${inputDataset}/qrels.txt --output_path ${outputDir} "
-                f"--measures {measures}",
+                f"--measures {shlex.join(measures)}",
             },
         },
     }

@@ -53,6 +53,7 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
     task, corpus = tasks.dataset(dataset_id)
     judged = _qrels_by_dimension(task, data_folder)
     ids = _judged_ids(judged)
+    # Each once, because a table repeats an argument for each of its topics.
     documents = {document.id: document for document in _read_source(source, judged) if document.id in ids}
     _check_complete(source, ids, documents.keys())
     for document in documents.values():

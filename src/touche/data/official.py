@@ -227,7 +227,7 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns how to use the data of a folder that is not searched; nothing for another folder."""
+    """Returns a note on how to use the data of a folder; none if it is searched, or is the default (None)."""
     if folder is None or folder in tasks.data_folders():
         return ()
     others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""  # a shell replaces the variable
@@ -303,8 +303,8 @@ def problem_with(statuses: Sequence[Status]) -> str:
     Args:
         statuses: what ``fetch`` returned.
     """
-    count = sum(bool(status.problem) for status in statuses)
-    if not count:
+    count = sum(1 for status in statuses if status.problem)
+    if count == 0:
         return ""
     files = "1 file" if count == 1 else f"{count} files"
     return f"{files} missing; follow the lines above, or {ELSEWHERE}"

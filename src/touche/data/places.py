@@ -55,7 +55,8 @@ def locate(kind: str, name: str) -> Path:
 def is_available(kind: str, name: str) -> bool:
     """Returns whether ``locate`` succeeds."""
     with suppress(MissingDataError):
-        return bool(locate(kind, name))
+        locate(kind, name)
+        return True
     return False
 
 
@@ -97,7 +98,8 @@ def has_dataset(dataset: str) -> bool:
     """Returns whether topics and corpus of a dataset are in local folders."""
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
-        return bool(locate_topics(task, corpus)) and has_corpus(corpus)
+        locate_topics(task, corpus)
+        return has_corpus(corpus)
     return False
 
 
@@ -123,13 +125,15 @@ def locate_corpus(corpus: Corpus) -> Path:
 def has_corpus(corpus: Corpus) -> bool:
     """Returns whether ``locate_corpus`` succeeds."""
     with suppress(MissingDataError):
-        return bool(locate_corpus(corpus))
+        locate_corpus(corpus)
+        return True
     return False
 
 
 def whole_corpus(dataset_id: str) -> Path | None:
     """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
-    full = tasks.dataset(dataset_id)[0].corpora["full"]
+    task, _ = tasks.dataset(dataset_id)
+    full = task.corpora["full"]
     return locate_corpus(full) if has_corpus(full) else None
 
 

@@ -52,7 +52,7 @@ def remedy(path: str) -> str:
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
-        datasets = _dataset_in(path) or task_id or "--all"
+        datasets = _dataset_in(path) or task_id or "--all"  # the last for a file of no task
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
     folder = tasks.data_folder(task_id)  # of a task that a user has added

@@ -83,7 +83,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
         ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.
     """
     datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
-    downloads = library().util.DownloadConfig.contents()
+    downloads = library().util.DownloadConfig.contents()  # by collection and key
     sources = [source for record in records() for source in _list_sources(record, downloads)]
     if not chosen:
         return sources
@@ -108,8 +108,8 @@ def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator
 
     Args:
         record: the publication, as in ``records``.
-        downloads: the downloads that ir_datasets knows, by collection and key. A file's entry
-            ``COLLECTION/KEY`` in publishers.toml refers to them.
+        downloads: the downloads that ir_datasets knows, by collection and key. A file in publishers.toml
+            refers to them by ``ir_datasets = "COLLECTION/KEY"``.
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
