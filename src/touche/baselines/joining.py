@@ -18,8 +18,6 @@ from touche.trec.framed import Record, WrittenFile
 from touche.trec.runs import MAX_DEPTH, RUN_FILE, RunLine, in_order_of_score, read_run
 from touche.trec.topics import Topic
 
-Ranking = tuple[Topic, list[Hit]]
-
 _DESCRIPTION = (
     "Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."
 )
@@ -154,7 +152,9 @@ def join_runs(
     )
 
 
-def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:
+def joined(
+    paths: Sequence[Path], topics: Sequence[Topic], depth: int
+) -> tuple[str, list[tuple[Topic, list[Hit]]]]:
     """Joins runs of one baseline on parts of a collection; returns their tag and rankings.
 
     Args:

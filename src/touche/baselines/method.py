@@ -70,8 +70,7 @@ class Baseline:
                     stack.callback(rankings.close)
                 yield from rankings
         except SystemExit as error:
-            is_signal = type(error) is not SystemExit  # touche's main program raises a subclass of it
-            if is_signal:
+            if type(error) is not SystemExit:  # touche's main program raises a subclass for a signal
                 raise
             problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
             raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error

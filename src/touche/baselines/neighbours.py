@@ -114,9 +114,8 @@ def _import(
 
 def _is_neighbour(package: str, name: str) -> bool:
     """Returns whether a module is in the folder, and no installed library has its name."""
-    if name == "touche":  # in a clone, it is not among the installed libraries below
-        return False
-    if PathFinder.find_spec(name, sys.modules[package].__path__) is None:
+    is_in_folder = PathFinder.find_spec(name, sys.modules[package].__path__) is not None
+    if name == "touche" or not is_in_folder:  # in a clone, touche is not among the libraries below
         return False
     # Other entries may be the folder itself, such as the current folder.
     installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]

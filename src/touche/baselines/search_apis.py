@@ -25,8 +25,6 @@ _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
 _TIMEOUT = 60  # seconds without an answer
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
 _CACHE_FILE = "answers.sqlite"
-_MOST_DAYS = 36_500  # of a cached answer; a hundred years
-_SECRETS = ("apikey",)  # arguments of requests that are not cached
 _UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of other answers
 
 _log = logging.getLogger(__name__)
@@ -81,7 +79,7 @@ class SearchEngine:
             ToucheError: if the engine refuses, is absent, requests too long a pause, or sends no results;
                 or if the cache cannot be used.
         """
-        check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
+        check_range("cache_days", self.keep_days, 0, 36_500)  # a hundred years
         # The session stores the answers for which this is true.
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
         caching = nullcontext() if self.is_cached else self._session.cache_disabled()
@@ -149,7 +147,7 @@ def _session() -> Any:
         cache_folder() / _CACHE_FILE,
         serializer="json",  # because the default, pickle, can run code
         allowable_methods=("GET", "POST"),  # by default, answers to POST are not cached
-        ignored_parameters=_SECRETS,
+        ignored_parameters=("apikey",),  # which is secret, so that it is not cached
     )
     # With an address, so that engines know whom to ask.
     session.headers["User-Agent"] = (

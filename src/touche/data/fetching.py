@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
@@ -31,9 +32,6 @@ NOT_PUBLISHED = "not published"
 _CHUNK_BYTES = 1 << 16  # an interrupted download loses at most one chunk
 _LONGEST_REASON = 150  # characters of an error of the network
 _TIMEOUT_SECONDS = 30  # without a byte
-# HTTP status codes.
-_PARTIAL_CONTENT = 206
-_RANGE_NOT_SATISFIABLE = 416
 _log = logging.getLogger(__name__)
 
 
@@ -195,10 +193,11 @@ def _download(source: Source, part: Path) -> None:
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
-            if response.status_code == _RANGE_NOT_SATISFIABLE:
+            if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 return  # the partial file is complete, and its md5 will be checked
             response.raise_for_status()
-            if response.status_code != _PARTIAL_CONTENT:  # the server cannot resume, and sends the whole file
+            # The server cannot resume, and sends the whole file.
+            if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 size = 0
             with (
                 part.open("ab" if size else "wb") as file,

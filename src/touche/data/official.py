@@ -4,7 +4,7 @@ import logging
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -274,13 +274,14 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
+    count_of_files = ", ".join(f"{count} {word}" for word, count in counts.items())  # such as 3 verified
     return VerifiedData(
         kind=Status,
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
         warnings=tuple(warnings),
-        notes=(*sentences, _count_words(counts)),
+        notes=(*sentences, count_of_files or "no file is published"),
     )
 
 
@@ -290,11 +291,6 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
         yield f"{check.path}: the text of {id} does not match the checksum in its id"
     intact = check.texts - len(check.altered)
     yield f"{check.path}: {intact:,} of {check.texts:,} texts match the checksums in their ids"
-
-
-def _count_words(counts: Mapping[str, int]) -> str:
-    """Returns the number of files with each result, such as ``3 verified, 1 missing``."""
-    return ", ".join(f"{count} {word}" for word, count in counts.items()) or "no file is published"
 
 
 def problem_with(statuses: Sequence[Status]) -> str:

@@ -12,7 +12,6 @@ from touche.errors import ToucheError
 from touche.tasks import Corpus, Task
 from touche.tasks.records import SPOT_CHECK
 
-_ONLY_SHIPPED = "images do not contain the toy collection; a clone of touche-baselines and the package do"
 ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 
@@ -42,8 +41,8 @@ def _is_within(path: str, folder: str) -> bool:
 def remedy(path: str) -> str:
     """Returns how to get a missing file or folder, such as ``corpora/clueweb12``."""
     name = path.partition("/")[2]
-    if name.startswith(SPOT_CHECK):  # the toy collection
-        return _ONLY_SHIPPED
+    if name.startswith(SPOT_CHECK):
+        return "images do not contain the toy collection; a clone of touche-baselines and the package do"
     for record in records():
         if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"

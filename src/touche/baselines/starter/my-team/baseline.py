@@ -26,7 +26,7 @@ def my_team(
         for topic in topics:
             yield topic, with_unmatched([], topic.candidates or (), depth)  # only candidates are ranked
         return
-    indexes = {id: index for index, id in enumerate(texts)}  # of the documents in rank_bm25
+    indexes = {id: index for index, id in enumerate(texts)}  # by which rank_bm25 knows documents
     bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
     for topic in topics:
         query = tokenize(topic.title)
@@ -34,7 +34,7 @@ def my_team(
         # Scores do not show whether a document has a word of the title: they can be negative or 0.
         matching = [id for id in among if bm25.doc_freqs[indexes[id]].keys() & query]
         scores = bm25.get_batch_scores(query, [indexes[id] for id in matching])
-        ranked = sorted(zip(scores, matching, strict=True), reverse=True)
+        ranked = sorted(zip(scores, matching, strict=True), reverse=True)  # best first
         # Candidates are ranked even if they have no word of the title, other documents are not.
         unmatched = set() if topic.candidates is None else among - set(matching)
         yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], unmatched, depth)
