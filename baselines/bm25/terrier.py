@@ -44,6 +44,7 @@ def _term(word: str) -> str:
 
 @cache
 def _stop_words() -> frozenset[str]:
+    """Reads a file with several words on each line; lines that begin with # are comments."""
     lines = (Path(__file__).with_name("terrier-stop-words.txt")).read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 

@@ -64,7 +64,7 @@ class Scoring:
         return indexes, _saturate(tf.astype(np.float32), lengths, any_term, np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
-        """Yields a line for each term or phrase that matches the first page, as in Elasticsearch."""
+        """Yields a line for each term or phrase that matches the first page, which is the explained one."""
         if not self.matching.matches(query)[0]:
             return
         match query:

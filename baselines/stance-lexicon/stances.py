@@ -97,8 +97,10 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
         position: the position of a word of praise or blame.
         window: the largest distance of a mention, in words.
     """
-    next_mention = bisect(mentions, (position,))  # the index of the first one that is not before the position
+    # The index of the first mention that is not before the position: (position,) is less than (position, side).
+    next_mention = bisect(mentions, (position,))
     neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]  # the last one before, and this one
+    # Without a mention, the nearest one is too far.
     nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
     if nearest > window:
         return None

@@ -76,7 +76,7 @@ def extra_in_dockerfile(name: str) -> str:
 
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
-    if not is_shipped(baseline_folder(name)):  # the author's own base image may have other packages
+    if not is_shipped(baseline_folder(name)):  # its base image may have other packages
         return ""
     extra = extra_in_dockerfile(name)
     has_missing_module = any(find_spec(module) is None for module in _MODULES.get(extra, ()))

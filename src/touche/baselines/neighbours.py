@@ -79,7 +79,7 @@ class _Loader(SourceFileLoader):
     def path_stats(self, path: Any) -> Mapping[str, Any]:
         """Refuses compiled files, so that Python compiles the source.
 
-        A compiled file is used again after a change of the source in the same second to the same size.
+        Python would use an old compiled file if the source changes within a second and keeps its size.
         """
         raise OSError  # importlib's sign for no compiled file
 

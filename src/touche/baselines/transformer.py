@@ -49,10 +49,10 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         needed = ["query"] if self.documents is not None else ["query", "text"]
-        with pt.validate.any(inp, context=self) as v:  # the frame has to fit one of these
+        with pt.validate.any(inp, context=self) as forms:  # the frame has to fit one of these
             if self.documents is not None:
-                v.query_frame(extra_columns=needed, mode="retrieve")
-            v.result_frame(extra_columns=needed, mode="rerank")
+                forms.query_frame(extra_columns=needed, mode="retrieve")
+            forms.result_frame(extra_columns=needed, mode="rerank")
         keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]  # which identify a row of the input
         unscored = inp.drop(columns=_SCORES, errors="ignore")  # without the scores of an earlier ranking
         ranked = self._ranked(_checked_texts(unscored, [*keys, *needed]))

@@ -200,7 +200,7 @@ def _download(source: Source, part: Path) -> None:
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 size = 0
             with (
-                part.open("ab" if size else "wb") as file,
+                part.open("ab" if size else "wb") as file,  # which appends to a partial file
                 bar(f"fetching {source.name}", "B", source.size, done=size) as progress,
             ):
                 for chunk in response.iter_content(_CHUNK_BYTES):
@@ -227,10 +227,10 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
         data_folder = target.parents[1]  # the target is in its corpora/
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    is_published_in_archive = bool(source.member)
-    is_unpacked = is_published_in_archive and file.name == target.name  # someone unpacked the archive
-    is_archive = is_published_in_archive and not is_unpacked
-    is_verifiable = bool(source.md5) and not is_unpacked  # an unpacked file has not the archive's md5
+    # The name shows whether someone has already unpacked a file that is published in an archive.
+    is_unpacked = bool(source.member) and file.name == target.name
+    is_archive = bool(source.member) and not is_unpacked
+    is_verifiable = bool(source.md5) and not is_unpacked  # only the archive's md5 is known
     if is_verifiable:
         digest = md5(file)
         if digest != source.md5:

@@ -261,16 +261,11 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         raise ToucheError(f"{names}: nothing was verified, because no file is published; choose other data")
     files = tuple(fetching.verify(source) for source in sources)
     counts = Counter(status.word for status in files)
-    warnings = list[str]()
+    warnings: tuple[str, ...] = ()
     if counts[MISSING] == len(files) and not texts:
-        if any(source.url for source in sources):
-            # A sample is not published; its topics and qrels are those of the whole dataset.
-            fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
-            advice = f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
-        else:
-            advice = remedy(files[-1].path)  # for one of the files, because none can be fetched
-        warnings.append(f"nothing was verified, because all files are missing; {advice}")
-        warn(warnings[0])
+        warning = f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}"
+        warnings = (warning,)
+        warn(warning)
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
@@ -280,9 +275,18 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
-        warnings=tuple(warnings),
+        warnings=warnings,
         notes=(*sentences, count_of_files or "no file is published"),
     )
+
+
+def _how_to_get(sources: Sequence[Source], ids: Sequence[str]) -> str:
+    """Returns how to get the files of datasets, all of which are missing; without ids, all official files."""
+    if not any(source.url for source in sources):  # none can be fetched
+        return remedy(sources[-1].path)
+    # A sample is not published; its topics and qrels are those of the whole dataset.
+    fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
+    return f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
 
 
 def _describe_check(check: TextCheck) -> Iterator[str]:

@@ -24,7 +24,7 @@ def records() -> list[dict[str, Any]]:
     paths. Paths are below the data folder, such as ``corpora/clueweb12``.
     """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)["record"]  # type: ignore[no-any-return]
+    return tomllib.loads(text)["record"]  # type: ignore[no-any-return]  # TOML has values of any type
 
 
 def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:
