@@ -97,7 +97,7 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
         position: the position of a word of praise or blame.
         window: the largest distance of a mention, in words.
     """
-    # The index of the first mention that is not before the position: (position,) is less than (position, side).
+    # The index of the first mention that is not before the position; (position,) precedes (position, side).
     next_mention = bisect(mentions, (position,))
     neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]  # the last one before, and this one
     # Without a mention, the nearest one is too far.

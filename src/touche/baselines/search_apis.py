@@ -18,7 +18,6 @@ from touche.io.optional import imported
 from touche.io.writing import cache_folder, make_folder
 from touche.tira.answers import note_answer
 
-KEEP_DAYS = 7  # the default age from which a stored answer is requested again
 _PAUSE = 1.0  # seconds between an answer and the next request
 _RETRIES = 5  # attempts after the first one; the pauses before them double
 _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
@@ -56,7 +55,7 @@ class SearchEngine:
     variable: str
     address: str
     is_cached: bool = True
-    keep_days: float = KEEP_DAYS
+    keep_days: float = 7
     advice: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -263,9 +263,8 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     counts = Counter(status.word for status in files)
     warnings: tuple[str, ...] = ()
     if counts[MISSING] == len(files) and not texts:
-        warning = f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}"
-        warnings = (warning,)
-        warn(warning)
+        warnings = (f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}",)
+        warn(*warnings)
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
