@@ -57,7 +57,7 @@ class Embeddings:
             ToucheError: if a document or a stored block cannot be read, or a block cannot be written.
         """
         remaining = iter(documents)
-        done = 0  # documents
+        done = 0  # the number of documents in earlier blocks
         progress = None
         with ExitStack() as stack:
             while block := list(islice(remaining, _BLOCK_DOCUMENTS)):

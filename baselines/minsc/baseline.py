@@ -2,9 +2,8 @@
 
 from touche import Documents, Image, Rankings, Topics, ToucheError, baseline
 
-# The ends of queries for and against.
-PRO_END = " good"
-CON_END = " anti"
+STANCES = ("PRO", "CON")
+QUERY_ENDS = (" good", " anti")  # of queries for each stance
 
 
 @baseline
@@ -18,23 +17,24 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
 
     depth: number of images per topic and stance.
     """
-    # By topic and image: the best rank, and whether it is against. The smaller pair is better.
-    # If the ranks are equal, it is that of PRO, because False is less than True.
-    best: dict[str, dict[str, tuple[int, bool]]] = {topic.number: {} for topic in topics}
+    # By topic and image: the best rank, and the index of its stance. The smaller pair is better, so that PRO
+    # is chosen if both stances have equal ranks.
+    best: dict[str, dict[str, tuple[int, int]]] = {topic.number: {} for topic in topics}
     for image in documents:
         if not isinstance(image, Image):
             raise ToucheError(f"{image.id} is not an image; pass a folder with images/")
-        results = [result for page in image.pages for result in page.results]
+        results = [result for page in image.pages for result in page.results if result.topic in best]
         for result in results:
-            if result.topic in best and result.query.endswith((PRO_END, CON_END)):
-                ranks = best[result.topic]
-                rank_and_side = (result.rank, result.query.endswith(CON_END))
-                ranks[image.id] = min(rank_and_side, ranks.get(image.id, rank_and_side))
+            best_of_topic = best[result.topic]
+            for stance_index, end in enumerate(QUERY_ENDS):
+                if result.query.endswith(end):
+                    pair = (result.rank, stance_index)
+                    best_of_topic[image.id] = min(pair, best_of_topic.get(image.id, pair))
     for topic in topics:
-        for stance in ("PRO", "CON"):
-            hits = []
-            for image_id, (rank, is_against) in best[topic.number].items():
-                stance_of_image = "CON" if is_against else "PRO"
-                if stance_of_image == stance:
-                    hits.append((image_id, (101 - rank) / 100, stance))
+        for stance_index, stance in enumerate(STANCES):
+            hits = [
+                (image_id, (101 - rank) / 100, stance)
+                for image_id, (rank, stance_of_image) in best[topic.number].items()
+                if stance_of_image == stance_index
+            ]
             yield topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]

@@ -66,11 +66,12 @@ def rm3(
 
 
 def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
-    """Returns ln P(q|d), the log probability of a title q in a document d, less a number for all documents.
+    """Returns ln P(q|d), the log probability of a title q in a document d.
 
-    Lucene's score has no part for words that the document lacks. They are added here: the smoothed
-    probability of a word is (tf + mu P) / (mu + length), and for tf = 0 only mu / (mu + length) depends on
-    the document. A word that is rarer in a document than in the collection counts 0, as in Lucene.
+    A summand that is equal for all documents is left out. Lucene's score has no part for words that the
+    document lacks. They are added here: the smoothed probability of a word is (tf + mu P) / (mu + length),
+    and for tf = 0 only mu / (mu + length) depends on the document. A word that is rarer in a document than in
+    the collection counts 0, as in Lucene.
 
     Args:
         score: Lucene's DirichletLM.
@@ -101,7 +102,7 @@ def mix(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
     """Mixes two sets of weighted words; ``share`` is the weight of the title."""
     words = {**title, **expansion}  # in the order of the title, then of the expansion
     weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in words}
-    # A word with the weight 0, of a share of 0 or 1, would still match documents.
+    # If the share is 0 or 1, some weights are 0. Their words would still match documents.
     return {word: weight for word, weight in weights.items() if weight}
 
 
