@@ -72,7 +72,7 @@ def argsme(
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
         raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")
-    required = {CONCLUSION: "any", PAGE: match}  # terms of the title
+    required = {CONCLUSION: "any", PAGE: match}  # how many terms of the title a field must have
     if not collection.statistics[PAGE].documents:
         _log.warning("no argument has the text of its web page; only premises and conclusions are ranked")
         del required[PAGE]

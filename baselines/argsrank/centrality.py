@@ -79,7 +79,7 @@ def teleport(texts: Sequence[str]) -> Matrix:
 
 
 def stationary(moves: Matrix) -> Vector:
-    """Returns the distribution p with p = p M, by power iteration; M are the probabilities of moves.
+    """Returns the distribution p with p = p M, by power iteration; M is ``moves``.
 
     Args:
         moves: the probabilities of moves from each sentence, a row, to each sentence, a column.

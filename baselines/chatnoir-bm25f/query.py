@@ -211,7 +211,7 @@ class Syntax:
         if share == 1.0:
             return self._parsed(text, all_of)
         parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
-        parts_with_terms = [part for part in parts if part != NOTHING]  # a stop word is none of them
+        parts_with_terms = [part for part in parts if part != NOTHING]  # a stop word is NOTHING
         minimum = max(1, int(share * len(parts_with_terms)))
         excluded = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
         return all_of([any_of(parts_with_terms, minimum)], without=[excluded])

@@ -59,7 +59,7 @@ class Scoring:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         indexes, tf = self.matching.postings(query)
         terms = self._statistics_of_terms(query)
-        any_term = terms[0]  # because the mean length is that of the field
+        any_term = terms[0]  # of one field, so that all terms have the same mean length
         lengths = self._lengths(query.field, indexes)
         return indexes, _saturate(tf.astype(np.float32), lengths, any_term, np.float32(boost) * _idf(terms))
 
@@ -80,7 +80,7 @@ class Scoring:
                 words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
                 dfs = " + ".join(str(term.df) for term in terms)
-                any_term = terms[0]  # because these numbers are those of the field
+                any_term = terms[0]  # of one field, so that all terms have the same mean length
                 yield (
                     f"{words}: {scores[0]:.4f} by frequency {tf[0]:.4g}, "
                     f"idf {_idf(terms):.4f} (df {dfs} of {any_term.documents}), "

@@ -90,7 +90,7 @@ class Embeddings:
         settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for text in texts:
-            encoded = text.encode(errors="surrogatepass")  # JSON can have halves of characters
+            encoded = text.encode(errors="surrogatepass")  # JSON can have lone surrogates
             digest.update(b"%d:" % len(encoded))  # so that texts stay separate
             digest.update(encoded)
         return f"{digest.hexdigest()}.{self.precision}"

@@ -24,7 +24,7 @@ _LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
 _TIMEOUT = 60  # seconds without an answer
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
 _CACHE_FILE = "answers.sqlite"
-_UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of other answers
+_UNEXPECTED = (ValueError, TypeError, KeyError, AttributeError)  # raised if an answer has another form
 
 _log = logging.getLogger(__name__)
 

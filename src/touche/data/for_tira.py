@@ -79,7 +79,7 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
     """Returns the card; ``baseline`` is the path of the baseline's folder, relative to that of the card."""
     import yaml  # here, because it takes 10 ms
 
-    # With this width, commands are on one line.
+    # This width keeps each command on one line.
     front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     ranked = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
