@@ -88,7 +88,7 @@ def naming_size(dataset: str) -> Iterator[None]:
         except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)
-        has_folder = is_available("corpora", corpus.directory)  # the error already names what is missing in it
+        has_folder = is_available("corpora", corpus.directory)  # whose error names what is missing in it
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:
             size = in_bytes(sum(source.size for source in missing))
