@@ -19,8 +19,8 @@ def read_argsme_json(path: Path) -> Iterator[Argument]:
     return documents_in(pieces_of_argsme(path), set())
 
 
-def read_documents_jsonl(path: Path) -> Iterator[Document | Page | RawPage]:
-    return documents_in(pieces_of_documents(path), set())
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    return documents_in(pieces_of_documents(path), set() if seen is None else seen)
 
 
 def read_passages_jsonl(path: Path) -> Iterator[Document]:

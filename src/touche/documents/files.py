@@ -105,8 +105,8 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
-        empty = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
-        documents: Iterator[Any] = at_least_one(self._read(), empty)
+        error = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
+        documents: Iterator[Any] = at_least_one(self._read(), error)
         if not self.format.may_have_pages:
             yield from documents
             return
@@ -172,13 +172,13 @@ class Candidates(Documents):
                     yield document
 
 
-def at_least_one(records: Iterator[_T], empty: ToucheError) -> Iterator[_T]:
+def at_least_one(records: Iterator[_T], error: ToucheError) -> Iterator[_T]:
     """Returns the records.
 
     Raises:
-        ToucheError: ``empty``, if there are none.
+        ToucheError: ``error``, if there are no records.
     """
     first = next(records, None)
     if first is None:
-        raise empty
+        raise error
     return chain([first], records)

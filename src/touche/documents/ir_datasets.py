@@ -58,8 +58,8 @@ class IrDataset(Documents):
         """
         from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
 
-        empty = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
-        yield from parsed(at_least_one(self._read(), empty), self.parser)
+        error = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
+        yield from parsed(at_least_one(self._read(), error), self.parser)
 
     def __len__(self) -> int:
         count = _count(self._dataset())

@@ -198,7 +198,7 @@ def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
         file.seek(-4, os.SEEK_END)
         last_bytes = file.read()
     if is_gzip:
-        # A gzip file ends with its decompressed length. Reading all of it again would take as long as before.
+        # These four bytes are the decompressed length. Reading the file again would take as long as before.
         return int.from_bytes(last_bytes, "little") > most_bytes
-    # Two line ends follow a complete record.
+    # A complete record is followed by two line ends.
     return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

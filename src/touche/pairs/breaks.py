@@ -51,12 +51,12 @@ def split_with_blanks(text: str) -> Iterator[str]:
 
     A lone surrogate, as from a broken JSON escape, becomes a question mark.
     """
-    raw = text.encode("utf-32-le", "replace")
+    raw = text.encode("utf-32-le", "replace")  # the code points as integers of four bytes
     signs = _signs()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
     begin = 0
     while begin < len(signs):
         end = _end_of_sentence(signs, begin)
-        yield raw[4 * begin : 4 * end].decode("utf-32-le")  # a character has four bytes
+        yield raw[4 * begin : 4 * end].decode("utf-32-le")
         begin = end
 
 
@@ -94,6 +94,9 @@ def _end_of_sentence(signs: str, begin: int) -> int:
 
 @cache
 def _signs() -> Array:
-    """Returns the signs of all code points, in ASCII."""
+    """Returns the signs of all code points, in ASCII.
+
+    The table has the sign and the size of each run of code points with the same sign.
+    """
     with np.load(_TABLE) as runs:
         return np.repeat(runs["signs"], runs["sizes"])

@@ -186,7 +186,7 @@ class Arguments:
             min_sentences: minimum number of distinct sentences of an argument.
         """
         arguments: dict[str, Argument] = {}  # by id
-        scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
+        scoring = scan.Scoring(scan.dirichletlm(self.mu), boosts=[1.0] * len(_FIELDS), best_field=True)
         search_depth = depth
         while True:
             search_depth *= 2  # more than the depth, because some of the found arguments are omitted
