@@ -17,7 +17,7 @@ from touche.containers.limits import Limits
 from touche.containers.runs import Job, run_locally
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 
 ARGUMENTS = 365_408
 BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")
@@ -53,7 +53,7 @@ def measure(name: str, given: Path, output: Path, processors: int) -> None:
 def recombined(count: int) -> Iterator[tuple[str, str, str, str, str]]:
     """Rows of arguments: a real conclusion and stance, and as many sentences as a real argument has."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    arguments = list(documents_in(pieces_of_args_processed(corpus), set()))
+    arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))
     pool = [each.text for argument in arguments for each in argument.sentences or ()]
     rng = random.Random(2022)
     for number in range(count):

@@ -39,7 +39,7 @@ from touche import lucene
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_passages
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.io.origin import origin
 from touche.trec.topics import read_topics_xml
 
@@ -284,7 +284,7 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     of_arguments = [
         [sentence.text for sentence in each.sentences or ()]
-        for each in documents_in(pieces_of_args_processed(corpus), set())
+        for each in parse_pieces(pieces_of_args_processed(corpus), set())
     ]
     rng = random.Random(2020)
     for number, text in enumerate(recombined(of_arguments, count, rng)):
@@ -294,7 +294,7 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
 def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real passage has, drawn from all of them."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    of_passages = [each.text.split(". ") for each in documents_in(pieces_of_passages(corpus), set())]
+    of_passages = [each.text.split(". ") for each in parse_pieces(pieces_of_passages(corpus), set())]
     for number, text in enumerate(recombined(of_passages, count, random.Random(2022))):
         yield f"clueweb12-{number:08x}___{number % 50}", text
 

@@ -25,7 +25,7 @@ from touche.data.places import is_available, locate
 from touche.data.sources import Source
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.jsonl import pieces_of_passages
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.trec.topics import read_topics
 
 # Documents in the files. args.me's version of 2020 has 387,740 in five files.
@@ -159,7 +159,7 @@ def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
 def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
     """Returns conclusions and the sentences of each argument's premises."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    arguments = list(documents_in(pieces_of_args_processed(corpus), set()))
+    arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))
     premises = [
         [sentence.text for sentence in argument.sentences or () if "PREMISE" in sentence.id]
         for argument in arguments
@@ -170,7 +170,7 @@ def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
 @cache
 def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    return [""], [passage.text.split(". ") for passage in documents_in(pieces_of_passages(corpus), set())]
+    return [""], [passage.text.split(". ") for passage in parse_pieces(pieces_of_passages(corpus), set())]
 
 
 @cache

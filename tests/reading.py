@@ -7,21 +7,21 @@ from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
 from touche.documents.jsonl import pieces_of_documents, pieces_of_passages
 from touche.documents.pages import Page, RawPage
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.documents.records import Argument, Document
 
 
 def read_args_processed_csv(path: Path) -> Iterator[Argument]:
-    return documents_in(pieces_of_args_processed(path), set())
+    return parse_pieces(pieces_of_args_processed(path), set())
 
 
 def read_argsme_json(path: Path) -> Iterator[Argument]:
-    return documents_in(pieces_of_argsme(path), set())
+    return parse_pieces(pieces_of_argsme(path), set())
 
 
 def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    return documents_in(pieces_of_documents(path), set() if seen is None else seen)
+    return parse_pieces(pieces_of_documents(path), set() if seen is None else seen)
 
 
 def read_passages_jsonl(path: Path) -> Iterator[Document]:
-    return documents_in(pieces_of_passages(path), set())
+    return parse_pieces(pieces_of_passages(path), set())

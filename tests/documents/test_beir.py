@@ -15,7 +15,7 @@ from touche.data.judgments import task_qrels
 from touche.documents.beir import corpus_line, pieces_of_beir_corpus
 from touche.documents.discovery import find
 from touche.documents.pages import Page
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.errors import InputError
 from touche.evaluation.scores import evaluate
@@ -50,7 +50,7 @@ def test_what_is_converted_is_read_as_the_same_documents(
 ) -> None:
     path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
     path.write_text("".join(map(corpus_line, documents)), encoding="utf-8")
-    assert list(documents_in(pieces_of_beir_corpus(path), set())) == documents
+    assert list(parse_pieces(pieces_of_beir_corpus(path), set())) == documents
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
@@ -96,7 +96,7 @@ def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -
         {"_id": "b", "text": "y", "metadata": metadata},
     ]
     path = write("corpus.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
-    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
+    documents = list(parse_pieces(pieces_of_beir_corpus(path), set()))
     assert documents == [Argument("a", "t", ("x",)), Document("b", "y")]
 
 
@@ -118,7 +118,7 @@ def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -
 def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
     path = write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n')
     with pytest.raises(InputError, match=f"corpus.jsonl:2: .*{problem}"):
-        list(documents_in(pieces_of_beir_corpus(path), set()))
+        list(parse_pieces(pieces_of_beir_corpus(path), set()))
 
 
 @pytest.mark.parametrize(

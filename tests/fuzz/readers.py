@@ -23,7 +23,7 @@ from touche.documents.html_folder import read_pages_csv
 from touche.documents.json_array import pieces_of_json_array
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import Page, PageError, RawPage
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.documents.side_files import read_scores
 from touche.documents.tables import read_table
 from touche.documents.warc import read_warc
@@ -109,11 +109,11 @@ READERS = {
     "documents.jsonl": Target("documents.jsonl", samples.DOCUMENTS, _all(read_documents_jsonl)),
     "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_passages_jsonl)),
     "corpus.jsonl": Target(
-        "corpus.jsonl", samples.BEIR, _all(lambda path: documents_in(pieces_of_beir_corpus(path), set()))
+        "corpus.jsonl", samples.BEIR, _all(lambda path: parse_pieces(pieces_of_beir_corpus(path), set()))
     ),
     "documents.csv": Target("documents.csv", samples.TABLE, _all(lambda path: read_table(path, set()))),
     "documents.json": Target(
-        "documents.json", samples.ARRAY, _all(lambda path: documents_in(pieces_of_json_array(path), set()))
+        "documents.json", samples.ARRAY, _all(lambda path: parse_pieces(pieces_of_json_array(path), set()))
     ),
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),

@@ -16,7 +16,7 @@ from touche.documents.argsme import is_altered
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find_documents
 from touche.documents.jsonl import pieces_of_passages
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError
 from touche.io.opening import decoded_lines
@@ -176,7 +176,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
         return find_documents(source)
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
-    return documents_in(pieces_of_passages(source), set())
+    return parse_pieces(pieces_of_passages(source), set())
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:

@@ -44,7 +44,7 @@ class _Context(msgspec.Struct, rename="camel"):
 
 
 class RawArgument(msgspec.Struct):
-    """An argument as files contain it."""
+    """An argument as files contain it; the id is a string, or a whole number of up to 64 bits."""
 
     number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
     conclusion: str

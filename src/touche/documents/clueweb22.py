@@ -7,7 +7,7 @@ from typing import Any
 
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pages import Page, host_and_path
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
@@ -27,7 +27,7 @@ def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
     Raises:
         InputError: if a line is broken or repeats an id; the message names the line.
     """
-    return documents_in(pieces_of_jsonl(path, "ClueWeb22-ID", _parse_page), seen)
+    return parse_pieces(pieces_of_jsonl(path, "ClueWeb22-ID", _parse_page), seen)
 
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:

@@ -13,7 +13,7 @@ from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parquet import saving_pages
-from touche.documents.pieces import Piece, Splitter, documents_in
+from touche.documents.pieces import Piece, Splitter, parse_pieces
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, ToucheError
 from touche.io.progress import watched
@@ -62,7 +62,7 @@ class FileFormat:
     def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
         if self.splitter:
-            return documents_in(self.splitter(path), seen)
+            return parse_pieces(self.splitter(path), seen)
         assert self.whole_reader
         return self.whole_reader(path, seen)
 

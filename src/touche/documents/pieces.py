@@ -118,7 +118,7 @@ The first record may have begun in an earlier block. If no record ends in the bl
 """
 
 
-def documents_in(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
+def parse_pieces(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
     """Yields the documents of pieces.
 
     Args:
@@ -135,17 +135,17 @@ def documents_in(pieces: Iterable[Piece], seen: set[str]) -> Iterator[Any]:
 class Cutter:
     """Cuts a file block by block; stores a record's beginning until a later block contains its end."""
 
-    def __init__(self, path: Path, record: str, read: Read, file: IO[bytes] | None = None) -> None:
+    def __init__(self, path: Path, record_noun: str, read: Read, file: IO[bytes] | None = None) -> None:
         """Starts at the beginning of a file.
 
         Args:
             path: the file.
-            record: the noun for a record in messages, such as ``a line``.
+            record_noun: a record in messages, such as ``a line``.
             read: parses a piece.
             file: the open file, from which other processes may read the pieces; None if none does.
         """
         self._path = path
-        self._record = record
+        self._record_noun = record_noun
         self._read = read
         self._stored = bytearray()
         self.line = 1  # the number of the first line of the stored bytes
@@ -198,7 +198,7 @@ class Cutter:
     def _check_size(self, more: int) -> None:
         """Checks the size of a record: the stored bytes and this number of next bytes."""
         if len(self._stored) + more >= LONGEST_LINE:
-            problem = f"{self._record} of 64 MiB or more"
+            problem = f"{self._record_noun} of 64 MiB or more"
             raise InputError(self._path, problem, "check that this is the right file", line=self.line)
 
 

@@ -28,8 +28,7 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
         score = decimal(columns[0])
         if len(columns) != 2 or score is None:
             problem = f"{quoted(text.strip())} is not a number and an id"
-            remedy = "write lines such as: 73 PAGE"
-            raise InputError(path, problem, remedy, line=line)
+            raise InputError(path, problem, "write lines such as: 73 PAGE", line=line)
         page_id = columns[1]
         if page_id in scores:
             raise InputError(

@@ -280,8 +280,9 @@ def inference_session(model: Any) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    serialized = model.SerializeToString()
-    return onnxruntime.InferenceSession(serialized, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def _transposed(name: str, weight: Array) -> Array:
