@@ -101,7 +101,7 @@ def _java_hash(text: str) -> int:
 def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32.
 
-    Their number is a power of two, because texts have many lengths, and the cache should serve most of them.
+    Their number is a power of two, so that one result in the cache serves texts of many lengths.
     """
     factors = np.full(1 << bits, 31, dtype=np.uint32)
     factors[0] = 1
@@ -126,7 +126,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
         for block in blocks(file):
-            begin = 0  # of the bytes of the block that are neither stored nor in a piece
+            begin = 0  # where the bytes begin that are neither stored nor in a piece
             while begin < len(block):
                 began_in_list = bounds.in_list
                 stop, end, first_comma, last_comma = bounds.look(block, begin)

@@ -72,7 +72,7 @@ class CsvBounds:
         self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
-        """Returns the same as any ``touche.documents.pieces.Ends``; a record is a row."""
+        """Returns the end of a block's first row, and the byte after its last whole row; 0 if no row ends."""
         _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._found)
         first_end, after_last = self._found
         return first_end, after_last

@@ -82,7 +82,7 @@ class Documents(ABC):
     def pieces(self) -> Iterator[Piece] | None:
         """Returns pieces that other processes can parse, or None if the collection cannot be split.
 
-        Here and in ``read_by_workers``, None is for all collections whose class does not override the method.
+        Classes of collections that can be split override this method.
         """
         return None
 

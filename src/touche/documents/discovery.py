@@ -275,7 +275,7 @@ def _visible_in(directory: Path) -> list[Path]:
         InputError: if the directory cannot be read.
     """
     try:
-        # A broken link does not exist.
+        # ``exists`` is False for a broken link.
         return sorted(path for path in _visible(directory.iterdir()) if path.exists())
     except OSError as error:
         remedy = "pass a directory with topics and documents"

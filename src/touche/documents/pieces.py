@@ -112,7 +112,7 @@ Splitter = Callable[[Path], Iterator[Piece]]
 Read = Callable[[Piece, set[str], Collection[str] | None], DocumentIterator]
 """Yields the documents of a piece; the other arguments are those of ``Piece.documents``."""
 Ends = Callable[[bytes], tuple[int, int]]
-"""Returns the end of a block's first record, and the byte after its last complete record.
+"""Returns the end of a block's first record, and the byte after its last whole record.
 
 The first record may have begun in an earlier block. If no record ends in the block, the second number is 0.
 """
@@ -214,7 +214,7 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
 
 
 def _ends_of_lines(block: bytes) -> tuple[int, int]:
-    """Returns the same as any ``Ends``; a record is a line."""
+    """Returns the end of a block's first line, and the byte after its last whole line; 0 if no line ends."""
     return block.find(b"\n"), block.rfind(b"\n") + 1
 
 

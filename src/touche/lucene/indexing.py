@@ -25,9 +25,7 @@ _RAM_BUFFER_MB = 256.0  # documents are written to the disk whenever they fill t
 _log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # the fields of a document by name
-_Convert = Callable[
-    [AnyDocument], Any
-]  # returns a list of Lucene's fields, which have the content of a document
+_Convert = Callable[[AnyDocument], Any]  # returns a list of Lucene's fields, filled with the document
 
 
 def index(

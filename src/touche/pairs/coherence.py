@@ -132,7 +132,7 @@ def _texts_of_pair(pair: Pair) -> tuple[str, str]:
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Returns the cosine of two texts, which are the weights of their stems; 0 if a text has no stem."""
+    """Returns the cosine of two texts, each with the weights of its stems; 0 if a text has no stem."""
     product = sum(weight * other.get(stem, 0.0) for stem, weight in one.items())
     norms = sqrt(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values()))
     return product / norms if norms else 0.0

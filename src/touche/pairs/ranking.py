@@ -175,7 +175,7 @@ class Arguments:
         collection = scan.Collection.of(topics, documents, analysis="standard", fields=_FIELDS)
         return cls(topics=topics, documents=documents, mu=mu, collection=collection)
 
-    def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, _ScoredArguments]]:
+    def best(self, depth: int, min_sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
         """Returns the best arguments of each topic, split into sentences, with their scores, best first.
 
         The score is the higher one of premises and conclusion. Arguments that repeat the sentences of a
@@ -227,7 +227,7 @@ class Arguments:
             for sentence in unscored_sentences(argument):
                 terms = Counter(self.collection.terms(sentence.text))
                 length_norm = log(self.mu / (terms.total() + self.mu))
-                # The maximum is that of Lucene: no term makes the score lower.
+                # The maximum, as in Lucene: a term never lowers the score.
                 log_likelihood = sum(
                     count * max(0.0, log(1 + terms[term] / smoothing[term]) + length_norm)
                     for term, count in query.items()

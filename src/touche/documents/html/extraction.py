@@ -75,7 +75,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
     # All h1, then all h2 and so on, without separators, as that indexer had them.
     headings = "".join(_heading_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))
-    title = _normalised(tree.title or "") or _normalised(rendered)  # the text, of which the beginning stays
+    title = _normalised(tree.title or "") or _normalised(rendered)  # else all text, shortened below
     return replace(
         page,
         title=shortened(title, _LONGEST_TITLE),
