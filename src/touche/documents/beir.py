@@ -15,6 +15,7 @@ from touche.documents.records import AnyDocument, Argument, Document, Sentence, 
 from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.trec.qrels import Qrels
+from touche.trec.records import optional_text
 from touche.trec.topics import Topic
 
 _PROJECT = "touche"  # the key of this project's values in a document's metadata
@@ -103,7 +104,7 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
     all_metadata = _object_in(record, "metadata")
-    stance = all_metadata["stance"] if isinstance(all_metadata.get("stance"), str) else ""
+    stance = optional_text(all_metadata, "stance")
     try:
         metadata = msgspec.convert(_object_in(all_metadata, _PROJECT), _Metadata)
         if metadata.type == "page":

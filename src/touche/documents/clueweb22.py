@@ -40,7 +40,7 @@ def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 def is_clueweb22_json(path: Path) -> bool:
     """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read.
 
-    A file with the name of args.me's corpus is not opened, because it is large, and its name suffices.
+    A file with the name of args.me's corpus is not opened, because its name suffices.
     """
     if path.name.startswith(_ARGS_ME):
         return False

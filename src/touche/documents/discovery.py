@@ -139,8 +139,8 @@ class Input:
         documents: the collection.
         description: a line that names the sources of topics and documents.
         files: the files of topics and documents; ir_datasets adds none.
-        statistics: the name of the statistics of the whole collection, such as ``argsme-2020-04-01``, under
-            which a baseline may have a file of them; empty for a folder, and for collections without a name.
+        statistics: the name under which baselines publish statistics of the whole collection, such as
+            ``argsme-2020-04-01``; empty for a folder, and if none are published.
         is_whole: whether the documents are this whole collection, instead of a part of it.
         dataset: the id of the dataset; empty for a folder.
     """
@@ -327,5 +327,9 @@ def _read_reranking(path: Path) -> Input:
     count = sum(len(ids) for ids in candidates.values())
     description = f"{len(topics)} topics and their {count} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
-    files = (path, *documents.side_files)
-    return Input(topics=topics_with_candidates, documents=documents, description=description, files=files)
+    return Input(
+        topics=topics_with_candidates,
+        documents=documents,
+        description=description,
+        files=(path, *documents.side_files),
+    )

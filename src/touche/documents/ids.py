@@ -16,7 +16,7 @@ def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
         document: the document.
         of_sentences: whether the run ranks pairs of sentences.
     """
-    if not of_sentences or not isinstance(document, Argument):
+    if not (of_sentences and isinstance(document, Argument)):
         return [document.id]
     sentence_ids = [sentence.id for sentence in document.sentences or ()]
     conclusion_id = f"{document.id}__CONC__1"  # its id in the corpus of 2022

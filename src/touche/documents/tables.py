@@ -75,8 +75,9 @@ def _check_header(path: Path, header: list[str]) -> None:
     if not has_document(header):
         if len(header) == 1 and ";" in header[0]:
             separators = "tabs" if _separator(path) == "\t" else "commas"
-            problem = "cells are separated by semicolons"
-            raise InputError(path, problem, f"separate them by {separators}", line=1)
+            raise InputError(
+                path, "cells are separated by semicolons", f"separate them by {separators}", line=1
+            )
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):
         raise InputError(path, "two columns have the same name", "rename one of them", line=1)

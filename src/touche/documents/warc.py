@@ -79,7 +79,7 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 def _has_unix_lines(path: Path) -> bool:
     """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return.
 
-    False for an unreadable file, because reading its records causes the error.
+    False for an unreadable file, because the reader of its records reports the problem.
     """
     try:
         with open_binary(path) as file:
@@ -151,7 +151,7 @@ def _page_in_record(
     reason = _wrong_length(record, content, has_unix_lines)
     if reason:
         return Skipped(id, reason)
-    if is_bare and _STATUS.match(content):  # a few pages have HTTP headers nevertheless
+    if is_bare and _STATUS.match(content):  # some pages have HTTP headers nevertheless
         return page_from_response(id, url, content)
     if is_bare:
         is_utf8 = content.decode(errors="ignore").encode() == content  # no byte was ignored

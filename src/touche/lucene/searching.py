@@ -111,14 +111,12 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        boosts = boosts or {}
-        term_queries = {
-            field: [
-                self._term_query(field, term, boosts.get(field, 1.0) * weight)
-                for term, weight in weights.items()
+        term_queries: dict[str, list[Any]] = {}  # by field
+        for field in self._fields:
+            boost = (boosts or {}).get(field, 1.0)
+            term_queries[field] = [
+                self._term_query(field, term, boost * weight) for term, weight in weights.items()
             ]
-            for field in self._fields
-        }
         if best_field:
             matching = _maximum([_disjunction(queries) for queries in term_queries.values()])
         elif required in term_queries:

@@ -299,6 +299,7 @@ def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pa
         score: score of the pair.
     """
     if one.argument == other.argument:
+        # The conclusion is first, because False precedes True.
         first, second = sorted(
             (one, other), key=lambda sentence: (not sentence.is_conclusion, sentence.index)
         )
