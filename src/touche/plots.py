@@ -33,11 +33,11 @@ _LOOKS = {  # colour, marker and legend; markers differ if colours cannot be dis
     "baseline": (_BLUE, "s", "the organizers' baseline"),
     "published": (_GREY, "o", "published results"),
 }
-_NOTED = (0, (1, 1))  # dotted
-_WIDTH = 7.5  # inches
-_ROW = 0.24  # inches
+_DOTTED = (0, (1, 1))
+_WIDTH = 7.5  # inches, of a plot of intervals
+_ROW_HEIGHT = 0.24  # inches
 _LONGEST_LABEL = 48  # characters
-_CELL = 0.62  # inches
+_CELL_WIDTH = 0.62  # inches
 _LIGHT = 0.6  # share of the range of colours; lighter colours need dark text
 
 
@@ -75,28 +75,29 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
     Raises:
         ToucheError: if matplotlib is not installed.
     """
-    with _styled_figure(_WIDTH, 0.9 + _ROW * len(rows)) as figure:
+    with _styled_figure(_WIDTH, 0.9 + _ROW_HEIGHT * len(rows)) as figure:  # the axis and the legend need 0.9
         axes = figure.subplots()
-    for height, row in enumerate(reversed(rows)):
-        _draw(axes, height, row)
-    labels = [row.name for row in reversed(rows)]  # a path's end is the most distinctive
-    longest = _LONGEST_LABEL - 1
-    axes.set_yticks(
-        range(len(rows)), [name if len(name) <= _LONGEST_LABEL else f"…{name[-longest:]}" for name in labels]
-    )
-    for label in axes.get_yticklabels():  # created outside of the style
+    names = []
+    for y, row in enumerate(reversed(rows)):  # from the bottom
+        _draw(axes, y, row)
+        # A name may be a path, whose end is the most distinctive.
+        is_short = len(row.name) <= _LONGEST_LABEL
+        names.append(row.name if is_short else f"…{row.name[1 - _LONGEST_LABEL :]}")
+    axes.set_yticks(range(len(rows)), names)
+    for label in axes.get_yticklabels():  # the style, which has ended, did not apply to them
         label.set_parse_math(False)
     axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
     axes.set_xlabel(xlabel)
     axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+    # Lines without points are entries of the legend.
     for kind, (colour, marker, name) in _LOOKS.items():
         if any(row.kind == kind for row in rows):
             axes.plot([], [], color=colour, marker=marker, label=name)
     if not all(row.is_95 for row in rows):
-        axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
-    entries = len(axes.get_legend_handles_labels()[1])
-    if entries > 1:
-        figure.legend(loc="outside upper right", ncols=entries, frameon=False, fontsize=9)
+        axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
+    _, entries = axes.get_legend_handles_labels()
+    if len(entries) > 1:  # a single one explains nothing
+        figure.legend(loc="outside upper right", ncols=len(entries), frameon=False, fontsize=9)
     return figure
 
 
@@ -104,16 +105,17 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
 def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
     """Yields a figure of a size in inches, in the style of all plots."""
     with imported("matplotlib", "analysis").rc_context(_STYLE):
-        size = (width, height)
-        yield imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+        figure_module = imported("matplotlib.figure", "analysis")
+        yield figure_module.Figure(figsize=(width, height), layout="constrained")
 
 
 def _draw(axes: "Axes", y: int, row: Interval) -> None:
     """Draws a mean on its interval, at a height of y; it is hollow if it is not comparable."""
     colour, marker, _ = _LOOKS[row.kind]
     if row.low is not None and row.high is not None:
-        line: dict[str, Any] = {"linewidth": 1.5, "linestyle": "-" if row.is_95 else _NOTED, "zorder": 1}
-        axes.plot([row.low, row.high], [y, y], color=colour, **line)
+        style: Any = "-" if row.is_95 else _DOTTED
+        # The line is below the markers, which have a zorder of 2.
+        axes.plot([row.low, row.high], [y, y], color=colour, linewidth=1.5, linestyle=style, zorder=1)
     fill = colour if row.comparable else "white"
     axes.plot(row.mean, y, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
 
@@ -133,8 +135,10 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     rows = list(dict.fromkeys(row for _, row in cells))
     least = min(cells.values())
     most = max(cells.values())
+    # A combination without a value is a white cell.
     grid = [[cells.get((column, row), nan) for column in columns] for row in rows]
-    with _styled_figure(2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)) as figure:
+    # Labels of rows and the colour bar need 2.2 inches, the title and labels of columns 1.4.
+    with _styled_figure(2.2 + _CELL_WIDTH * len(columns), 1.4 + _ROW_HEIGHT * 1.5 * len(rows)) as figure:
         axes = figure.subplots()
         image = axes.imshow(grid, cmap="viridis", aspect="auto")  # a perceptually uniform map, also in grey
         axes.set(title=title, xlabel=across, ylabel=down)
@@ -142,12 +146,19 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
         axes.set_yticks(range(len(rows)), rows)
         figure.colorbar(image)
         for (column, row), value in cells.items():
-            colour = "black" if value - least > _LIGHT * (most - least) else "white"
+            is_light = value - least > _LIGHT * (most - least)
+            colour = "black" if is_light else "white"
             weight = "bold" if value == most else "normal"
-            x = columns.index(column)
-            y = rows.index(row)
-            axes.text(x, y, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
-    vars(figure)["_repr_png_"] = partial(_png, figure)
+            axes.text(
+                x=columns.index(column),
+                y=rows.index(row),
+                s=f"{value:.3f}",
+                ha="center",
+                va="center",
+                color=colour,
+                weight=weight,
+            )
+    vars(figure)["_repr_png_"] = partial(_png, figure)  # notebooks call this method
     return figure
 
 
@@ -168,14 +179,15 @@ def save(figure: "Figure", path: Path) -> None:
     Raises:
         InputError: if the folder cannot be written.
     """
+    # Texts stay texts, and ids are the same every time. Metadata with a time or a version are left out.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
     formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
     with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
-        # Glyphs of other scripts; the page has these names as text.
+        # The font lacks letters of some scripts; tables next to the plots have these names as well.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         for kind, metadata in formats.items():
             buffer = BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
-            figure.set_layout_engine("none")  # the layout is done
+            figure.set_layout_engine("none")  # the next format has the same layout
             with whole(path.with_name(f"{path.name}.{kind}")) as file:
                 file.write(buffer.getvalue())

@@ -41,10 +41,10 @@ class ResultsFolder:
     version: bytes
 
     def parts(self, items: Any, *keys: bytes) -> Any:
-        """Returns an RDD with the workers' results, or with those of an earlier identical run.
+        """Returns an RDD with the stored results of workers, which an earlier identical run may have made.
 
         Args:
-            items: an RDD that computes the results.
+            items: an RDD, a collection on the workers, which computes the results when it is used.
             keys: what identifies a run, besides the version of the baseline.
         """
         digest = hashlib.md5(b"\0".join([self.version, *keys]))
@@ -52,7 +52,7 @@ class ResultsFolder:
         if (results / _SUCCESS_FILE).exists():
             _log.info("resuming with the parts in %s", results)
         else:
-            shutil.rmtree(results, ignore_errors=True)  # an unfinished run's
+            shutil.rmtree(results, ignore_errors=True)  # of a run that was killed
             items.saveAsPickleFile(results.as_uri())
         return items.context.pickleFile(results.as_uri())
 
@@ -111,15 +111,16 @@ class SparkDocuments(Documents):
             reader=self.files.format.read, parser=self.parser, make_parts=read, fields=self.fields
         )
         with spark_errors():
+            # Each task yields parts, and then a report. Only the reports come to this machine.
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
         if self.fields:
             self.fields.end()
-        self._check(reduce(WorkerReport.__add__, reports, WorkerReport()))
+        self._check(sum(reports, WorkerReport()))
         return WorkerParts(items, self.ship)
 
     def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
-        """Returns an RDD whose results are stored, on the workers' disks or in the folder for results."""
+        """Makes an RDD store its results when it has computed them: on workers' disks or in a folder."""
         from pyspark import StorageLevel, cloudpickle  # optional
 
         if self.results is None:
@@ -131,7 +132,7 @@ class SparkDocuments(Documents):
         """Returns an RDD with the files, or with their pieces if there are fewer files than processors."""
         tasks = max(self.parallelism, self.size // _TASK_BYTES)
         file_count = len(self.paths)
-        splitter = self.files.format.splitter
+        splitter = self.files.format.splitter  # None if files of this format cannot be cut
         if splitter is None or file_count >= self.parallelism:
             return self.sources(min(file_count, tasks))
         return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
@@ -143,7 +144,7 @@ class SparkDocuments(Documents):
         report.skipped.warn()
         if report.errors:
             if self.results:
-                self.results.remove()
+                self.results.remove()  # the next run has to read the files again
             raise ToucheError(report.errors[0])
         if not report.records:
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
@@ -154,7 +155,7 @@ class WorkerParts(Generic[_T]):
     """Parts of a collection on the disks of workers.
 
     Attributes:
-        parts: an RDD of parts and reports.
+        parts: an RDD of parts; the report of each task is among them.
         ship: prepares functions for the workers.
     """
 
@@ -180,7 +181,7 @@ def _parts_in(items: Iterable[_T | WorkerReport]) -> Iterator[_T]:
     """Yields the parts among parts and reports.
 
     Raises:
-        ToucheError: if a report has an error; a repeated reading can have new errors.
+        ToucheError: if a report has an error: Spark reads files again if a worker is lost.
     """
     for item in items:
         if not isinstance(item, WorkerReport):

@@ -37,7 +37,7 @@ class Failed:
 
     @classmethod
     def from_error(cls, error: Exception) -> "Failed":
-        """Returns the message of an error, or the baseline's line that raised it.
+        """Returns the message of the error that is handled, or the baseline's line that raised it.
 
         Raises:
             Exception: the error itself if Spark should retry.
@@ -51,6 +51,7 @@ class Failed:
 
 def _is_transient(error: Exception) -> bool:
     """Returns whether a retry may succeed; a broken file stays broken."""
+    # An InputError was raised from the system's error if the file could not be read.
     cause = error.__cause__ if isinstance(error, InputError) else error
     return isinstance(cause, _TRANSIENT_ERRORS) and not isinstance(cause, gzip.BadGzipFile)
 
@@ -85,6 +86,7 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
+        # An error that comes from Java has Java's own error, whose text is its traceback.
         reason = failure_reason(_error_text(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({reason})") from error
 
@@ -100,18 +102,18 @@ def _error_text(error: object) -> str:
 def failure_reason(message: str) -> str:
     """Returns the error of a worker's traceback with the baseline's line, or Java's message."""
     message = without_packages(message)
+    # The last traceback is the baseline's; without one, this is the whole message.
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     baseline_lines = re.findall(rf'{FOLDER_PREFIX}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
     origin = ""
     if baseline_lines:
-        file, number = baseline_lines[-1]
+        file, number = baseline_lines[-1]  # the innermost call
         origin = f"{file}:{number}: "
-    candidates = errors or message.splitlines()
-    reasons = [line.strip() for line in candidates if line.strip()]
-    reason = reasons[0] if reasons else "no reason stated"
-    reason_without_class = re.sub(r"^touche\.errors\.\w+: ", "", reason)
-    return shortened(origin + reason_without_class)
+    lines = errors or message.splitlines()
+    reason = next((line.strip() for line in lines if line.strip()), "no reason stated")
+    # Our own errors say enough without their class.
+    return shortened(origin + re.sub(r"^touche\.errors\.\w+: ", "", reason))
 
 
 def shortened(message: str) -> str:

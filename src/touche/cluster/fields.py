@@ -38,37 +38,38 @@ class FieldsFolder:
         Raises:
             InputError: if it cannot be created, or contains pages.
         """
-        with self._file_system() as (files, folder):
+        with self._file_system() as (file_system, folder):
             from pyarrow.fs import FileSelector  # optional
 
-            infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
+            infos = file_system.get_file_info(FileSelector(folder, allow_not_found=True))
             check_no_pages(self.address, (info.base_name for info in infos))
-            files.create_dir(folder)
+            file_system.create_dir(folder)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """Opens a file for writing; it appears when it is complete, or not at all.
 
-        Spark may run a task twice, even at the same time; both then write the same content.
+        Spark may run a task twice, even at the same time; both then write the same content, each to an
+        unfinished file of its own.
 
         Raises:
             InputError: if the file cannot be written.
         """
-        with self._file_system() as (files, folder):
-            part = f"{folder}/{_UNFINISHED}/{name}.{uuid4().hex}"
-            files.create_dir(f"{folder}/{_UNFINISHED}")
+        with self._file_system() as (file_system, folder):
+            unfinished = f"{folder}/{_UNFINISHED}/{name}.{uuid4().hex}"
+            file_system.create_dir(f"{folder}/{_UNFINISHED}")
             try:
-                with files.open_output_stream(part) as file:
+                with file_system.open_output_stream(unfinished) as file:
                     yield file
-                _move(files, part, f"{folder}/{name}")
+                _move(file_system, unfinished, f"{folder}/{name}")
             finally:
-                with suppress(OSError):
-                    files.delete_file(part)
+                with suppress(OSError):  # it was moved
+                    file_system.delete_file(unfinished)
 
     def end(self) -> None:
         """Removes what killed tasks have left."""
-        with self._file_system() as (files, folder), suppress(OSError):
-            files.delete_dir(f"{folder}/{_UNFINISHED}")
+        with self._file_system() as (file_system, folder), suppress(OSError):  # there may be nothing
+            file_system.delete_dir(f"{folder}/{_UNFINISHED}")
 
     @contextmanager
     def _file_system(self) -> Iterator[tuple[Any, str]]:
@@ -88,12 +89,12 @@ class FieldsFolder:
             raise InputError(self.address, problem, remedy) from error
 
 
-def _move(files: Any, part: str, path: str) -> None:
-    """Renames a file; HDFS keeps an existing file, which has the same content."""
+def _move(file_system: Any, unfinished: str, path: str) -> None:
+    """Renames a file; HDFS refuses this if a repeated task has already moved a file with this content."""
     from pyarrow.fs import FileType  # optional
 
     try:
-        files.move(part, path)
+        file_system.move(unfinished, path)
     except OSError:
-        if files.get_file_info(path).type != FileType.File:
+        if file_system.get_file_info(path).type != FileType.File:
             raise

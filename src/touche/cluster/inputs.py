@@ -91,6 +91,7 @@ def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Inp
     """
     version = combined_digest(fingerprints(baseline)) if baseline else ""
     results = ResultsFolder(folder, version.encode())
+    # Only SparkDocuments have results, and those of ``find`` are always SparkDocuments.
     yield replace(input, documents=replace(input.documents, results=results))  # type: ignore[call-arg]
     results.remove()  # not after an error, so that the next run can resume
 
@@ -113,8 +114,8 @@ class _Folder:
         return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:
-        """Returns the path by which a file is opened or named, from Spark's name, which is not escaped."""
-        if self.is_local:
+        """Returns the path of a file that Spark lists by this name; only a local file can be opened by it."""
+        if self.is_local:  # Spark does not escape blanks and other letters as addresses do
             return Path(name[len(_LOCAL_SCHEME) :])
         return Path(name)
 
@@ -122,7 +123,7 @@ class _Folder:
         """Returns all files at any depth by name, except hidden ones."""
         with spark_errors():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
-            rows = files.select("path", "length", "modificationTime").collect()
+            rows = files.select("path", "length", "modificationTime").collect()  # without the contents
             return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
 
     def readable_file(self, entry: _Entry) -> Path:
@@ -139,14 +140,17 @@ class _Folder:
             return FileInMemory.from_bytes(entry.name, bytes(content))
 
     def contents(self, paths: Iterable[str], tasks: int) -> Any:
-        """Returns an RDD with the contents of files; Spark itself chooses the number of tasks.
+        """Returns an RDD with the contents of files.
 
-        Spark reads all files with the same suffixes, so that the others are removed.
+        Args:
+            paths: Spark's names of the files.
+            tasks: without effect, because Spark itself chooses the number of tasks.
         """
         selected = frozenset(paths)
-        patterns = {f"*{Path(path).suffix}" for path in selected}
-        options = {"recursiveFileLookup": "true", "pathGlobFilter": f"{{{','.join(sorted(patterns))}}}"}
-        rows = self._read().options(**options).load(self.uri).select("path", "content").rdd
+        # Spark selects by a pattern, such as {*.gz,*.json}; other files with these suffixes are removed then.
+        patterns = sorted({f"*{Path(path).suffix}" for path in selected})
+        reader = self._read().options(recursiveFileLookup="true", pathGlobFilter=f"{{{','.join(patterns)}}}")
+        rows = reader.load(self.uri).select("path", "content").rdd
         return rows.mapPartitions(partial(_selected_contents, selected))
 
     def _read(self) -> Any:
@@ -179,22 +183,20 @@ def find_remote(
     """
     folder = _Folder(context, uri.rstrip("/"))
     entries = {folder.path(name): entry for name, entry in folder.entries().items()}
-    directly_in = [path for path in entries if path.parent == folder.path(folder.uri)]
-    readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(directly_in))
+    at_top = [path for path in entries if path.parent == folder.path(folder.uri)]  # not in a subfolder
+    readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(at_top))
     files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))
     collection_entries = [entries[path] for path in files.paths]
-    topics_path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
+    topics_path = topics or topics_named(at_top, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
-        input = Input.combine(read_topics(topics_path), topics_path, files)
     else:
         _check_sizes(collection_entries)
         sources = partial(folder.contents, [entry.name for entry in collection_entries])
-        topics_file = topics or folder.readable_file(entries[topics_path])
-        input = Input.combine(read_topics(topics_file), topics_path, files)
-        # Only files of this machine can be read again, for their md5.
-        local_files = (topics,) if topics else ()
-        input = replace(input, files=local_files)
+    topics_file = topics or folder.readable_file(entries[topics_path])
+    input = Input.combine(read_topics(topics_file), topics_path, files)
+    if not folder.is_local:  # only files of this machine can be read again, for their md5
+        input = replace(input, files=(topics,) if topics else ())
     return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))
 
 

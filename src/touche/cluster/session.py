@@ -37,7 +37,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
         ToucheError: if PySpark or Java is missing, or Spark fails; the message then names its log.
     """
     pyspark = _pyspark()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run the same Python
     conf = pyspark.SparkConf().setMaster(master).setAppName(f"touche {name}")
     conf.setAll({**_SETTINGS, **(settings or {})}.items())
     with tempfile.TemporaryFile("w+", errors="replace") as output:
@@ -50,8 +50,9 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                 context.stop()
                 _end_java(context._gateway)
         except SparkError as error:
-            problem = f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"
-            raise ToucheError(problem) from error
+            raise ToucheError(
+                f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"
+            ) from error
 
 
 def _save_log(output: IO[str]) -> str:
@@ -87,6 +88,7 @@ def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
     except Exception as error:  # Java is missing, has died, or refuses a setting
         output.seek(0)
         text = output.read()
+        # Java's own message says most; without Java there is a line of its launcher.
         reasons = [*_JAVA_ERROR.findall(text), *_NO_JAVA.findall(text), str(error)]
         remedy = "check --master and Spark's settings; JAVA_HOME or the PATH needs Java 17 or newer"
         raise ToucheError(f"Spark cannot be started ({shortened(reasons[0])}); {remedy}") from error

@@ -55,7 +55,7 @@ def _receive(code_digest: str, folder: Path | None, copy: str, function: bytes) 
     if code_digest != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
-    if folder:
+    if folder:  # the modules in the folder are imported from its copy
         copies[str(folder)] = os.path.realpath(SparkFiles.get(copy))
     return Shipped(folder, copy, pickle.loads(function))
 
@@ -85,10 +85,11 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
         copy = temporary.name  # unique, because Spark sends a name only once
         if folder:
             archive = temporary / f"{copy}.zip"
+            # Without strict_timestamps, files may be older than 1980.
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
                 for path in _files(folder):
                     packed.write(path, path.relative_to(folder))
-            context.addArchive(f"{archive}#{copy}")
+            context.addArchive(f"{archive}#{copy}")  # workers unpack it into a folder with this name
         yield partial(Shipped, folder, copy)
 
 
@@ -99,6 +100,7 @@ def _files(folder: Path) -> Iterator[Path]:
         InputError: if a link leads to a folder, which may be circular or huge.
     """
     for path in sorted(folder.iterdir()):
+        # A virtual environment has a pyvenv.cfg.
         if path.name.startswith((".", "__pycache__")) or (path / "pyvenv.cfg").exists():
             continue
         if path.is_dir():

@@ -136,6 +136,7 @@ def _collecting_warnings(reports: list[WorkerReport]) -> Iterator[None]:
     """Adds a report for each warning that the library logs in this block."""
     logger = logging.getLogger("touche")
     handler = logging.Handler(logging.WARNING)
+    # A method of one object, which mypy refuses, is shorter than a class.
     handler.emit = lambda record: reports.append(WorkerReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:

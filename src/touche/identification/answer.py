@@ -263,10 +263,12 @@ def undecided(
         equal_analyses: analyses with equal results on the sample, by the analysis that represents them.
     """
     hypotheses = [fit.hypothesis for fit in fits]
-    axes = [hypothesis.axes for hypothesis in hypotheses]
-    for hypothesis in hypotheses:
-        for analysis in equal_analyses.get(hypothesis.analysis, ()):
-            axes.append(replace(hypothesis, analysis=analysis).axes)
+    with_equal_analyses = [
+        replace(hypothesis, analysis=analysis)
+        for hypothesis in hypotheses
+        for analysis in equal_analyses.get(hypothesis.analysis, ())
+    ]
+    axes = [hypothesis.axes for hypothesis in [*hypotheses, *with_equal_analyses]]
     # A dict keeps the order, so that the winner's value is the first one.
     values = {axis: tuple(dict.fromkeys(each[axis] for each in axes)) for axis in axes[0]}
     return {axis: different for axis, different in values.items() if len(different) > 1}
@@ -275,8 +277,9 @@ def undecided(
 def _terms(fit: Fit) -> Iterator[TermNumber]:
     """Yields the fitted number of each term in each field."""
     problem = fit.problem
-    fields = zip(fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True)
-    for field, counts, columns in fields:
+    for field, counts, columns in zip(
+        fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True
+    ):
         for term, value in zip(counts.vocabulary, fit.numbers[columns], strict=True):
             yield TermNumber(field, term, float(value))
 
@@ -285,5 +288,9 @@ def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     """Yields the share of reproduced scores of each topic."""
     for topic in dict.fromkeys(sample.topics):
         errors = fit.errors[np.array(sample.topics) == topic]
-        share = float(np.mean(errors <= TOLERANCE))
-        yield TopicShare(topic=topic, title=sample.titles[topic], documents=len(errors), share=share)
+        yield TopicShare(
+            topic=topic,
+            title=sample.titles[topic],
+            documents=len(errors),
+            share=float(np.mean(errors <= TOLERANCE)),
+        )

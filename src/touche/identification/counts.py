@@ -193,8 +193,10 @@ def _chunks(
     names = [name for name in sample.texts if name != ONE_FIELD]
     if documents is None:
         line_of_id = {id: line for line, id in enumerate(sample.documents)}
-        lines = line_of_id.values()
-        yield [*line_of_id], {name: [sample.texts[name][line] for line in lines] for name in names}
+        yield (
+            [*line_of_id],
+            {name: [sample.texts[name][line] for line in line_of_id.values()] for name in names},
+        )
         return
     remaining = watched(documents, "counting", "documents", None)
     while chunk := list(islice(remaining, _CHUNK)):

@@ -72,11 +72,10 @@ class Problem:
             columns.append(slice(begin, end))
         return columns
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of free numbers."""
-        free_weights = 1 if self.hypothesis.weight is None else 0
-        return int(self.own_columns[-1].stop) + free_weights
+        return len(self.begin())
 
     def begin(self) -> Array:
         """Returns the initial numbers."""
@@ -228,12 +227,12 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
     largest_change = np.full(problem.size, _FARTHEST)
     for columns in problem.own_columns:  # terms may have any number
         largest_change[columns] = np.inf
-    lowest = initial - largest_change
-    highest = initial + largest_change
     numbers = initial
     for scale in scales:
         steps = _FIRST_STEPS if scale == scales[0] else _STEPS
-        numbers = _fit_scale(problem, scale, steps, numbers, lowest, highest)
+        numbers = _fit_scale(
+            problem, scale, steps, numbers, lowest=initial - largest_change, highest=initial + largest_change
+        )
         if np.mean(problem.errors(numbers) <= scale) < _HOPELESS:
             break
     return numbers

@@ -70,11 +70,10 @@ class Hypothesis:
         if not self.combination:
             return self.fields[0]
         first, second = self.fields
-        if self.weight is None:
-            second = f"a free weight times {second}"
-        elif self.weight != 1:
-            second = f"{self.weight:g} times {second}"
-        return f"{self.combination} of {first} and {second}"
+        if self.weight == 1:
+            return f"{self.combination} of {first} and {second}"
+        weight = "a free weight" if self.weight is None else f"{self.weight:g}"
+        return f"{self.combination} of {first} and {weight} times {second}"
 
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
         """Yields the hypotheses that differ on one axis only.
@@ -88,14 +87,9 @@ class Hypothesis:
         for other in others:
             different = [axis for axis, value in in_space.axes.items() if other.axes[axis] != value]
             if len(different) == 1:
-                weight = other.weight
-                # A relative has the same weight if its fields are the same and a weight can be inferred.
-                if (
-                    other.fields == self.fields
-                    and weight == in_space.weight
-                    and not MODELS[other.model].linear
-                ):
-                    weight = self.weight
+                # This weight belongs to the same fields, and a linear model cannot have it.
+                has_same = (other.fields, other.weight) == (in_space.fields, in_space.weight)
+                weight = self.weight if has_same and not MODELS[other.model].linear else other.weight
                 yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:

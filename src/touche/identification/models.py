@@ -68,9 +68,11 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
     value = np.log1p(ratio) - np.log1p(dl / mu)
     is_positive = value > 0  # negative contributions, and so their derivatives, are 0
-    by_own = -ratio / (1 + ratio) * is_positive
-    by_mu = dl / (dl + mu) * is_positive
-    return Part(value * is_positive, by_own, by_mu[None])
+    return Part(
+        value=value * is_positive,
+        by_own=-ratio / (1 + ratio) * is_positive,
+        by_shared=(dl / (dl + mu) * is_positive)[None],  # one row, for mu
+    )
 
 
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -88,12 +90,7 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
     share = np.sqrt(tf / np.maximum(dl, 1))  # an offset of lengths may make dl 0
-    return Part(own * share, share, _no_shared_numbers(tf))
-
-
-def _no_shared_numbers(tf: Array) -> Array:
-    """Returns the derivatives by the shared numbers (rows) of a model without any."""
-    return np.empty((0, len(tf)))
+    return Part(own * share, share, np.empty((0, len(tf))))  # no shared numbers, so no rows
 
 
 def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -104,7 +101,7 @@ def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     odds = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
     value = (odds + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
-    return Part(value, tf / (tf + 0.5), _no_shared_numbers(tf))
+    return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))  # no shared numbers, so no rows
 
 
 def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -137,7 +134,7 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     f = _relative(tf, dl)
     norm = np.square(1 - f) / (tf + 1)
     value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
-    return Part(value, norm * tf, _no_shared_numbers(tf))
+    return Part(value, norm * tf, np.empty((0, len(tf))))  # no shared numbers, so no rows
 
 
 LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length

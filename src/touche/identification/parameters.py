@@ -102,8 +102,7 @@ def _fitted(fit: Fit) -> dict[str, float]:
     common = fit.numbers[: len(model.common)]
     values = dict(zip(model.common, np.exp(common).tolist(), strict=True))
     for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
-        columns_of_field = columns[len(model.common) :]
-        numbers = np.exp(fit.numbers[columns_of_field]).tolist()
+        numbers = np.exp(fit.numbers[columns[len(model.common) :]]).tolist()  # common ones are first
         for name, value in zip(model.of_field, numbers, strict=True):
             values[f"{name} in {field}" if len(fields) > 1 else name] = value
     if fit.hypothesis.combination and not model.linear:  # then the weight can be inferred
@@ -155,8 +154,9 @@ def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
     """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
     frequencies: dict[str, DocumentFrequencies] = {}
     meanings = _meanings(float(np.exp(fit.numbers[0])))  # the first number of BM25 is the logarithm of c0
-    fields = zip(fit.hypothesis.fields, fit.problem.counts, fit.problem.own_columns, strict=True)
-    for field, counts, columns in fields:
+    for field, counts, columns in zip(
+        fit.hypothesis.fields, fit.problem.counts, fit.problem.own_columns, strict=True
+    ):
         weights = fit.numbers[columns]
         errors = fit.deviations[columns]
         sure = np.flatnonzero((errors < 1e-3) & (weights > 0))  # other weights are too imprecise for a df
@@ -203,11 +203,9 @@ def _best(
         w, errors: the fitted weight of each term, and its standard error.
         meanings: formulas for df from a weight and N, by their names.
     """
-    candidates = []
-    for formula, meaning in meanings.items():
-        evidence, documents = _most_likely(w, errors, meaning)
-        candidates.append((evidence, documents, formula))
-    evidence, documents, formula = max(candidates)
+    evidence, documents, formula = max(
+        (*_most_likely(w, errors, meaning), formula) for formula, meaning in meanings.items()
+    )
     # So many pairs of N and formula were tried that one of them has some evidence by chance.
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None

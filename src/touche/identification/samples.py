@@ -97,8 +97,9 @@ def sample_of(
     texts = {document.id: searched_fields(document) for document in documents if document.id in ids_in_run}
     chosen = _drawn(line for line in lines if line.document in texts)
     if not chosen:
-        problem = f"{source} has none of the run's documents for its topics"
-        raise ToucheError(f"{problem}; pass the dataset of the run")
+        raise ToucheError(
+            f"{source} has none of the run's documents for its topics; pass the dataset of the run"
+        )
     names = [*texts[chosen[0].document]]  # all documents of a dataset have the same fields
     # Most collections of arguments have no titles of debates; many hypotheses would try them in vain.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
@@ -159,11 +160,10 @@ def count_decimals(scores: Array) -> int:
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
     """Selects ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
-
-    def pseudo_random(line: RunLine) -> bytes:
-        return sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
-
-    topics = by_topic(sorted(lines, key=pseudo_random))
+    by_hash = sorted(
+        lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
+    )
+    topics = by_topic(by_hash)
     drawn = [line for shuffled in topics.values() for line in shuffled[:PER_TOPIC]]
     return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
 

@@ -67,19 +67,21 @@ class Vocabulary:
             with_positions: whether the positions of terms are stored.
         """
         analysis = analysis_named(self.analysis)
-        beginnings = {beginning for term in self.indexes for beginning in analysis.beginnings(term)}
-        beginnings.update(analysis.dropped)
-        prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)  # NUL is the end of a word
+        beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
+        # NUL is the end of a word, which Python's strings do not have.
+        prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
             """Returns the index of a word's term, or how the kernel counts another word."""
             word = raw.decode("utf-8", "replace")
-            # This test is faster than stemming.
+            # This test, which finds most words that are not terms, is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
-            return self.indexes.get(term, COUNTED) if term else removed_code
+            if term == "":  # the analysis removes the word
+                return removed_code
+            return self.indexes.get(term, COUNTED)
 
         return Counter(len(self.indexes), prefix_table(beginnings), meaning, with_positions=with_positions)
 
@@ -132,15 +134,12 @@ class Counting:
         has_term = np.zeros(len(documents), dtype=bool)
         for counts in fields:
             has_term[counts.texts] = True
-        ids = [documents[index].id for index in np.flatnonzero(has_term).tolist()]
-        statistics = [Statistics.from_counts(counts) for counts in fields]
-        present = self._candidates.intersection(document.id for document in documents)
         return Part(
             documents=len(documents),
-            statistics=statistics,
-            ids=ids,
+            statistics=[Statistics.from_counts(counts) for counts in fields],
+            ids=[documents[index].id for index in np.flatnonzero(has_term).tolist()],
             fields=[counts.only(has_term) for counts in fields],
-            candidates=present,
+            candidates=self._candidates.intersection(document.id for document in documents),
         )
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
@@ -170,14 +169,12 @@ def _checked_texts(name: str, field: Callable[[Any], str], documents: Sequence[A
 
 def join_parts(parts: Sequence[Part]) -> Part:
     """Joins at least one part."""
-    statistics = reduce(sum_by_field, (part.statistics for part in parts))
-    ids = [id for part in parts for id in part.ids]
-    fields = [joined_counts(counts) for counts in zip(*(part.fields for part in parts), strict=True)]
+    counts_by_field = zip(*(part.fields for part in parts), strict=True)
     return Part(
         documents=sum(part.documents for part in parts),
-        statistics=statistics,
-        ids=ids,
-        fields=fields,
+        statistics=reduce(sum_by_field, (part.statistics for part in parts)),
+        ids=[id for part in parts for id in part.ids],
+        fields=[joined_counts(counts_of_parts) for counts_of_parts in counts_by_field],
         candidates=frozenset[str]().union(*(part.candidates for part in parts)),
     )
 
@@ -195,6 +192,7 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
     terms = np.concatenate([part.terms for part in parts])
     order = np.argsort(terms, kind="stable")  # of postings: by term, then by text
     positions = None
+    # Positions are requested for all parts or for none.
     positions_of_parts = [part.positions for part in parts if part.positions is not None]
     if positions_of_parts:
         terms_of_positions = np.repeat(terms, tf)  # a posting has tf positions

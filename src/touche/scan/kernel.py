@@ -98,8 +98,8 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
         beginnings: the beginnings in lower case; NUL is the end of the word.
 
     Returns:
-        A table with an index for each of the first three letters of a word: 1 if the kernel has to ask for
-        the meaning of a word with these letters. A beginning shorter than three letters selects all words
+        A table with three indexes, the codes of the first three letters of a word: 1 if the kernel has to ask
+        for the meaning of a word with these letters. A beginning shorter than three letters selects all words
         that start with it.
     """
     table = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
@@ -123,7 +123,7 @@ class Counter:
             meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
             with_positions: whether to store positions.
         """
-        self._terms = terms
+        self._term_count = terms
         self._meaning = meaning
         self._with_positions = with_positions
         self._beginnings = beginnings  # has to live as long as the counter
@@ -157,15 +157,15 @@ class Counter:
     def _counts(self, lengths: Array) -> Counts:
         """Returns the counts of the texts that were read, with their lengths."""
         library = _library()
-        offsets = np.empty(self._terms + 1, dtype=np.int64)
+        offsets = np.empty(self._term_count + 1, dtype=np.int64)
         texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
         arrays = (offsets.ctypes.data, texts.ctypes.data, tf.ctypes.data)
-        library.take_postings(self._counter, self._terms, *arrays)
+        library.take_postings(self._counter, self._term_count, *arrays)
         positions = None
         if self._with_positions:
             positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)
-            scratch = np.empty_like(offsets)
-            library.take_places(self._counter, self._terms, scratch.ctypes.data, positions.ctypes.data)
+            scratch = np.empty_like(offsets)  # memory in which the kernel counts; its content is not needed
+            library.take_places(self._counter, self._term_count, scratch.ctypes.data, positions.ctypes.data)
         return Counts(lengths=lengths, offsets=offsets, texts=texts, tf=tf, positions=positions)
 
 

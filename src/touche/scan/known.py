@@ -15,7 +15,9 @@ from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
 )
-_FITTED_EXACTLY_BELOW = 100_000  # a larger frequency that was fitted from float32 scores is uncertain
+_FITTED_EXACTLY_BELOW = (
+    100_000  # larger known numbers may be inexact, if they were fitted from float32 scores
+)
 _SHOWN_DIFFERENCES = 5  # in a warning
 
 _log = logging.getLogger(__name__)
@@ -56,12 +58,12 @@ def known_or_counted(
     statistics: list[Statistics] = []
     for name, vocabulary in fields.items():
         counted_field = counted_by_field[name]
-        is_null = name in known and known[name] is None
-        if is_null:
+        if name in known and known[name] is None:  # null in the file
             statistics.append(counted_field)
         else:
-            whole = _whole_statistics(files.known, name, known.get(name), vocabulary, counted_field)
-            statistics.append(whole)
+            statistics.append(
+                _whole_statistics(files.known, name, known.get(name), vocabulary, counted_field)
+            )
     return statistics
 
 
@@ -86,10 +88,11 @@ def _whole_statistics(
     missing = vocabulary.indexes.keys() - known.terms.keys()
     if missing:
         raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
-    df = _integers(known.terms[term][0] for term in vocabulary.indexes)
-    ttf = _integers(known.terms[term][1] for term in vocabulary.indexes)
+    frequencies = [known.terms[term] for term in vocabulary.indexes]
+    df = _integers(term_df for term_df, _ in frequencies)
+    ttf = _integers(term_ttf for _, term_ttf in frequencies)
     documents = UNKNOWN if known.documents is None else known.documents
-    exceeded_terms: list[str] = []
+    exceeded_terms: list[str] = []  # terms of which these documents have more than the whole collection
     if not known.estimated:
         exceeds_df = (df != UNKNOWN) & (counted.df > df)
         exceeds_ttf = (ttf != UNKNOWN) & (counted.ttf > ttf)
@@ -128,20 +131,20 @@ def _log_differences(
     for name, vocabulary in fields.items():
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
-            continue
+            continue  # no numbers that the counted ones have to equal
         own = counted[name]
         # The subject of each number, the known number and the counted one.
-        pairs = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
+        numbers = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
         for term in vocabulary.indexes.keys() & field.terms.keys():
             df, ttf = field.terms[term]
             index = vocabulary.indexes[term]
-            pairs += [(term, df, int(own.df[index])), (term, ttf, int(own.ttf[index]))]
-        for subject, number, count in pairs:
-            if number is not None:
+            numbers += [(term, df, int(own.df[index])), (term, ttf, int(own.ttf[index]))]
+        for subject, known_number, counted_number in numbers:
+            if known_number is not None:
                 compared += 1
-                tolerance = 1 if number < _FITTED_EXACTLY_BELOW else number / 10_000
-                if abs(number - count) > tolerance:
-                    differences.append(f"{subject}: {count:,} instead of {number:,}")
+                tolerance = 1 if known_number < _FITTED_EXACTLY_BELOW else known_number / 10_000
+                if abs(known_number - counted_number) > tolerance:
+                    differences.append(f"{subject}: {counted_number:,} instead of {known_number:,}")
     if differences:
         listed = ", ".join(sorted(differences)[:_SHOWN_DIFFERENCES])
         problem = f"{len(differences)} of {compared} numbers in {source} are not those of this collection"

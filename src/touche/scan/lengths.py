@@ -17,7 +17,7 @@ def one_byte(lengths: Array) -> Array:
         lengths: the lengths in tokens.
     """
     above = np.maximum(lengths - _EXACT_BELOW, 0)
-    _, bits = np.frexp(above)  # the number of bits of each integer
+    _, bits = np.frexp(above)  # the exponent of an integer is its number of bits
     unit = np.ldexp(1.0, np.maximum(bits - _LEADING_BITS, 0))  # the value of the last bit that is stored
     rounded: Array = np.where(lengths < _EXACT_BELOW, lengths, _EXACT_BELOW + np.floor(above / unit) * unit)
     return rounded
@@ -30,7 +30,8 @@ def before_lucene_7(lengths: Array) -> Array:
         lengths: the lengths in tokens.
     """
     norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
-    stored = (norms.view(np.int32) >> 21 << 21).view(np.float32)  # three bits of the mantissa
+    # Shifts to the right and back clear all bits of the mantissa except the first three.
+    stored = (norms.view(np.int32) >> 21 << 21).view(np.float32)
     rounded: Array = 1.0 / np.square(stored.astype(float))
     return rounded
 

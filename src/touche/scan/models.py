@@ -86,7 +86,7 @@ class _BM25:
         idf = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
         weighted_idf = np.float32(term.weight) * np.float32(idf)
         length_share = self.b * length.astype(np.float32) / np.float32(term.mean_length)
-        with np.errstate(divide="ignore"):  # k1 = 0: all frequencies count the same
+        with np.errstate(divide="ignore"):  # with k1 = 0 this is infinite, so that tf has no influence
             inverse_k = 1 / (self.k1 * ((1 - self.b) + length_share))
         score: Array = weighted_idf - weighted_idf / (1 + tf.astype(np.float32) * inverse_k)
         return score

@@ -28,7 +28,7 @@ def stem(word: str) -> str:
     if len(word) <= 2:
         return word
     word = _remove_past_ending(_remove_plural(word))
-    if word.endswith("y") and "v" in _vowel_pattern(word[:-1]):
+    if word.endswith("y") and "v" in _vowel_pattern(word[:-1]):  # step 1c, as in happy, but not in sky
         word = word[:-1] + "i"
     for rules in (_STEP_2, _STEP_3):
         word = _replace_suffix(word, rules)
@@ -36,28 +36,32 @@ def stem(word: str) -> str:
 
 
 def _remove_plural(word: str) -> str:
-    """Step 1a."""
+    """Step 1a: caresses becomes caress, ponies poni, and cats cat."""
     if word.endswith(("sses", "ies")):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    if word.endswith("ss"):
+        return word
+    return word.removesuffix("s")
 
 
 def _remove_past_ending(word: str) -> str:
-    """Step 1b: eed, ed and ing."""
+    """Step 1b: removes ed and ing after a vowel, and replaces eed by ee."""
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     rest = word.removesuffix("ed") if word.endswith("ed") else word.removesuffix("ing")
-    if rest == word or "v" not in _vowel_pattern(rest):
+    if rest == word or "v" not in _vowel_pattern(rest):  # no ending, or no vowel before it, as in sing
         return word
-    if rest.endswith(("at", "bl", "iz")):
+    if rest.endswith(("at", "bl", "iz")):  # as in conflated, troubled and sized
         return rest + "e"
-    if _ends_with_double_consonant(rest):
+    if _ends_with_double_consonant(rest):  # hopping becomes hop, but falling, hissed and fizzed keep both
         return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if _measure(rest) == 1 and _ends_with_short_syllable(rest) else rest
+    if _measure(rest) == 1 and _ends_with_short_syllable(rest):  # as in filing
+        return rest + "e"
+    return rest
 
 
 def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...]) -> str:
-    """Steps 2 and 3: only the first suffix that fits is tried."""
+    """Steps 2 and 3: the first suffix that fits is replaced, unless the rest is too short."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             rest = word.removesuffix(suffix)
@@ -66,10 +70,10 @@ def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 
 
 def _remove_suffix(word: str) -> str:
-    """Step 4: only the first suffix that fits is tried."""
+    """Step 4: the first suffix that fits is removed, unless the rest is too short."""
     for suffix in _STEP_4:
         if word.endswith(suffix):
-            # The first letter of sion and tion stays.
+            # Porter's rule removes ion only after s or t, so that these letters stay.
             removed = "ion" if suffix in ("sion", "tion") else suffix
             rest = word.removesuffix(removed)
             return rest if _measure(rest) > 1 else word
@@ -77,12 +81,15 @@ def _remove_suffix(word: str) -> str:
 
 
 def _tidy_last_letters(word: str) -> str:
-    """Step 5: final e, and double l."""
+    """Step 5: removes a final e, and one l of a final double l, from longer words."""
     if word.endswith("e"):
-        measure = _measure(word)
-        if measure > 1 or (measure == 1 and not _ends_with_short_syllable(word[:-1])):
-            word = word[:-1]
-    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+        rest = word[:-1]
+        measure = _measure(rest)
+        if measure > 1 or (measure == 1 and not _ends_with_short_syllable(rest)):
+            word = rest
+    if word.endswith("ll") and _measure(word) > 1:
+        return word[:-1]
+    return word
 
 
 def _vowel_pattern(word: str) -> str:

@@ -73,8 +73,9 @@ def rank(
     boosts = boosts or {}
     unknown = boosts.keys() - fields.keys()
     if unknown:
-        problem = f"boosts has {min(unknown)!r}, which is not a field"
-        raise ParameterError(f"{problem}; the fields are {', '.join(fields)}")
+        raise ParameterError(
+            f"boosts has {min(unknown)!r}, which is not a field; the fields are {', '.join(fields)}"
+        )
     collection = Collection.of(topics, documents, analysis, fields, queries)
     scoring = Scoring(
         model=model,
@@ -141,7 +142,8 @@ class Collection:
         terms_of = analysis_named(analysis).terms
         topics = tuple(topics)
         titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
-        all_queries = {number: (queries or {}).get(number, title) for number, title in titles.items()}
+        replacing = queries or {}
+        all_queries = {number: replacing.get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
         candidates = frozenset(id for topic in topics for id in topic.candidates or ())
@@ -151,9 +153,12 @@ class Collection:
         counted = parts.folded(
             no_counts, lambda sums, part: sum_by_field(sums, part.statistics), sum_by_field
         )
-        vocabularies = dict.fromkeys(fields, vocabulary)
-        statistics = known_or_counted(collection.statistics, vocabularies, counted)
-        return cls(vocabulary=vocabulary, parts=parts, statistics=statistics, queries=all_queries)
+        return cls(
+            vocabulary=vocabulary,
+            parts=parts,
+            statistics=known_or_counted(collection.statistics, dict.fromkeys(fields, vocabulary), counted),
+            queries=all_queries,
+        )
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Yields each topic with its best documents, best first; can be called again with other formulas.
@@ -188,7 +193,9 @@ class Collection:
             rankings: each topic with its documents, best first.
             depth: the largest number of documents for each topic.
         """
-        in_collection = self.parts.folded(frozenset[str](), _add_candidates, frozenset.union)
+        in_collection = self.parts.folded(
+            frozenset[str](), lambda candidates, part: candidates | part.candidates, frozenset.union
+        )
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
             unmatched = candidates.difference(id for id, _ in hits)
@@ -201,11 +208,6 @@ class Collection:
             text: the text.
         """
         return analysis_named(self.vocabulary.analysis).terms(text)
-
-
-def _add_candidates(candidates: frozenset[str], part: Part) -> frozenset[str]:
-    """Returns the candidates in earlier parts and in one more part."""
-    return candidates | part.candidates
 
 
 @dataclass(frozen=True)
@@ -243,14 +245,15 @@ class _BestOfParts:
         best_of_part: list[_ScoredIds] = []
         for earlier, search in zip(best, self.searches, strict=True):
             lowest = -np.inf
-            if earlier and len(earlier) == self.depth:
+            if earlier and len(earlier) == self.depth:  # at a depth of 0 there is no last document
                 lowest, _ = earlier[-1]  # a document with a lower score cannot be among the best
+            # A title has no terms if all its words are stop words.
             hits = scored.best(search, self.depth, lowest) if search.terms else []
             best_of_part.append(hits)
         return self.merge(best, best_of_part)
 
     def merge(self, best: Sequence[_ScoredIds], others: Sequence[_ScoredIds]) -> Sequence[_ScoredIds]:
-        """Merges the best documents of each topic, and cuts them at the depth."""
+        """Merges the best documents of each topic, sorts them by score and id, and cuts them at the depth."""
         pairs = zip(best, others, strict=True)
         return [sorted(hits + other_hits, reverse=True)[: self.depth] for hits, other_hits in pairs]
 
@@ -308,8 +311,8 @@ class _ScoredPart:
     def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""
         counts = self.part.fields[field_index]
-        indexes = np.concatenate([counts.postings(term)[0] for term in terms])  # of the documents with a term
-        return np.bincount(indexes, minlength=len(self.part.ids))
+        indexes_by_term = [indexes for indexes, _ in map(counts.postings, terms)]  # of the documents with it
+        return np.bincount(np.concatenate(indexes_by_term), minlength=len(self.part.ids))
 
     def _best_of_matching(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
         """Returns the matching documents with the highest scores in any order, with all ties of the last one.
@@ -320,6 +323,7 @@ class _ScoredPart:
             depth: the number of documents without ties.
         """
         if depth < len(matching):
+            # The score of the last document at this depth; others may have the same one.
             lowest = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
             matching = matching[scores[matching] >= lowest]
         ids = [self.part.ids[index] for index in matching.tolist()]
@@ -356,7 +360,7 @@ class _ScoredPart:
             term: the statistics of the term, with its weight.
         """
         lengths = self._lengths[field_index][indexes]
-        if not len(indexes):  # df may be 0, and formulas divide by it
+        if len(indexes) == 0:  # then df may be 0, and formulas divide by it
             return lengths  # an empty array
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), len(indexes))
@@ -367,12 +371,13 @@ class _ScoredPart:
     @cached_property
     def _lengths(self) -> list[Array]:
         """For each field the lengths that the model sees."""
-        kept_of_lengths = self.scoring.kept_of_lengths
-        return [kept_of_lengths(counts.lengths.astype(np.float64)) for counts in self.part.fields]
+        return [
+            self.scoring.kept_of_lengths(counts.lengths.astype(np.float64)) for counts in self.part.fields
+        ]
 
 
 def _checked_numbers(result: Any, document_count: int) -> Array:
-    """Returns the result of a model, which may be the baseline's own.
+    """Returns the result of a model, which may be the baseline's own, if it has the right form.
 
     Statistics with gaps are a frequent reason for a NaN, because a formula gets NaN for an unknown number.
 

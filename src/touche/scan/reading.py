@@ -68,12 +68,14 @@ def read(
         fields: the fields by name, each a function of the document.
         candidates: the ids of the documents to re-rank.
     """
-    reading = Reading(
-        begin=partial(Counting, vocabulary, fields, candidates),
-        merge=join_parts,
-        summary=partial(_summary, fields),
+    return read_parts(
+        documents,
+        Reading(
+            begin=partial(Counting, vocabulary, fields, candidates),
+            merge=join_parts,
+            summary=partial(_summary, fields),
+        ),
     )
-    return read_parts(documents, reading)
 
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
@@ -153,9 +155,13 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     if parts is None:
         processes = 1
         parts = list(parts_in_process(reading, collection))
-    seconds = time.monotonic() - began
-    summary = reading.summary(parts)
-    _log.debug("read in %.1f s by %d of %d processors: %s", seconds, processes, processors(), summary)
+    _log.debug(
+        "read in %.1f s by %d of %d processors: %s",
+        time.monotonic() - began,
+        processes,
+        processors(),
+        reading.summary(parts),
+    )
     return parts
 
 
@@ -200,7 +206,7 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
             yield merge(waiting)
             waiting = []
             waiting_documents = 0
-    if waiting_documents:
+    if waiting_documents:  # else the last parts have no documents, and are left out
         yield merge(waiting)
 
 
@@ -214,7 +220,7 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     """
     try:
         dumps(reading.begin)  # other processes cannot import lambdas or inner functions
-        pieces = collection.pieces() or iter(())
+        pieces = collection.pieces() or iter(())  # None for a format without pieces
         first_pieces = list(islice(pieces, _MIN_PIECES))
     except (InputError, PicklingError, AttributeError, TypeError):
         return None
@@ -284,7 +290,7 @@ def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(wanted=among):
-            if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere
+            if isinstance(document, RawPage | Skipped):  # only the first process parses pages, or skips them
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []

@@ -1,6 +1,6 @@
 """Statistics of a collection in a file, so that a part of the collection is ranked like the whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -11,7 +11,7 @@ from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
-_MAX_BYTES = 1 << 26  # bytes; fifty topics need about 20,000
+_MAX_BYTES = 1 << 26  # a longer file is cut off, and so refused; fifty topics need about 20,000 bytes
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
@@ -48,7 +48,8 @@ class KnownStatistics:
         tokens: the number of tokens.
         terms: for each term, its document frequency and its frequency in the collection; None if unknown.
         documents: the number of documents with a token in this field; None if unknown.
-        estimated: whether the numbers are estimates, so that other counts do not contradict them.
+        estimated: whether the numbers of the terms are estimates, so that other counts do not contradict
+            them.
     """
 
     analysis: str
@@ -65,7 +66,7 @@ class KnownStatistics:
 def _check(field: FieldStatistics | KnownStatistics) -> None:
     """Raises ValueError if numbers contradict each other.
 
-    An unknown number gets its most permissive value, so that it contradicts none.
+    An unknown number gets the value that the other numbers allow most easily, so that it contradicts none.
     """
     documents = field.tokens if field.documents is None else field.documents
     for known_df, known_ttf in field.terms.values():
@@ -151,17 +152,11 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
     (_, first), *others = parts
     total = dict(first)
     for path, fields in others:
-        for name in total.keys() | fields.keys():
-            field = total.get(name)
-            other = fields.get(name)
-            if (
-                field is None
-                or other is None
-                or field.analysis != other.analysis
-                or field.terms.keys() != other.terms.keys()
-            ):
-                remedy = "join files of one baseline with the same options and topics"
-                raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
+        if _analyses_and_terms(fields) != _analyses_and_terms(first):
+            remedy = "join files of one baseline with the same options and topics"
+            raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
+        for name, other in fields.items():
+            field = total[name]
             terms = {
                 term: (df + other.terms[term][0], ttf + other.terms[term][1])
                 for term, (df, ttf) in field.terms.items()
@@ -173,3 +168,8 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
                 terms=terms,
             )
     return total
+
+
+def _analyses_and_terms(fields: Mapping[str, FieldStatistics]) -> dict[str, tuple[str, Set[str]]]:
+    """Returns by field what has to be the same in files that are added up."""
+    return {name: (field.analysis, field.terms.keys()) for name, field in fields.items()}

@@ -4,7 +4,7 @@ words.c is the StandardTokenizer. Lucene's filters change single tokens, so that
 them only once.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -29,14 +29,14 @@ class Analysis:
 
     Attributes:
         term: returns the term of a word; empty if the word is removed.
-        beginnings: returns the beginnings of the ASCII words that become a term, in lower case; NUL is the
-            end of a word.
+        beginning: returns the beginning of all ASCII words that become a term, in lower case; NUL is the end
+            of a word.
         dropped: the beginnings of the ASCII words that are removed.
         closes_gaps: whether the words around a removed word become neighbours.
     """
 
     term: Callable[[str], str]
-    beginnings: Callable[[str], Iterable[str]]
+    beginning: Callable[[str], str]
     dropped: tuple[str, ...] = ()
     closes_gaps: bool = False
 
@@ -131,11 +131,14 @@ def _only_if_alnum(term: str) -> str:
 
 def _singular(word: str) -> str:
     """EnglishMinimalStemFilter: Harman's stemmer S (Harman 1991)."""
-    if len(word) < 3 or not word.endswith("s") or word.endswith(("us", "ss")):
+    is_plural = len(word) > 2 and word.endswith("s") and not word.endswith(("us", "ss"))
+    if not is_plural:
         return word
     if word.endswith("ies") and len(word) > 3 and word[-4] not in "ae":
         return word[:-3] + "y"
-    return word if word.endswith(("ies", "aes", "oes", "ees")) else word[:-1]
+    if word.endswith(("ies", "aes", "oes", "ees")):  # kept by this stemmer, except for most words with ies
+        return word
+    return word[:-1]
 
 
 @cache
@@ -150,41 +153,37 @@ def _in_java_units(stemmer: Callable[[str], str], word: str) -> str:
         return stemmer(word)
     encoded_word = word.encode("utf-16-le")
     units = (int.from_bytes(encoded_word[at : at + 2], "little") for at in range(0, len(encoded_word), 2))
-    stemmed = stemmer("".join(map(chr, units)))  # a character for each unit, also for half a pair
+    # A stemmer may also cut a pair of units in two, which then cannot be encoded without "surrogatepass".
+    stemmed = stemmer("".join(map(chr, units)))  # a character for each unit
     return stemmed.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _stem_prefixes(*endings: str) -> Callable[[str], tuple[str]]:
-    """Returns a function from a stem to the beginning of its words.
+def _stem_prefix(*endings: str) -> Callable[[str], str]:
+    """Returns a function from a stem to the beginning that all its words share.
 
     Args:
         endings: endings of stems whose last letter can be another one in the words, such as i for y.
     """
-    return lambda stem: (stem[:-1] if len(stem) > 1 and stem.endswith(endings) else stem,)
+    # A stem of one letter is a word itself, so that no letter has changed.
+    return lambda stem: stem[:-1] if len(stem) > 1 and stem.endswith(endings) else stem
 
 
-def _whole_word_prefix(term: str) -> tuple[str]:
+def _whole_word(term: str) -> str:
     """Returns the beginning of the only word that becomes the term: the word itself, with its end."""
-    return (term + _WORD_END,)
+    return term + _WORD_END
 
 
 _ANALYSES: Mapping[str, Analysis] = {
-    "standard": Analysis(_lower, _whole_word_prefix),
-    "stopped": Analysis(
-        _stopped, _whole_word_prefix, dropped=tuple(word + _WORD_END for word in _STOP_WORDS)
-    ),
+    "standard": Analysis(_lower, _whole_word),
+    "stopped": Analysis(_stopped, _whole_word, dropped=tuple(word + _WORD_END for word in _STOP_WORDS)),
     # Stems cut or change endings: skies and sky have the stem ski, hoping has hope, stabilities has stabl.
     "english": Analysis(
         _english,
-        _stem_prefixes("i", "e", "bl"),
+        _stem_prefix("i", "e", "bl"),
         dropped=tuple(word + end for word in _STOP_WORDS for end in (_WORD_END, "'")),
     ),
-    "plural": Analysis(_plural, _stem_prefixes("y")),
-    "unstemmed": Analysis(_unstemmed, _whole_word_prefix),
-    "plural-alnum": Analysis(
-        lambda word: _only_if_alnum(_plural(word)), _stem_prefixes("y"), closes_gaps=True
-    ),
-    "unstemmed-alnum": Analysis(
-        lambda word: _only_if_alnum(_unstemmed(word)), _whole_word_prefix, closes_gaps=True
-    ),
+    "plural": Analysis(_plural, _stem_prefix("y")),
+    "unstemmed": Analysis(_unstemmed, _whole_word),
+    "plural-alnum": Analysis(lambda word: _only_if_alnum(_plural(word)), _stem_prefix("y"), closes_gaps=True),
+    "unstemmed-alnum": Analysis(lambda word: _only_if_alnum(_unstemmed(word)), _whole_word, closes_gaps=True),
 }

@@ -30,14 +30,13 @@ def grid_settings(
             value, or there are too many settings. Also if the grid is not a dictionary.
     """
     if not isinstance(grid, Mapping):
-        example = {name: [option.default] for name, option in [*options.items()][:1]}
+        example = {name: [option.default] for name, option in [*options.items()][:1]}  # {} without options
         raise ParameterError(
             f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
         )
     values = {name: _distinct_values(options, name, values) for name, values in grid.items()}
     check_size(prod(map(len, values.values())))
-    cells = (dict(zip(values, cell, strict=True)) for cell in product(*values.values()))
-    return [checked(options, cell) for cell in cells]
+    return [checked(options, dict(zip(values, cell, strict=True))) for cell in product(*values.values())]
 
 
 def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
@@ -101,13 +100,13 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     problem = f"{option.name} = {quoted(part)}"
     try:
         numbers = [Decimal(number) for number in part.split(":")]
-        if len(numbers) == 1:
+        if len(numbers) == 1:  # a range from the number to itself
             numbers = [numbers[0], numbers[0], Decimal(1)]
         first, last, step = numbers
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
-        most_steps = min((last - first) / step, Decimal(_MAX_NUMBER))  # more take long to print
-        count = floor(most_steps) + 1 if is_range else 0
-    except (ArithmeticError, ValueError):  # a text, another number of numbers, or a step of 0
+        steps_to_last = min((last - first) / step, Decimal(_MAX_NUMBER))  # a huge number takes long to print
+        count = floor(steps_to_last) + 1 if is_range else 0
+    except (ArithmeticError, ValueError):  # a text, neither one nor three numbers, or a step of 0
         is_range = False
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
@@ -115,8 +114,8 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     if count < 1:
         raise ParameterError(f"{problem} is an empty range; write a STEP that leads from FIRST to LAST")
     check_size(count)
-    for steps in range(count):
-        number = first + steps * step
+    for index in range(count):
+        number = first + index * step
         if type(option.default) is int and number != number.to_integral_value():
             raise ParameterError(f"{problem} has the value {number}; write whole numbers")
         yield number

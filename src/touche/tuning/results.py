@@ -33,7 +33,9 @@ class Setting:
     folder: Path
 
     def __str__(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.swept.items()) or self.folder.name
+        if not self.swept:  # the only setting
+            return self.folder.name
+        return " ".join(f"{name}={value}" for name, value in self.swept.items())
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class SettingFold:
             "dimension": self.dimension,
             "fold": self.number,
             **self.fold.choice.swept,
-            "tested topics": " ".join(self.fold.values.keys()),
+            "tested topics": " ".join(self.fold.values.keys()),  # values are by topic
             "mean": self.fold.mean,
         }
 
@@ -127,17 +129,18 @@ class Sweep(Shown):
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
         """Scores of all settings by dimension; with several measures, the key is as in ``relevance AP``."""
         subjects = {(score.dimension, score.measure) for score in self.scores}
-        several = len(subjects) > len({dimension for dimension, _ in subjects})
+        has_several_measures = len(subjects) > len({dimension for dimension, _ in subjects})
         groups: dict[str, list[SettingScore]] = {}
         for score in self.scores:
-            name = f"{score.dimension} {score.measure}" if several else score.dimension
+            name = f"{score.dimension} {score.measure}" if has_several_measures else score.dimension
             groups.setdefault(name, []).append(score)
         return groups
 
     @property
     def settings(self) -> list[Setting]:
         """Settings in the order of the grid."""
-        return [score.setting for score in next(iter(self.by_dimension.values()))]
+        first_scores = next(iter(self.by_dimension.values()))  # each dimension has a score of each setting
+        return [score.setting for score in first_scores]
 
     def best(self, dimension: str) -> SettingScore:
         """Returns the setting with the highest mean in a dimension; the first of equal ones.
@@ -181,19 +184,20 @@ class Sweep(Shown):
         """
         scores = self._scores(dimension)
         means = [(score.setting.swept, score.mean) for score in scores if score.mean is not None]
-        values = {name: {setting.swept[name] for setting in self.settings} for name in self.settings[0].swept}
-        by_number_of_values = sorted(values, key=lambda name: -len(values[name]))
-        if not values or not means:
+        options = list(self.settings[0].swept)
+        if not options or not means:
             raise ToucheError("a heat map needs several settings; choose several values of an option")
-        axes = [name for name in values if name in by_number_of_values[:2]]  # in the order of the options
+        value_counts = {name: len({setting.swept[name] for setting in self.settings}) for name in options}
+        most_varied = sorted(options, key=value_counts.__getitem__, reverse=True)[:2]
+        axes = [name for name in options if name in most_varied]  # in the order of the options
         across = axes[0]
-        down = axes[1] if len(axes) > 1 else ""
+        down = axes[1] if len(axes) > 1 else ""  # a single option has one row
         cells: dict[tuple[str, str], float] = {}
         for swept, mean in means:
             cell = (str(swept[across]), str(swept[down]) if down else "")
-            cells[cell] = max(cells.get(cell, mean), mean)
+            cells[cell] = max(cells.get(cell, mean), mean)  # over the values of other options
         title = f"{self.baseline}: {scores[0].measure}, {dimension}, {scores[0].evaluator}"
-        others = [name for name in values if name not in axes]
+        others = [name for name in options if name not in axes]
         best_over = f"\nbest over {', '.join(others)}" if others else ""
         return plots.heat_map(cells, across, down, title + best_over)
 

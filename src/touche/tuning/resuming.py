@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib.metadata import packages_distributions, version
@@ -29,7 +29,7 @@ from touche.trec.runs import RUN_FILE
 
 COMPLETE_FILE = "complete.json"
 """File in a run's folder once the run is complete."""
-_known_versions: dict[str, str] = {}  # of loaded modules, at their first sight
+_known_versions: dict[str, str] = {}  # of loaded modules, each as this process first saw it
 
 
 class Resumption:
@@ -44,10 +44,12 @@ class Resumption:
         """
         self._runs = runs
         self._output = os.path.realpath(output)
-        self._origins: dict[Path, str] = {}
+        self._origins: dict[Path, str] = {}  # by the folder of a run what it depends on, before it begins
 
     def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
         """Returns whether a folder has a complete run with these options.
+
+        Stores what the run depends on, for a comparison in ``complete``.
 
         Args:
             folder: folder of the run.
@@ -63,7 +65,7 @@ class Resumption:
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Marks the run in a folder as complete, unless code or data may have changed before the run ended.
+        """Marks the run in a folder as complete, unless code or data have changed since ``is_complete``.
 
         Args:
             folder: folder of the run.
@@ -72,9 +74,10 @@ class Resumption:
         ranker = self._runs.ranker
         if ranker.folder is None:  # the code of a function is in no files that can be compared
             return
-        loaded = self._digest(ranker.folder, ranker.files)
+        loaded_code = self._digest(ranker.folder, ranker.files)  # ranker.files is from its import
         code = self._digest(ranker.folder, fingerprints(ranker.folder))
-        if code == loaded and self._describe_origin(options, code) == self._origins[folder]:
+        is_same_origin = self._describe_origin(options, code) == self._origins[folder]
+        if code == loaded_code and is_same_origin:
             write_whole(
                 folder / COMPLETE_FILE,
                 json.dumps(self._completion_record(folder, _modules()), indent=2) + "\n",
@@ -104,12 +107,13 @@ class Resumption:
         """
         # Options that only store values change no ranking, but the run changes their folders.
         values = [value for name, value in options.items() if not name.startswith("keep_")]
+        # Any text may be the path of a file.
         data = [self._fingerprint(Path(text)) for value in values for text in texts_in(value) if text]
         return repr([sorted(options.items()), data, code, self._described_input])
 
     def _fingerprint(self, path: Path) -> str:
         """Returns a fingerprint of the file or folder that an option names, or an empty text."""
-        with suppress(OSError, ValueError):  # the option is another text, which no path can be
+        with suppress(OSError, ValueError):  # a text that cannot be a path, because it is too long or has NUL
             if path.is_dir():
                 return self._digest(path, fingerprints(path))
             if path.is_file():
@@ -148,7 +152,7 @@ class Resumption:
         unread = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
             unread += [self._fingerprint(path) for path in self._runs.source.files]
-        if isinstance(documents, Files) and not documents.format.is_complete:  # files name other files
+        if isinstance(documents, Files) and not documents.format.is_complete:  # they name files in their folder
             folder = documents.paths[0].parent
             unread.append(self._digest(folder, fingerprints(folder)))
         return unread
@@ -167,7 +171,7 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
     load it again after an update.
     """
     unknown = {*modules} - _known_versions.keys()
-    packages = _packages(_times(sys.path)) if unknown else {}
+    packages = _packages(_times(sys.path)) if unknown else {}  # only if needed, because it takes long
     versions = {module: _version_text(module, packages.get(module, ())) for module in unknown}
     _known_versions.update({module: versions[module] for module in unknown if module in sys.modules})
     versions |= _known_versions
@@ -176,7 +180,11 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _packages(times: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
-    """Returns the packages of each module; cached for the result of ``_times``, as it takes half a second."""
+    """Returns the packages of each module, after half a second.
+
+    Args:
+        times: the result of ``_times``; if it is new, packages may be new, so the cached result is not used.
+    """
     return packages_distributions()
 
 
@@ -185,22 +193,24 @@ def _times(folders: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple((folder, Path(folder).stat().st_mtime_ns) for folder in folders if Path(folder).is_dir())
 
 
-def _version_text(module: str, packages: Iterable[str]) -> str:
+def _version_text(module: str, packages: Sequence[str]) -> str:
     """Returns the packages of a module, and the digest of its code if it may change without its package."""
     texts = [f"{package}=={version(package)}" for package in sorted({*packages})]
     spec = None
     with suppress(ImportError, ValueError):  # ValueError if Python did not load it from a file
         spec = find_spec(module) if module.isidentifier() else None
     if spec:
-        paths = map(Path, spec.submodule_search_locations or [spec.origin or ""])
-        # The code of an installed package changes only with the package's version.
-        changeable = [path for path in paths if not (texts and path.parent.name in INSTALLED)]
+        # The folders of a package, or the file of a module; a builtin module has neither.
+        paths = [Path(name) for name in spec.submodule_search_locations or [spec.origin or ""]]
+        changeable = paths
+        if packages:  # code that was installed with a package changes only with the package's version
+            changeable = [path for path in paths if path.parent.name not in INSTALLED]
         texts += map(_digest_of_code, changeable)
         files = [file for path in changeable for file in path.rglob("*.py")]
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
         if module in sys.modules and any(map(_is_newer_than_process, files)):
-            # Python may have loaded earlier code, so that no process reuses the run.
+            # Python may have loaded earlier code. With a random text, no process reuses the run.
             texts.append(token_hex())
     return " ".join(texts)
 
@@ -219,13 +229,15 @@ def _is_newer_than_process(path: Path) -> bool:
 
 @cache
 def _start_of_process() -> float:
-    """Returns the time in seconds since 1970, rounded up, because the kernel counts hundredths of a second.
+    """Returns when this process started, in seconds since 1970.
+
+    The time is rounded up, because the kernel counts hundredths of a second.
 
     Raises:
         OSError: if the system has no /proc.
     """
-    # After the name in parentheses, which may contain blanks; see proc(5) for the order of the fields.
-    fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-    start_ticks = int(fields[19]) + 2
+    # The second field of proc(5) is a name in parentheses, which may contain blanks.
+    _, _, after_name = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")
+    start_ticks = int(after_name.split()[19]) + 2  # the 22nd field, starttime, rounded up
     seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
     return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot

@@ -101,17 +101,17 @@ def sweep(
         check_choice("cross-validation", cross_validation, FOLDS)
     ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
-    with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
+    with temporary_folder("touche-sweep-") as temporary, file_of_qrels(qrels) as judgments:
         name = dataset_name(dataset)
-        if task is None and is_dataset(name):
+        if task is None and is_dataset(name):  # else an input directory, which names no task
             task = name
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
-        runs = as_path("output", output) if output is not None else folder
-        result = run_settings(ranker, source, runs, settings, scored, evaluator, cross_validation)
+        runs_folder = as_path("output", output) if output is not None else temporary
+        result = run_settings(ranker, source, runs_folder, settings, scored, evaluator, cross_validation)
     if output is not None:
-        result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs)])
+        result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs_folder)])
     for text in result.warnings:
         warn(text)
     return result
@@ -124,8 +124,9 @@ def _write_tables(result: Sweep, folder: Path) -> list[str]:
         write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
         if result.cross_validations:
             write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-        has_swept_options = bool(result.settings[0].swept)
-        for dimension in result.by_dimension if has_swept_options else ():
+        if not result.settings[0].swept:  # no option varies
+            return []
+        for dimension in result.by_dimension:
             try:
                 figure = result.heat_map(dimension)
             except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
@@ -163,14 +164,16 @@ def run_settings(
         ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
             remain.
     """
-    runs = _settings_with_folders(ranker, output, settings)
+    with_folders = _settings_with_folders(ranker, output, settings)
     # All settings share one store of readings, so that documents are not read again for each.
-    shared = replace(source, documents=replace(source.documents, readings=Readings()))
+    readings = Readings()
+    shared_source = replace(source, documents=replace(source.documents, readings=readings))
     make_folder(output)
-    waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
-    with locked(output / "sweep", waiting):
-        new_runs, without_hits = _run_incomplete(Runs(ranker, shared), runs, output)
-        rows, doubtful = _score_runs(runs, scored, evaluator)
+    log_waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
+    with locked(output / "sweep", log_waiting):
+        runs = Runs(ranker, shared_source)
+        new_runs, without_hits = _run_incomplete(runs, readings, with_folders, output)
+        rows, score_warnings = _score_runs(with_folders, scored, evaluator)
     empty_topics = [
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
@@ -179,15 +182,15 @@ def run_settings(
         scores=Table(SettingScore, tuple(rows)),
         cross_validations={},
         new_runs=new_runs,
-        warnings=[*empty_topics, *doubtful],
+        warnings=[*empty_topics, *score_warnings],
     )
     if cross_validation is None:
         return result
     validations = dict[str, CrossValidation[Setting]]()
     problems = list[str]()
-    for dimension, settings_scores in result.by_dimension.items():
+    for dimension, dimension_scores in result.by_dimension.items():
         try:
-            validations[dimension] = _cross_validate(settings_scores, cross_validation)
+            validations[dimension] = _cross_validate(dimension_scores, cross_validation)
         except ToucheError as error:
             problems.append(f"{dimension}: {error}")
     return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
@@ -212,22 +215,31 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
     ]
 
 
-def _run_incomplete(runs: Runs, settings: Sequence[Setting], output: Path) -> tuple[int, list[Topic]]:
-    """Runs the incomplete settings; returns their number, and topics without hits in one of them."""
+def _run_incomplete(
+    runs: Runs, readings: Readings, settings: Sequence[Setting], output: Path
+) -> tuple[int, list[Topic]]:
+    """Runs the incomplete settings; returns their number, and topics without hits in at least one of them."""
     resumption = Resumption(runs, output)
-    without_hits = dict[str, Topic]()
+    without_hits = dict[str, Topic]()  # by number, so that each is there once
     incomplete = [
         setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)
     ]
-    for setting, topics in watched(_in_passes(runs, incomplete), "sweeping", "settings", len(incomplete)):
+    for setting, topics in watched(
+        _in_passes(runs, readings, incomplete), "sweeping", "settings", len(incomplete)
+    ):
         resumption.complete(setting.folder, setting.options)
         without_hits |= {topic.number: topic for topic in topics}
     return len(incomplete), [*without_hits.values()]
 
 
-def _in_passes(runs: Runs, settings: Sequence[Setting]) -> Iterator[tuple[Setting, list[Topic]]]:
-    """Runs the settings, grouped by shared passes; yields each with its topics without hits."""
-    readings = runs.source.documents.readings or Readings()
+def _in_passes(
+    runs: Runs, readings: Readings, settings: Sequence[Setting]
+) -> Iterator[tuple[Setting, list[Topic]]]:
+    """Runs the settings; those that need the same counts share a pass over the collection.
+
+    Yields:
+        Each setting with its topics without hits.
+    """
     while settings:
         postponed = []
         readings.begin_pass()
@@ -248,7 +260,7 @@ def _score_runs(
     doubtful = dict[str, list[Setting]]()  # settings by the warning about their runs
     for setting in watched(settings, "evaluating", "runs", len(settings)):
         by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
-        for run in chain.from_iterable(by_measure):
+        for run in chain.from_iterable(by_measure):  # one for each dimension and measure
             if run.is_ranking:
                 rows.append(_score(setting, run))
                 for text in doubts(run):
@@ -263,7 +275,8 @@ def _score_runs(
 
 
 def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
-    """Returns the score of a run by the requested evaluator, or by the only one that has the measure."""
+    """Returns the score of a run."""
+    # By the requested evaluator, or by the only one that has the measure.
     [(evaluator, score)] = run.scores.items()
     return SettingScore(
         setting=setting,

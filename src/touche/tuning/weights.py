@@ -73,7 +73,7 @@ def tuned(
             dimension or cross-validation.
     """
     dimensions = [name for name in task.qrels if name != STANCE]
-    dimension = dimension or next(iter(dimensions), "")
+    dimension = dimension or next(iter(dimensions), "")  # "" is refused in the next line
     check_choice("dimension", dimension, dimensions)
     check_choice("cross-validation", validation, FOLDS)
     if len(runs) > MOST_RUNS:
@@ -84,14 +84,15 @@ def tuned(
     qrels = task_qrels(task, dimension)
     measure = task.measure_for(dimension)
     grid = list(simplex(len(runs), STEPS))
-    values = {
+    values_by_weights = {
         weights: _values(shares, method, weights, depth, qrels, measure)
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
     topics = sorted({topic_in(name) for name in qrels}, key=in_order)
-    folds = cross_validated(values, topics, validation)
+    folds = cross_validated(values_by_weights, topics, validation)
+    # The topics of a fold have the weights that are best on all others.
     choices = {topic: fold.choice for fold in folds.folds for topic in fold.values}
-    best_on_all = best(values, set(topics))
+    best_on_all = best(values_by_weights, set(topics))
     weights = {topic: choices.get(topic, best_on_all) for topic in map(topic_in, shares)}
     return TunedFusion(
         dimension=dimension,
@@ -104,7 +105,9 @@ def tuned(
 
 
 def simplex(runs: int, steps: int) -> Iterator[Weights]:
-    """Yields weights that add up to 1, in equal steps; weights that differ least come first.
+    """Yields weights that add up to 1, in equal steps.
+
+    Weights that differ least come first, because the first of several best weights is chosen.
 
     Args:
         runs: the number of weights.
@@ -130,9 +133,11 @@ def _values(
     """Returns the value of each judged topic, fused with some weights; that of trec_eval, if it has one."""
     judged = {name: topic_shares for name, topic_shares in shares.items() if name in qrels}
     run = _fused(judged, method, {topic_in(name): weights for name in judged}, depth, "fused")
-    evaluator = evaluators_for(measure)[0]
-    values = means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic) if run else {}
-    return {topic_in(name): 0.0 for name in qrels} | values  # topics that all runs lack score 0
+    values = {topic_in(name): 0.0 for name in qrels}  # topics that all runs lack score 0
+    if run:  # an empty run cannot be evaluated
+        evaluator = evaluators_for(measure)[0]
+        values |= means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic)
+    return values
 
 
 def _fused(
