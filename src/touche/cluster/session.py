@@ -48,7 +48,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                     yield context
             finally:
                 context.stop()
-                _end_java(context._gateway)
+                _end_java(context._gateway)  # which completes the log
         except SparkError as error:
             raise ToucheError(
                 f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"

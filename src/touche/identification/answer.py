@@ -148,8 +148,10 @@ class Answer(Shown):
             yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
         for field, frequencies in self.collections.items():
             within = f" (within {frequencies.within})" if frequencies.within else ""
-            number = f"N = {frequencies.documents:,}{within}"
-            yield f"In {field} the weights are {frequencies.weight}: df are whole numbers for {number}."
+            yield (
+                f"In {field} the weights are {frequencies.weight}: "
+                f"df are whole numbers for N = {frequencies.documents:,}{within}."
+            )
 
 
 def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Answer:
@@ -223,7 +225,7 @@ def differs(a: Fit, b: Fit) -> bool:
     only_a = np.sum((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.sum((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
     chance = _STANDARD_ERRORS * np.sqrt(only_a + only_b) + abs(a.free_numbers - b.free_numbers)
-    return bool(abs(int(only_a) - int(only_b)) > chance)
+    return bool(abs(only_a - only_b) > chance)
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:

@@ -325,9 +325,9 @@ def _terms(
             yield analysis, list(distinct)  # words of the regular expression stay as they are
             continue
         filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
-        stop = stop_words(STOP_LISTS[analysis.stop])
+        removed = stop_words(STOP_LISTS[analysis.stop])
         words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
-        yield analysis, ["" if word in stop else stem for word, stem in words_and_stems]
+        yield analysis, ["" if word in removed else stem for word, stem in words_and_stems]
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:

@@ -87,7 +87,7 @@ class Hypothesis:
         for other in others:
             different = [axis for axis, value in in_space.axes.items() if other.axes[axis] != value]
             if len(different) == 1:
-                # This weight belongs to the same fields, and a linear model cannot have it.
+                # A relative gets this weight if its fields are the same and its model is not linear.
                 has_same = (other.fields, other.weight) == (in_space.fields, in_space.weight)
                 weight = self.weight if has_same and not MODELS[other.model].linear else other.weight
                 yield replace(other, offset=self.offset, weight=weight)

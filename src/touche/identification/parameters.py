@@ -103,8 +103,8 @@ def _fitted(fit: Fit) -> dict[str, float]:
     values = dict(zip(model.common, np.exp(common).tolist(), strict=True))
     for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
         numbers = np.exp(fit.numbers[columns[len(model.common) :]]).tolist()  # common ones are first
-        for name, value in zip(model.of_field, numbers, strict=True):
-            values[f"{name} in {field}" if len(fields) > 1 else name] = value
+        suffix = f" in {field}" if len(fields) > 1 else ""
+        values |= {f"{name}{suffix}": value for name, value in zip(model.of_field, numbers, strict=True)}
     if fit.hypothesis.combination and not model.linear:  # then the weight can be inferred
         values[f"weight of {fields[1]}"] = fit.problem.weight(fit.numbers)
     return values

@@ -74,7 +74,7 @@ class Counts:
         is_chosen = chosen[self.texts]  # for each posting
         # For each posting the number of chosen postings before it, and at the end their number.
         chosen_before = np.concatenate([[0], np.cumsum(is_chosen, dtype=np.int64)])
-        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1
+        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # of chosen texts; other values are not used
         return Counts(
             lengths=self.lengths[chosen],
             offsets=chosen_before[self.offsets],
@@ -128,8 +128,9 @@ class Counter:
         self._with_positions = with_positions
         self._beginnings = beginnings  # has to live as long as the counter
         seed = int.from_bytes(os.urandom(8))  # of a hash table, so that no input can make it slow
-        automaton = ctypes.byref(_automaton())
-        self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
+        self._counter = _library().new_counter(
+            ctypes.byref(_automaton()), beginnings.ctypes.data, terms, seed
+        )
         if not self._counter:
             raise MemoryError
         weakref.finalize(self, _library().free_counter, self._counter)
@@ -159,8 +160,9 @@ class Counter:
         library = _library()
         offsets = np.empty(self._term_count + 1, dtype=np.int64)
         texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
-        arrays = (offsets.ctypes.data, texts.ctypes.data, tf.ctypes.data)
-        library.take_postings(self._counter, self._term_count, *arrays)
+        library.take_postings(
+            self._counter, self._term_count, offsets.ctypes.data, texts.ctypes.data, tf.ctypes.data
+        )
         positions = None
         if self._with_positions:
             positions = np.empty(library.occurrences_of(self._counter), dtype=np.int32)

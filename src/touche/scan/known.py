@@ -47,8 +47,9 @@ def known_or_counted(
         return counted
     files.report()
     if files.output:
-        entries = {name: _file_entry(counted_by_field[name], fields[name]) for name in fields}
-        write_statistics(files.output, entries)
+        write_statistics(
+            files.output, {name: _file_entry(counted_by_field[name], fields[name]) for name in fields}
+        )
     if not files.known:
         return counted
     known = read_known(files.known)

@@ -72,6 +72,7 @@ def _check(field: FieldStatistics | KnownStatistics) -> None:
     for known_df, known_ttf in field.terms.values():
         ttf = field.tokens if known_ttf is None else known_ttf
         df = min(ttf, 1) if known_df is None else known_df
+        # A document with a term has it at least once, and a term that occurs is in some document.
         if df > min(ttf, documents) or ttf > field.tokens or (df == 0 and ttf > 0):
             raise ValueError("a term has more documents than occurrences, or more than the collection")
     if documents > field.tokens:
@@ -156,7 +157,7 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
             remedy = "join files of one baseline with the same options and topics"
             raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
         for name, other in fields.items():
-            field = total[name]
+            field = total[name]  # of earlier parts
             terms = {
                 term: (df + other.terms[term][0], ttf + other.terms[term][1])
                 for term, (df, ttf) in field.terms.items()

@@ -136,7 +136,7 @@ def _singular(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > 3 and word[-4] not in "ae":
         return word[:-3] + "y"
-    if word.endswith(("ies", "aes", "oes", "ees")):  # kept by this stemmer, except for most words with ies
+    if word.endswith(("ies", "aes", "oes", "ees")):  # exceptions, such as shoes and trees
         return word
     return word[:-1]
 

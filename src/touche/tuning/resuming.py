@@ -180,7 +180,7 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _packages(times: tuple[tuple[str, int], ...]) -> Mapping[str, list[str]]:
-    """Returns the packages of each module, after half a second.
+    """Returns the packages of each module, which takes half a second.
 
     Args:
         times: the result of ``_times``; if it is new, packages may be new, so the cached result is not used.
@@ -238,6 +238,6 @@ def _start_of_process() -> float:
     """
     # The second field of proc(5) is a name in parentheses, which may contain blanks.
     _, _, after_name = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")
-    start_ticks = int(after_name.split()[19]) + 2  # the 22nd field, starttime, rounded up
+    start_ticks = int(after_name.split()[19]) + 2  # the 22nd field, starttime; later rather than earlier
     seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
     return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot
