@@ -181,7 +181,7 @@ def _example_of_input(name: str) -> str:
     parts = re.findall('"(spot-check/[a-z]+)"', text)
     if not parts or _EXAMPLE in parts:
         return _EXAMPLE
-    return mode(parts)
+    return str(mode(parts))
 
 
 def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:

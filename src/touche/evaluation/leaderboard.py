@@ -170,9 +170,8 @@ def standing(
         named = equal  # the rows in the description of the position
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
-        above = [row for row in best if row in higher][
-            -1
-        ]  # not empty, because the first row is its team's best
+        # There is one, because the first of all rows is the best of its team.
+        above = [row for row in best if row in higher][-1]
         # All lower rows may be a team's second runs, which are not among the best.
         below = next((row for row in best if row in lower), lower[0])
         named = [above, below]

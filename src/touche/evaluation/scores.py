@@ -480,7 +480,7 @@ def _evaluate_dimension(
     any_order: bool = False,
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
-    """Evaluates a run in a dimension by the passed evaluators with its measure, or by the only one with it."""
+    """Evaluates a run in a dimension by the passed evaluators with its measure, or by the only one."""
     lines = in_judged_order(run, judgments) if any_order else run
     with_measure = evaluators_for(task.measure_for(dimension))
     try:

@@ -222,8 +222,8 @@ def differs(a: Fit, b: Fit) -> bool:
     more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
     a few documents with different texts would dominate them.
     """
-    only_a = np.sum((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
-    only_b = np.sum((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
+    only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
+    only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))
     chance = _STANDARD_ERRORS * np.sqrt(only_a + only_b) + abs(a.free_numbers - b.free_numbers)
     return bool(abs(only_a - only_b) > chance)
 

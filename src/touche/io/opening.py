@@ -114,8 +114,8 @@ class _Unpacked(io.RawIOBase):
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
-            # The bytes after the end of the stream, or those whose content did not fit into the buffer. zlib may
-            # hold such content itself; then it has not read the end of the stream, and more bytes follow.
+            # The bytes after the end of the stream, or those whose content did not fit into the buffer. zlib
+            # may hold such content itself. Then it has not read the end of the stream, and more bytes follow.
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._unpacked_size += len(unpacked)
         if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):

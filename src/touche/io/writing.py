@@ -435,9 +435,8 @@ def _status(path: Path) -> os.stat_result | None:
 def _keep_permissions(file: int, earlier: os.stat_result) -> None:
     """Copies an earlier file's owner, group and permissions to a new file, as far as the system allows it."""
     unchanged_owner = -1
-    with suppress(
-        PermissionError
-    ):  # all users may choose among their groups, but only root may change the owner
+    # The group comes first, because all users may choose among their groups, but only root changes the owner.
+    with suppress(PermissionError):
         os.fchown(file, unchanged_owner, earlier.st_gid)
         os.fchown(file, earlier.st_uid, earlier.st_gid)
     has_same_group = os.fstat(file).st_gid == earlier.st_gid

@@ -308,7 +308,7 @@ def as_float32(score: float | Real) -> np.float32:
     try:
         value = float(score)
     except OverflowError:  # an integer larger than all floats
-        return np.float32(inf if score > 0 else -inf)
+        return np.float32(inf)  # or below all floats; the sign of an infinite score does not count
     if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
     return np.float32(value) + _ZERO

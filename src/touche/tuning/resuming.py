@@ -152,7 +152,9 @@ class Resumption:
         unread = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
             unread += [self._fingerprint(path) for path in self._runs.source.files]
-        if isinstance(documents, Files) and not documents.format.is_complete:  # they name files in their folder
+        if (
+            isinstance(documents, Files) and not documents.format.is_complete
+        ):  # they name files in their folder
             folder = documents.paths[0].parent
             unread.append(self._digest(folder, fingerprints(folder)))
         return unread
