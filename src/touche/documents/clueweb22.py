@@ -32,9 +32,10 @@ def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
     """Returns the page in a line."""
-    text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
-    host, url_path = host_and_path(url.strip())  # URLs end in a line break
-    return Page(id, body=text, host=host, path=url_path, language=language)
+    text = text_field(record, "Clean-Text", path, line)
+    url = text_field(record, "URL", path, line).strip()  # it ends in a line break
+    host, url_path = host_and_path(url)
+    return Page(id, body=text, host=host, path=url_path, language=text_field(record, "Language", path, line))
 
 
 def is_clueweb22_json(path: Path) -> bool:

@@ -194,9 +194,11 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     except InputError as error:
         if needs_documents:
             raise
-        description = f"{len(topics)} topics from {topics_path.name}"
         return Input(
-            topics=topics, documents=MissingDocuments(error), description=description, files=(topics_path,)
+            topics=topics,
+            documents=MissingDocuments(error),
+            description=f"{len(topics)} topics from {topics_path.name}",
+            files=(topics_path,),
         )
     return Input.combine(topics, topics_path, documents)
 

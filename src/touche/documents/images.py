@@ -142,8 +142,11 @@ def _read_results(path: Path) -> Iterator[SearchResult]:
             raise InputError(
                 path, f'"rank" is {rank!r}, not a whole number from 1', "repair the line", line=line
             )
-        topic, query = (text_field(record, name, path, line) for name in ("topic", "query"))
-        yield SearchResult(topic, query, rank)
+        yield SearchResult(
+            topic=text_field(record, "topic", path, line),
+            query=text_field(record, "query", path, line),
+            rank=rank,
+        )
 
 
 def _read_text(path: Path) -> str:

@@ -191,8 +191,9 @@ def _convert_text_record(record: Any) -> AnyDocument:
     """Converts a record with title and text as documents/beir.py does; of any other record, only its text."""
     if not (hasattr(record, "title") and hasattr(record, "text")):
         return Document(record.doc_id, record.default_text())
-    title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))
-    is_argument = title or stance
-    if not is_argument:
-        return Document(record.doc_id, text)
-    return Argument(id=record.doc_id, conclusion=title, premises=(text,), stance=stance)
+    title = record.title or ""
+    text = record.text or ""
+    stance = getattr(record, "stance", None) or ""
+    if title or stance:
+        return Argument(id=record.doc_id, conclusion=title, premises=(text,), stance=stance)
+    return Document(record.doc_id, text)

@@ -97,7 +97,8 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
     text_hashes: dict[tuple[str, str], int] = {}
     for line, fields in read_jsonl(path):
         topic = topic_of_query(fields, path, line, seen=set())  # empty, because topics repeat
-        docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
+        docno = text_field(fields, "docno", path, line)
+        text = text_field(fields, "text", path, line)
         for noun, id, content in (("topic", topic.number, topic.title), ("document", docno, text)):
             first_hash = text_hashes.setdefault((noun, id), hash(content))
             if first_hash != hash(content):

@@ -198,8 +198,12 @@ class Cutter:
     def _check_size(self, more: int) -> None:
         """Checks the size of a record: the stored bytes and this number of next bytes."""
         if len(self._stored) + more >= LONGEST_LINE:
-            problem = f"{self._record_noun} of 64 MiB or more"
-            raise InputError(self._path, problem, "check that this is the right file", line=self.line)
+            raise InputError(
+                self._path,
+                f"{self._record_noun} of 64 MiB or more",
+                "check that this is the right file",
+                line=self.line,
+            )
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:

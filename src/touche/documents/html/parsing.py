@@ -41,8 +41,9 @@ class SkippedPages:
             return
         count = sum(self.reasons.values())
         reasons = ", ".join(f"{number} {reason}" for reason, number in Counter(self.reasons).most_common())
-        total = count + self.pages
-        _log.warning("skipped %d of %d pages: %s; the first is %s", count, total, reasons, self.first)
+        _log.warning(
+            "skipped %d of %d pages: %s; the first is %s", count, count + self.pages, reasons, self.first
+        )
 
 
 def parsed(
