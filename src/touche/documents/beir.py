@@ -76,7 +76,7 @@ def corpus_line(document: AnyDocument) -> str:
 
 
 def query_line(topic: Topic) -> str:
-    """Returns a topic's line in queries.jsonl; its metadata has all fields except the title."""
+    """Returns a topic's line in queries.jsonl; the metadata has all fields that queries of BEIR lack."""
     fields = {"description": topic.description, "narrative": topic.narrative, "objects": list(topic.objects)}
     metadata = {name: value for name, value in fields.items() if value}
     return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"

@@ -69,7 +69,7 @@ def _arrow_errors(path: Path) -> Iterator[None]:
     pyarrow = arrow()
     try:
         yield
-    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:  # the latter for strings not in UTF-8
         problem = f"not a readable Parquet file ({one_line(str(error))})"
         raise InputError(
             path, problem, "check that this is the right file, and that it is complete"

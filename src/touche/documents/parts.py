@@ -50,17 +50,17 @@ class Readings:
     """
 
     def __init__(self) -> None:
-        """No reading, before the first pass."""
+        """Starts the first pass, without parts."""
         self.begin_pass()
 
     def begin_pass(self) -> None:
-        """Forgets all parts; the next ranking is the first of a pass."""
+        """Starts a pass and its first ranking; forgets all parts."""
         self._parts: dict[bytes, Parts[Any]] = {}  # by reading
         self._is_first_ranking = True  # in this pass
         self._has_begun = False  # whether the present ranking has requested parts before
 
     def begin_ranking(self) -> None:
-        """Another ranking of the same pass follows."""
+        """Starts a later ranking of the same pass."""
         self._is_first_ranking = False
         self._has_begun = False
 

@@ -133,7 +133,7 @@ def _count_unreadable(text: str) -> int:
 
 def _title(tree: HTMLTree) -> str:
     """Returns the title, else the first heading or element of class ``title``."""
-    assert tree.document is not None
+    assert tree.document is not None  # as ``_tree`` has checked
     title = _normalised(tree.title or "")
     for selector in ("h1", "h2", ".title"):
         if title:  # it has been found
@@ -169,7 +169,7 @@ def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
     """Returns the headings of levels 1 to 3 in the order of the page."""
-    assert tree.document is not None
+    assert tree.document is not None  # as ``_tree`` has checked
     nodes = tree.document.query_selector_all(", ".join(_HEADING_TAGS))
     if len(nodes) > _MANY_HEADINGS:
         return [node for node in tree.document if node.tag in _HEADING_TAGS]
@@ -178,7 +178,7 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
     """Returns the content of the first element ``meta`` to which the attributes of a CSS selector apply."""
-    assert tree.document is not None
+    assert tree.document is not None  # as ``_tree`` has checked
     node = tree.document.query_selector(f"meta{attributes}")
     if node is None:
         return ""
