@@ -57,7 +57,7 @@ class RawArgument(msgspec.Struct):
         return str(self.number)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
-        """Returns the argument, with the stance of its first premise; sentences are None if it is not split."""
+        """Returns the argument, with the stance of its first premise; sentences are None without a split."""
         stance = self.premises[0].stance if self.premises else None
         context = self.context or _Context()
         return Argument(
