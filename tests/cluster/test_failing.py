@@ -10,14 +10,14 @@ import pytest
 from touche.cluster.failing import failure_reason, result_or_failure
 from touche.cluster.worker import ReadTask, cut_files
 from touche.documents.jsonl import pieces_of_documents
-from touche.documents.pieces import documents_in
+from touche.documents.pieces import parse_pieces
 from touche.documents.records import AnyDocument
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 
 
 def _read_documents_jsonl(path: Path, seen: set[str]) -> Iterator[AnyDocument]:
-    return documents_in(pieces_of_documents(path), seen)
+    return parse_pieces(pieces_of_documents(path), seen)
 
 
 @pytest.mark.parametrize(
