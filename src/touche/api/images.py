@@ -97,9 +97,9 @@ def build_images(
     """
     check_choice("runner", runner, PROGRAMS)
     chosen = baseline_names(baselines) or names()
-    built = [images.image_name(folder.name) for folder in _folders(chosen)]
+    image_names = [images.image_name(folder.name) for folder in _folders(chosen)]
     images.build(runner, chosen, log)
-    return built
+    return image_names
 
 
 def digest_images(
@@ -163,11 +163,12 @@ def verify_image(
     check_choice("runner", runner, PROGRAMS)
     if run is not None and against:
         raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
+    name = name_or_path("baseline", baseline)
     if run is not None:
-        return verification.verify_run(runner, Path(expanded(run)), log, baseline=baseline)
-    if not baseline:
+        return verification.verify_run(runner, Path(expanded(run)), log, baseline=name)
+    if not name:
         raise ToucheError("neither a baseline nor a run is named; pass one of them")
-    return verification.verify(runner, name_or_path("baseline", baseline), log, against=against)
+    return verification.verify(runner, name, log, against=against)
 
 
 def _folders(baselines: str | Sequence[str]) -> list[Path]:

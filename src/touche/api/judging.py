@@ -79,7 +79,7 @@ def to_judge(
         for row in rows:
             earlier = merged.get((row.topic, row.document))
             gain = row.gain + (earlier.gain if earlier else 0.0)
-            merged[row.topic, row.document] = replace(row, gain=gain)  # dimensions have the same runs
+            merged[row.topic, row.document] = replace(row, gain=gain)  # the runs are the same ones
     records = tuple(sorted(merged.values(), key=lambda row: -row.gain))
     if path is not None:
         lines = (f"{row.topic} {row.document} {row.runs} {row.gain:.6f}\n" for row in records)
@@ -88,15 +88,15 @@ def to_judge(
 
 
 def _check_overwriting(path: Path) -> None:
-    """Checks that a file is new, or a list of documents to judge without grades that someone has added.
+    """Checks that a file is new, or has only lines that ``to_judge`` writes.
 
     Raises:
-        InputError: if it has other content.
+        InputError: if it has other content, such as grades that someone has added.
     """
     if str(path) == STANDARD_INPUT:
         raise InputError(path, "not the name of a file", "pass the name of a new file")
     if path.is_file():
-        with path.open("rb") as file:  # not as an input, because inputs are never overwritten
+        with path.open("rb") as file:  # not by open_binary, whose files are never overwritten
             while line := file.readline(_MAX_LINE_BYTES):
                 if not _LINE.fullmatch(line):
                     raise InputError(
@@ -114,7 +114,7 @@ def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Seque
         return subject
     best, second = sorted(runs, key=lambda run: -(run.scores[evaluator].mean or 0.0))[:2]
     count = judging.decisive(best, second, evaluator, rows)
-    if count is None:
+    if count is None:  # only the removal of unjudged documents makes it better
         return subject
     if count == 0:
         return f"{subject}; {best.name} stays better than {second.name} whatever their grades"

@@ -40,6 +40,7 @@ def lint(
         >>> findings.is_broken
         True
     """
+    # Without checks, because the rules find what these would refuse.
     paths = [file_in_memory(run) if isinstance(run, Run) else run for run in read_runs(runs, checks=False)]
     team_of_run = teams_of_runs(paths, teams)
     card, corpus = tasks.dataset(task)

@@ -117,11 +117,14 @@ class PublishedResult(Published):
 
 @dataclass(frozen=True, repr=False)
 class PublishedResults(Table[PublishedResult]):
-    """Published results, the best of each dimension first; detected stances come last."""
+    """Published results, task by task; in each task the best of each dimension first, and stances last."""
 
     @cached_property
     def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
-        """The results by dimension, measure and number of topics, which is None for all topics."""
+        """The results by dimension, measure and number of topics, which is None for all topics; stances last.
+
+        A group may have rows of several tasks; their ranks are those within a task.
+        """
         stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
         groups = group_by(stances_last, lambda row: row.kind)
         return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in groups.items()}
@@ -170,14 +173,15 @@ def list_tasks() -> Table[ListedTask]:
 
 
 def _listed_task(task: Task, datasets: Iterable[str]) -> ListedTask:
-    """Returns the record of a task, with those of all datasets that are its own."""
+    """Returns the record of a task; ``datasets`` has the ids of all tasks' datasets."""
+    own_datasets = [name for name in datasets if name == task.id or name.rpartition("/")[0] == task.id]
     return ListedTask(
         id=task.id,
         title=task.title,
         unit=task.rules.unit,
         measure=task.measure.name,
         dimensions=tuple(task.qrels),
-        datasets=tuple(name for name in datasets if name == task.id or name.rpartition("/")[0] == task.id),
+        datasets=tuple(own_datasets),
         published=len(task.published),
         url=task.url,
     )
@@ -254,7 +258,8 @@ def published(task: str | None = None) -> PublishedResults:
         (1, 'nDCG@5', 0.72)
     """
     chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
-    scores = published_scores() if any(card.published for card in chosen) else []
+    has_published = any(card.published for card in chosen)
+    scores = published_scores() if has_published else []  # reads all expected.toml, which takes long
     results = tuple(result for card in chosen for result in _results(card, scores))
     return PublishedResults(PublishedResult, results)
 
@@ -288,7 +293,7 @@ def published_topics(
     """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
 
     The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
-    ``touche-2022-task-2``. Some runs lack topics, and the mean of a run is over its topics.
+    ``touche-2022-task-2``. Some runs lack topics; their published means are over the topics that they have.
 
     Args:
         task: the id of the task, or of a dataset with some of its topics.
@@ -312,9 +317,9 @@ def published_topics(
         note = f"{task} has no published values of topics; {choice(task, per_topic.tasks_with_topics())}"
         return Table(PublishedTopic, (), notes=(note,))
     teams = dict.fromkeys(value.team for value in values)
-    if team is not None and team not in teams:
-        raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
     if team is not None:
+        if team not in teams:
+            raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
         values = tuple(value for value in values if value.team == team)
     if only_baselines:
         values = tuple(value for value in values if value.baseline)

@@ -76,9 +76,11 @@ def regress(
     """
     check_choice("runner", runner, RUNNERS)
     ids = [datasets] if isinstance(datasets, str) else [*datasets]
-    json_file, junit_file, folder, markdown_file, log_of_reruns = (
-        optional_path("output", path) for path in (output, junit, report, summary, record)
-    )
+    json_file = optional_path("output", output)
+    junit_file = optional_path("junit", junit)
+    folder = optional_path("report", report)
+    markdown_file = optional_path("summary", summary)
+    log_of_reruns = optional_path("record", record)
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in files:
         if not file.parent.is_dir():
@@ -88,6 +90,7 @@ def regress(
     if folder:
         imported("jinja2", "analysis")  # before the runs, because the page is written after them
         imported("matplotlib", "analysis")
+    # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
     expected, outcomes = running.read_expectations(baseline_names(baselines), ids)
     if folder:
         make_folder(folder)
@@ -127,7 +130,7 @@ def _write_files(
     outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path | None, markdown_file: Path | None
 ) -> None:
     """Writes all outcomes as JSON and as JUnit XML, and appends them as Markdown."""
-    if json_file:
+    if json_file:  # again, because an update can change outcomes, and no baseline may have run
         write_whole(json_file, to_json(outcomes))
     if junit_file:
         write_whole(junit_file, to_junit(outcomes))

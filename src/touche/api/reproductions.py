@@ -114,16 +114,16 @@ def _notes(records: Iterable[Reproduction]) -> Iterator[str]:
     """Yields how many published values of topics each baseline reproduced on a dataset."""
     rows = [record.on_topics for record in records if record.on_topics]  # one for each dimension
     by_run = group_by(rows, lambda row: (row.baseline, row.dataset))
-    for (command, dataset), dimensions in by_run.items():
-        reproduced = sum(row.reproduced or 0 for row in dimensions)
-        total = sum(row.topics or 0 for row in dimensions)
+    for (command, dataset), rows_of_run in by_run.items():
+        reproduced = sum(row.reproduced or 0 for row in rows_of_run)
+        total = sum(row.topics or 0 for row in rows_of_run)
         yield f"{command} reproduced {reproduced} of {total} published topic values on {dataset}"
 
 
 def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
-    """Returns the published values of a baseline; for a task without one, a score on the task's sample.
+    """Returns the published values of a baseline; for a task without one, one score on the task's sample.
 
-    This score has the dimension and evaluator of published results, if the sample has such a score.
+    Of several scores on the sample, one with the dimension and evaluator of published results is preferred.
     """
     entries = read_expected(name)
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.reruns]
@@ -133,8 +133,8 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     records = []
     for entry in published:
         samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
-        same_value = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
-        records.append(_reproduction(entry, same_value[0] if same_value else None, of_topics, log))
+        counterparts = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
+        records.append(_reproduction(entry, counterparts[0] if counterparts else None, of_topics, log))
     tasks_in_records = {record.dataset for record in records}
     for sample in sorted(samples, key=is_scored_as_published, reverse=True):
         task_id = _task_id(sample)

@@ -60,6 +60,7 @@ def with_reference(
 ) -> tuple[list[Path | Run], str | Path | None]:
     """Returns runs with different names, and the name or path of the reference among them."""
     sources = list_of_runs(runs)
+    # A dictionary has names, which its sources lack; an iterator has been read.
     named = read_runs(runs if isinstance(runs, Mapping) else sources)
     return named, reference_name(reference, sources, named)
 
@@ -67,7 +68,7 @@ def with_reference(
 def reference_name(
     reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
 ) -> str | Path | None:
-    """Returns the path of the reference: of a renamed run its new path; any other text is unchanged.
+    """Returns the path of the reference among the runs; a text that is no path of them is unchanged.
 
     Args:
         reference: the reference; None if there is none.
@@ -87,10 +88,11 @@ def reference_name(
             if is_file and resolved(expanded(source)) == resolved(name):
                 return path
         return name  # perhaps a tag
+    # A run in memory is the same object as one of the runs, or has its lines.
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
             return path
-    untagged = run_of(reference).called("")  # a dictionary names runs, so their tags may differ
+    untagged = run_of(reference).called("")  # the names in a dictionary replace tags
     equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run).called("") == untagged]
     if len(equal) != 1:
         problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
@@ -106,7 +108,7 @@ def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str,
 def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     """Returns the notes on the scores of all measures, each once, then the note on the task's results."""
     notes = [text for group in by_measure for text in score_notes(group)]
-    task = by_measure[0][0].task
+    task = by_measure[0][0].task  # the same for all measures
     if task.results_note:
         notes.append(f"{task.id}: {task.results_note}")
     return tuple(dict.fromkeys(notes))

@@ -35,8 +35,8 @@ class _QrelsByDimension(Mapping[str, Qrels]):
 
     def __getitem__(self, dimension: str) -> Qrels:
         if dimension not in self._task.qrels:
-            known = choice(dimension, self._task.qrels)
-            raise DimensionError(f"{self._task.id} has no dimension {dimension!r}; {known}")
+            remedy = choice(dimension, self._task.qrels)
+            raise DimensionError(f"{self._task.id} has no dimension {dimension!r}; {remedy}")
         return task_qrels(self._task, dimension)
 
     def __iter__(self) -> Iterator[str]:
@@ -85,18 +85,19 @@ class TaskData:
 def task_of_run(run: Path) -> str:
     """Returns the dataset or task that ir-metadata.yml next to a run names; empty if it names none.
 
-    The metadata of a run on a folder names the task only by its file of topics.
+    A run on a folder names only files. Then it is the task whose card has one of them as its topics, if only
+    one task has it.
 
     Args:
         run: the file of the run.
     """
-    if isinstance(run, FileInMemory):
+    if isinstance(run, FileInMemory):  # no file is next to it
         return ""
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):
         return name
-    tasks_with_topics = [id for id, card in tasks.all_tasks().items() if card.topics in files]
-    return tasks_with_topics[0] if len(tasks_with_topics) == 1 else ""
+    candidates = [id for id, card in tasks.all_tasks().items() if card.topics in files]
+    return candidates[0] if len(candidates) == 1 else ""
 
 
 def task(id: str) -> TaskData:

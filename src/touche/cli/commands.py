@@ -37,8 +37,8 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
     """Creates an option from a usage line, such as ``-o --output DIR``.
 
     Args:
-        usage: names of the option, the Python name of its value if that differs, and its placeholder.
-            FILE and DIR are paths. An option without placeholder, type and choices is a flag.
+        usage: names of the option, the Python name of its value if that differs, and its placeholder in
+            capitals. FILE and DIR are paths. An option without placeholder, type and choices is a flag.
         help: help text.
         choices: allowed values; the first is the default.
         settings: further arguments of ``click.Option``.
@@ -102,7 +102,8 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and isinstance(param, click.Option):
-                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+                section = getattr(param, "section", "Options")  # --help is click's own
+                sections.setdefault(section, []).append(record)
         for title, records in sections.items():
             if title in OUTSIDE and not _baselines():  # only an image has no baselines by name
                 continue
@@ -161,10 +162,10 @@ class Ids(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Completes ids, and paths of folders if they are valid; only folders if no id fits."""
+        """Completes ids, and folders if they are valid; if no id fits, the shell completes folders."""
         ids = [id for id in self._known() if id.startswith(incomplete)]
         if self._folders and not ids:
-            return [CompletionItem(incomplete, type="dir")]  # which the shell completes at any depth
+            return [CompletionItem(incomplete, type="dir")]  # for the shell, which knows no ids
         # Path.glob would drop a leading ./
         folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
         return [CompletionItem(word) for word in ids + folders]

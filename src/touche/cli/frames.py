@@ -31,8 +31,9 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
     except ToucheError:  # its message is enough
         raise
     except Exception as error:
-        frames = frames_in(baseline.folder, error) if baseline.folder else []
-        if not frames or getattr(error, "errno", None) in _NOT_OF_BASELINE:
+        folder = baseline.folder
+        frames = frames_in(folder, error) if folder else []
+        if not folder or not frames or getattr(error, "errno", None) in _NOT_OF_BASELINE:
             raise
         is_verbose = _log.isEnabledFor(logging.DEBUG)
         trace = traceback.TracebackException.from_exception(error)
@@ -40,8 +41,8 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
             trace.stack = traceback.StackSummary.from_list(frames)
         for line in without_packages("".join(trace.format())).splitlines():
             say(line)
-        file = Path(frames[-1].filename).relative_to(baseline.folder or "")
-        path = baselines.baseline_folder(baseline.typed) / file
+        # The folder as the user typed it.
+        path = baselines.baseline_folder(baseline.typed) / Path(frames[-1].filename).relative_to(folder)
         message = shorten(f"{type(error).__name__}: {error}", _MAX_MESSAGE)
         hint = "" if is_verbose else ", or see all frames with --verbose"
         say(f"touche: {path}:{frames[-1].lineno}: {message}; repair it{hint}")

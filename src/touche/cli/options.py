@@ -16,7 +16,7 @@ from touche.trec.runs import MAX_DEPTH, check_files
 
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    """Returns run files, which a pattern may have named; ``-`` is standard input."""
+    """Checks and returns run files, which a pattern may have found; ``-`` is standard input."""
     check_files(paths)  # before standard input is read
     return [opened_run(ctx, param, path) for path in paths]
 
@@ -27,7 +27,7 @@ def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
-    """Returns the measure, or None for the task's measure; a second measure is an error."""
+    """Returns the measure, or None for the task's measure; click itself would ignore all but the last."""
     if len(measures) > 1:
         raise click.BadParameter(f"{' and '.join(measures)}: pass one measure per command.", ctx, param)
     return measures[0] if measures else None
@@ -59,7 +59,12 @@ def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR"
 
 
 def naming(section: str = "Options", default: str = "baseline and options") -> list[click.Parameter]:
-    """Creates the options --tag and --team."""
+    """Creates the options --tag and --team.
+
+    Args:
+        section: the section of the help with both options.
+        default: the help's words for the default tag.
+    """
     check_tag = checking(is_word, NO_TAG)
     check_team = checking(str.strip, "is empty; name the team, or omit the option")
     tag_help = f"Tag of the run; by default {default}."

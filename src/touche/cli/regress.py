@@ -85,7 +85,7 @@ def regress(
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
     print_line = click.echo if style == "table" else tell
-    if twice and regression.repeats:
+    if twice and regression.repeats and not regression.unchecked:
         print_line("both runs of each baseline wrote the same run.txt, byte by byte")
     if regression.page:
         print_line(str(regression.page))

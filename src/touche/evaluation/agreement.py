@@ -105,7 +105,7 @@ def scored_overlaps(
 
     Args:
         paths: run files.
-        evaluated: the runs and their baselines, evaluated by trec_eval.
+        evaluated: the runs and their baselines, evaluated by trec_eval, or the measure's only evaluator.
         baseline: empty, or two run files: the original's baseline, and the rerun of this baseline.
 
     Raises:
@@ -267,7 +267,7 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
         1 for an effect of the same size, less for a smaller effect, 0 for none, below 0 for a reversed
         effect. None if the original has no effect.
     """
-    return None if isclose(a, baseline_a, rel_tol=1e-9) else (b - baseline_b) / (a - baseline_a)
+    return None if isclose(a, baseline_a) else (b - baseline_b) / (a - baseline_a)
 
 
 def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float | None:

@@ -84,10 +84,7 @@ class Judge:
             topics: at least one topic.
         """
         return mean_bounds(
-            {
-                topic: self.topic(topic, first.get(topic, ()), second.get(topic, ()))
-                for topic in sorted(topics)
-            }
+            {topic: self.topic(topic, first.get(topic, ()), second.get(topic, ())) for topic in topics}
         )
 
     def unjudged(self, topic: str, *lists: Iterable[str]) -> list[str]:
@@ -96,20 +93,20 @@ class Judge:
         return [document for document in dict.fromkeys(chain(*lists)) if document not in labels]
 
 
-def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge | None:
+def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge | None:
     """Returns the data for bounds of a measure; None if the measure or the qrels have no bounds.
 
     Args:
         qrels: the judgments; grades below 0 count as 0.
         measure: nDCG@k, P@k, RR, RR@k or AP@k.
-        labels: the grades of the task's scale; those of the qrels and 0 belong to it in any case.
+        grades: the grades of the task's scale; those of the qrels and 0 belong to it in any case.
     """
-    scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(labels)
+    scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(grades)
     positive = tuple(sorted(grade for grade in scale if grade > 0))
     if not positive:
         return None
     judge_of_ndcg = Judge(name="nDCG", cutoff=measure.cutoff, relevant=1, scale=positive, labels=gains(qrels))
-    if measure.of_script:
+    if measure.of_script:  # nDCG@k
         return judge_of_ndcg
     if not measure.name.startswith(_BINARY):  # other names are not parsed, because ir_measures loads slowly
         return None
@@ -121,13 +118,13 @@ def judge(qrels: Qrels, measure: Measure, labels: Collection[int] = ()) -> Judge
 
 
 def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
-    """Returns the bounds of each topic that counts for an evaluator if its whole list is judged.
+    """Returns the bounds of each topic that an evaluator averages over once the topic's list is judged.
 
     Args:
-        known: the judgments.
+        known: what is known about the grades.
         run: the run.
         order: the evaluator's order of its lines.
-        evaluation: the evaluator's scores, which are both bounds of topics without unjudged documents.
+        evaluation: the evaluator's scores. The score of a topic without unjudged documents is both bounds.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
     judged = evaluation.judged_per_topic
@@ -151,7 +148,10 @@ def rank_discounts(cutoff: int) -> Floats:
 
 
 def _ndcg(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
-    """Returns the greatest difference of nDCG@k."""
+    """Returns the greatest difference of nDCG@k.
+
+    It is the sum of weight times grade, over the ideal DCG; a document of both lists has the net weight.
+    """
     discounts = rank_discounts(known.cutoff or 0)
     weights = dict.fromkeys([*first, *second], 0.0)
     for sign, documents in ((1, first), (-1, second)):
@@ -178,13 +178,14 @@ def _greatest_ratio(
     # a step needs only the number of unjudged documents that get at least its grade: its count.
     steps = np.diff(scale, prepend=0)
     free_sums = np.append(0.0, np.cumsum(free))  # the largest sum of as many weights, by the count
-    ideals = _ideal_sums(judged, len(free), scale, discounts)
+    ideals = _ideal_sums(judged, len(free), scale, discounts)  # a row for each step, a column for each count
     # Start with the best value if unjudged documents get only the highest grade or 0: all counts are equal.
     dcgs = fixed + scale[-1] * free_sums
     ideal_dcgs = steps @ ideals
     ratios = np.divide(dcgs, ideal_dcgs, out=np.zeros_like(dcgs), where=ideal_dcgs > 0)
     value = float(ratios.max())
-    # Dinkelbach's method: the counts that are best for the value give a greater value, until none does.
+    # Dinkelbach's method: the counts that are best for the value give a greater value, until none does. A
+    # value below 0 is the greatest already, and the counts for 0 do not give a greater one.
     rows = np.arange(len(scale))
     while True:
         counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
@@ -211,7 +212,7 @@ def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discount
     judged_counts = (np.array(judged)[:, None] >= np.array(scale)).sum(axis=0)  # with at least each grade
     counts = judged_counts[:, None] + np.arange(free + 1)
     sums = np.append(0.0, np.cumsum(discounts))
-    return np.asarray(sums[np.minimum(counts, len(discounts))])
+    return np.asarray(sums[np.minimum(counts, len(discounts))])  # only the first k count
 
 
 def _relevance(
@@ -233,7 +234,7 @@ def _precision(known: Judge, labels: Mapping[str, int], first: Sequence[str], se
 def _reciprocal_rank(
     known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest difference of RR: at most one unjudged document is relevant, a first one."""
+    """Returns the greatest difference of RR; at most one unjudged document, one of the first, is relevant."""
     relevant, free = _relevance(known, labels, [*first, *second])
     gains_first = {id: 1 / rank for rank, id in enumerate(first, 1)}
     gains_second = {id: 1 / rank for rank, id in enumerate(second, 1)}
@@ -241,7 +242,7 @@ def _reciprocal_rank(
     known_second = max((gains_second.get(id, 0.0) for id in relevant), default=0.0)
     differences = [known_first - known_second]
     for id in first:
-        if id in free:  # if only this one is relevant, which both lists may have
+        if id in free:  # and the only relevant one; the second list may also have it
             greatest_first = max(known_first, gains_first[id])
             greatest_second = max(known_second, gains_second.get(id, 0.0))
             differences.append(greatest_first - greatest_second)
@@ -251,9 +252,9 @@ def _reciprocal_rank(
 def _average_precision(
     known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest AP@k of the first list, or the greatest negative one of the second.
+    """Returns the greatest AP@k of the first list, or minus the least AP@k of the second; the other is empty.
 
-    One list is empty. Relevant documents raise AP most if they are first, and least if they are last.
+    With any number of relevant documents, AP is greatest if they are first, and least if they are last.
     """
     sign, documents = (1, first) if first else (-1, second)
     relevant, free = _relevance(known, labels, documents)
@@ -264,7 +265,8 @@ def _average_precision(
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    for count, index in enumerate([None, *indices]):  # if so many unjudged documents are relevant
+    # One more unjudged document is relevant each time; none at first.
+    for count, index in enumerate([None, *indices]):
         if index is not None:
             hits[index] = 1
         precisions = hits * np.cumsum(hits) / ranks

@@ -311,9 +311,10 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
     """Returns the bounds of run A's mean minus run B's; topics count as if both runs were fully judged.
 
     Returns:
-        None for measures without bounds, and for AP@k, which has bounds only for one list.
+        None for measures without bounds; for AP@k, which has bounds only for one list; and if it is unknown
+        which topics touche would average over.
     """
-    known = a.judge
+    known = a.judge  # that of run B is equal, because measure and judgments are the same
     if known is None or known.is_of_one:
         return None
     if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:

@@ -98,9 +98,9 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     """
     if not measure.of_trec_eval:
         return _by_definition(ranked, qrels, measure)
-    import ir_measures  # optional: an image lacks it; it takes 10 ms
+    import ir_measures  # optional: a container image lacks it
 
-    plain = uncut(parsed(measure.name))
+    plain = uncut(parsed(measure.name))  # RR for RR@k, because the rankings end at k
     scores = {  # trec_eval orders by score, so that any descending scores keep the ranks
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
@@ -210,7 +210,7 @@ def evaluators_for(measure: Measure) -> list[str]:
     """Returns the evaluators of a measure: both for nDCG@k, touche for its own, trec_eval for others."""
     if measure in (MACRO_F1, *PER_STANCE.values()):
         return ["touche"]
-    return [name for name in EVALUATORS if measure.of_script or name == "trec_eval"]
+    return [*EVALUATORS] if measure.of_script else ["trec_eval"]
 
 
 def gains(qrels: Qrels) -> Qrels:
@@ -220,7 +220,7 @@ def gains(qrels: Qrels) -> Qrels:
 
 
 def judged_order(evaluator: str, run: Run, qrels: Qrels) -> Order:
-    """Returns an evaluator's order of a run's lines: touche orders them by rank, trec_eval by score.
+    """Returns an evaluator's order of the lines of judged topics: touche orders by rank, trec_eval by score.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.

@@ -84,9 +84,9 @@ def topic_shares(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[
         runs: the runs.
         method: one of ``METHODS``.
     """
-    columns = [Run.of(run) for run in runs]
-    for topic in dict.fromkeys(topic for run in columns for topic in run.by_score):
-        yield topic, _shares_of_topic(topic, columns, method)
+    with_columns = [Run.of(run) for run in runs]
+    for topic in dict.fromkeys(topic for run in with_columns for topic in run.by_score):
+        yield topic, _shares_of_topic(topic, with_columns, method)
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
@@ -101,7 +101,7 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
     for row in reversed(range(len(runs))):  # the first run's stance is written last
         lines = lines_of_runs[row]
         columns = [column_of[document] for document in ids[row]]
-        if columns:
+        if columns:  # methods need at least one score
             shares[row, columns] = method.shares(runs[row].scores[lines])
             has[row, columns] = True
             stances[columns] = runs[row].stances[lines].array
@@ -109,7 +109,7 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
-    """Combines the shares of a topic into the scores of the documents, in the same order.
+    """Combines the shares of a topic into the scores of the documents, whose ids still descend.
 
     Args:
         shares: the shares.
@@ -117,7 +117,7 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
         weights: one per run, or None for equal weights.
     """
     factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
-    has = shares.has & (factors != 0)[:, None]
+    has = shares.has & (factors != 0)[:, None]  # a run with weight 0 does not count in CombMNZ
     chosen = has.any(axis=0)  # without documents that only runs with weight 0 have
     scores = method.combine((factors[:, None] * shares.of_runs)[:, chosen], has[:, chosen])
     return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
@@ -195,8 +195,9 @@ def standardised(scores: Floats) -> Floats:
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    varied = deviation and scores.min() < scores.max()  # the mean of equal scores may be rounded
-    return differences / deviation if varied else np.zeros_like(scores)
+    # By rounding, equal scores may have a deviation above 0, and similar scores one of 0.
+    is_varied = scores.min() < scores.max() and deviation > 0
+    return differences / deviation if is_varied else np.zeros_like(scores)
 
 
 def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
@@ -260,7 +261,7 @@ def fused_run(
 
 
 def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
-    """Returns the best documents of each topic as a run; topics without documents are left out.
+    """Returns the documents of topics as a run; topics without documents are left out.
 
     Args:
         topics: the documents of each topic, in their order.
@@ -304,4 +305,4 @@ def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
 def _share_a_document(topic: str, runs: Sequence[Run]) -> bool:
     """Returns whether at least two runs have a common document of a topic."""
     documents = [run.documents[run.by_topic[topic]].tolist() for run in runs if topic in run.by_topic]
-    return sum(map(len, documents)) > len(set[str]().union(*documents))
+    return sum(map(len, documents)) > len(set[str]().union(*documents))  # a run has no document twice

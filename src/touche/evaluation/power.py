@@ -17,7 +17,7 @@ def detectable_difference(differences: Sequence[float]) -> float:
     The test is two-sided, at 0.05.
 
     Args:
-        differences: differences of at least two topics; their standard deviation is that of the population.
+        differences: differences of at least two topics; their sample standard deviation is used.
     """
     return _effect(len(differences)) * float(np.std(differences, ddof=1))
 
@@ -28,10 +28,11 @@ def _effect(topics: int) -> float:
     from scipy.optimize import brentq  # here, because scipy takes 680 ms
     from scipy.stats import nct, t
 
-    freedom = topics - 1
-    critical = t.isf(SIGNIFICANT / 2, freedom)
+    degrees_of_freedom = topics - 1
+    critical = t.isf(SIGNIFICANT / 2, degrees_of_freedom)
 
-    def missing(effect: float) -> float:
-        return float(nct.sf(critical, freedom, effect * sqrt(topics))) - POWER  # other tail: below 1e-6
+    def excess_power(effect: float) -> float:
+        power = nct.sf(critical, degrees_of_freedom, effect * sqrt(topics))  # the other tail has below 1e-6
+        return float(power) - POWER
 
-    return float(brentq(missing, 0, 100))
+    return float(brentq(excess_power, 0, 100))  # for two topics, it is 11.5

@@ -74,7 +74,7 @@ class StanceEvaluation(Evaluation):
 
     def by_class(self) -> dict[str, ClassScores]:
         """Returns the scores of each stance."""
-        counts = self.counts.sum(axis=0)
+        counts = self.counts.sum(axis=0)  # judged stances in rows, detected stances in columns
         correct = counts.diagonal()
         labelled = counts.sum(axis=0)[:-1]  # without the column of labels that are no stance
         documents = counts.sum(axis=1)
@@ -147,14 +147,19 @@ def stance_difference(
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns a confusion matrix for each resample of the topics."""
     times = _times(len(counts))
+    # (resamples, topics) @ (topics, cells of a matrix)
     return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
 
 
 @lru_cache(maxsize=4)
 def _times(topics: int) -> NDArray[np.float64]:
-    """Returns how often each resample has each topic, as floats, which are exact and multiply faster."""
+    """Returns how often each resample has each topic; shape (resamples, topics).
+
+    The numbers are floats, which are exact here and multiply faster.
+    """
     drawn = draws(topics)
-    cells = drawn + topics * np.arange(len(drawn))[:, None]  # a number of its own for each topic and resample
+    # Each resample and topic have a number of their own, so that all are counted at once.
+    cells = drawn + topics * np.arange(len(drawn))[:, None]
     return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
@@ -165,8 +170,9 @@ def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
     """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
-    square = counts[..., :-1]
+    square = counts[..., :-1]  # without labels that are no stance
     correct = np.diagonal(square, axis1=-2, axis2=-1)
+    # The harmonic mean of precision and recall is 2 correct / (judged + detected).
     return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))
 
 

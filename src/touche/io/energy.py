@@ -31,11 +31,11 @@ class EnergyMeter(AbstractContextManager["EnergyMeter"]):
         self._ended.set()
 
     def joules(self) -> float | None:
-        """Returns the energy until now; None if it is not reported, or a counter was unreadable once."""
+        """Returns the energy since the beginning; None if it is unknown, or a counter was unreadable once."""
         with self._lock:
             counters = read_counters()
             if counters.keys() != self._counters.keys():
-                counters = {}
+                counters = {}  # for good, because no later reading has the same keys
             for package, (count, limit) in counters.items():
                 earlier_count, _ = self._counters[package]
                 self._microjoules += (count - earlier_count) % limit  # a restarted counter begins at 0
@@ -51,7 +51,8 @@ class EnergyMeter(AbstractContextManager["EnergyMeter"]):
 def read_counters() -> Counters:
     """Reads the counters of all processor packages; the result is empty if one of them is unreadable.
 
-    The counter of a platform (``psys``) and those within a package count the same energy again.
+    The counter of a platform (``psys``) and those within a package are left out, because they count the same
+    energy again.
     """
     counters: Counters = {}
     try:

@@ -32,7 +32,9 @@ def is_word(value: object) -> bool:
         return False
     if " " in value:  # the only white space that Python prints
         return False
-    return value.isprintable() or all(char.isprintable() or category(char) == "Co" for char in value)
+    if value.isprintable():  # fast
+        return True
+    return all(char.isprintable() or category(char) == "Co" for char in value)
 
 
 def expanded(path: str | PathLike[str]) -> str:
@@ -93,7 +95,7 @@ def check_path(path: str | PathLike[str]) -> None:
         InputError: if the path has a NUL or a character that file names cannot encode.
     """
     try:
-        is_possible = "\0" not in os.fsdecode(os.fsencode(path))
+        is_possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
         is_possible = False
     if not is_possible:

@@ -68,15 +68,22 @@ def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str
                 continue
             except OSError as error:
                 shutil.rmtree(folder)
-                _warn_without_locks(parent, error.strerror)
+                pattern = f"{prefix}*" if within else "touche-*"
+                _warn_without_locks(parent, pattern, within or tempfile.gettempdir(), error.strerror)
                 raise
     return tempfile.mkdtemp(prefix=prefix, dir=within), None
 
 
 @cache
-def _warn_without_locks(parent: Path, reason: str) -> None:
-    """Warns once per process, folder and reason."""
-    remedy = f"remove the folders touche-* that killed processes leave in {tempfile.gettempdir()}"
+def _warn_without_locks(parent: Path, pattern: str, remaining_in: str | Path, reason: str) -> None:
+    """Warns once per process, folder and reason.
+
+    Args:
+        parent: the folder in which folders cannot be locked.
+        pattern, remaining_in: the folders that killed processes leave, and where they are.
+        reason: the error of the system.
+    """
+    remedy = f"remove the folders {pattern} that killed processes leave in {remaining_in}"
     _log.warning("%s: folders cannot be locked (%s); %s", parent, reason, remedy)
 
 

@@ -57,7 +57,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _problems(value: Any, key: str) -> Iterator[str]:
-    """Yields problems of texts with control characters, and of numbers that TOML does not guarantee.
+    """Yields problems of texts with control characters, and of numbers that are not finite or from 2^63 up.
 
     Args:
         value: a table, a list, or another value.
@@ -71,9 +71,9 @@ def _problems(value: Any, key: str) -> Iterator[str]:
     elif isinstance(value, list):
         for number, item in enumerate(value, 1):
             yield from _problems(item, f"{key}[{number}]")
-    elif isinstance(value, str) and not "".join(value.split()).isprintable():  # line ends are allowed
+    elif isinstance(value, str) and not "".join(value.split()).isprintable():  # white space is allowed
         yield f"{key}: a character that cannot be shown"
-    elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # also NaN
+    elif isinstance(value, int | float) and not abs(value) < _NUMBER_LIMIT:  # true for NaN, unlike >=
         yield f"{key}: a number that is not finite, or too large"
 
 
@@ -138,9 +138,10 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
 
 
 def _isolate_wrong_entry(table: dict[str, Any], tables: Any, kind: Any, message: str) -> str:
-    """Removes all entries of a table except the one that causes the error; returns its key.
+    """Returns the key of the entry of a table that causes the error, which msgspec does not name.
 
-    The arguments are those of ``_located``; the table is one of the tables.
+    Entries are tried one at a time until the message is the same. The others stay removed, because one of
+    them may have the same error. The table is one of the tables; the other arguments are as in ``_located``.
     """
     for key, entry in list(table.items()):
         table.clear()
@@ -169,10 +170,10 @@ def _known_words(
         yield from _known_words(option, keys, definitions)
     if not keys:
         yield from part.get("properties", ())
-        yield from map(str, part.get("enum", ()))
+        yield from map(str, part.get("enum", ()))  # which may be numbers
         return
     first, *others = keys
     any_entry = part.get("items" if isinstance(first, int) else "additionalProperties")
     inner = part.get("properties", {}).get(first, any_entry)
-    if isinstance(inner, dict):
+    if isinstance(inner, dict):  # else True or False, whether any other key is allowed, or None
         yield from _known_words(inner, others, definitions)

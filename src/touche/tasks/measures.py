@@ -91,7 +91,7 @@ def measures_in(text: str) -> list[str]:
             open_brackets += 1
         elif character in ")}]":
             open_brackets -= 1
-        if character == "," and open_brackets <= 0:
+        if character == "," and open_brackets <= 0:  # below 0 after a bracket that was not opened
             parts.append("")
         else:
             parts[-1] += character
@@ -119,11 +119,11 @@ def measure_of(text: str) -> Measure:
     """Returns the measure with a name; ``NDCG(cutoff=5)`` becomes ``nDCG@5``, as in ir_measures.
 
     Raises:
-        MeasureError: if ir_measures or trec_eval does not have it.
+        MeasureError: if it is unknown, or cannot be computed.
     """
-    plain = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
-    if plain:
-        return Measure(text, int(plain[1]))
+    ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
+    if ndcg:
+        return Measure(text, int(ndcg[1]))
     for measure in (MACRO_F1, *PER_STANCE.values()):
         if text == measure.name:
             return measure
@@ -185,26 +185,28 @@ def _measure_in(node: Any) -> Any:
         cutoff = node.right
         node = node.left
     keywords = []
-    if isinstance(node, ast.Call) and not node.args:
+    if isinstance(node, ast.Call) and not node.args:  # other calls are refused below
         keywords = node.keywords
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
     kind = ir_measures.measures.registry[node.id]
+    # ``**literal`` has no name; ir_measures refuses an empty one.
     parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
-    if cutoff is not None:
+    if cutoff is not None:  # the parameter with the name AT_PARAM
         parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
     return kind(**parameters)
 
 
 def _problems(measure: Any) -> Iterator[str]:
-    """Yields the reasons why trec_eval cannot compute a measure; values out of range can crash it."""
+    """Yields the reasons why a measure cannot be computed; values out of range can crash trec_eval."""
     import ir_measures  # optional: an image lacks it
 
     for name, (least, most) in _PARAMETER_RANGES.items():
         value = measure.params.get(name, least)  # a parameter that the measure lacks is in range
         is_in_range = not isinstance(value, bool) and least <= value <= most
-        if not is_in_range or value != round(value, 2):
+        has_two_digits = value == round(value, 2)  # trec_eval's names have two, as in iprec_at_recall_0.10
+        if not (is_in_range and has_two_digits):
             digits = " with at most two digits" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{digits}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():
@@ -219,8 +221,12 @@ def _problems(measure: Any) -> Iterator[str]:
 
 
 def uncut(measure: Any) -> Any:
-    """Returns RR for RR@k, to be computed on k results as by ``trec_eval -M k``, or an unchanged measure."""
-    if measure.NAME != "RR" or measure.params.get("judged_only"):
+    """Returns RR for RR@k, which trec_eval lacks, and other measures unchanged.
+
+    RR is computed on k results, as by ``trec_eval -M k``. With ``judged_only``, k results are not enough.
+    """
+    is_computed_on_k = measure.NAME == "RR" and not measure.params.get("judged_only")
+    if not is_computed_on_k:
         return measure
     other_parameters = {name: value for name, value in measure.params.items() if name != "cutoff"}
     return type(measure)(**other_parameters)

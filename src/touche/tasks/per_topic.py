@@ -38,7 +38,7 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     """Returns the published values of a task's topics, run by run in the order of the published results.
 
     Args:
-        task: the task; a task of fewer topics has only their values.
+        task: the task; if it has ``only_topics``, only their values are returned.
     """
     published = []
     for row in task.published:
@@ -114,7 +114,7 @@ def identifies_run(values: Mapping[str, float]) -> bool:
 
 @cache
 def _values_by_tag(task_id: str, dimension: str) -> dict[str, list[dict[str, float]]]:
-    """Returns the values by topic of each run with a tag, by the tag; empty if there is no table."""
+    """Returns the runs of each tag, and of each run the values by topic; empty if there is no table."""
     path = _FOLDER / f"{task_id}-{dimension}.tsv"
     runs = dict[str, list[dict[str, float]]]()
     if path.exists():
