@@ -72,7 +72,7 @@ def _on_spark(
         statistics=files.statistics,
         files=files,
         size=sum(entry.size for entry in entries),
-        stamp=str(sorted(map(tuple, entries))),
+        stamp=str(sorted(entries)),
         sources=sources,
         parallelism=context.defaultParallelism,
         ship=ship,

@@ -99,8 +99,7 @@ def _end_java(gateway: Any) -> None:
     from pyspark import SparkContext  # optional
 
     gateway.shutdown()
-    process = getattr(gateway, "proc", None)
-    if process:
-        process.stdin.close()
-        process.wait()
+    if gateway.proc:  # else another program has started Java
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
     SparkContext._gateway = SparkContext._jvm = None

@@ -205,6 +205,6 @@ def _numbers(problem: Problem, values: Parameters) -> Array:
     for counts, shared, own in zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True):
         numbers[shared] = np.log(_shared(values, counts.statistics))
         numbers[own] = formula.own(values, counts.statistics)
-    if problem.hypothesis.weight is None:
+    if problem.hypothesis.weight is None:  # a free weight is the last number
         numbers[-1] = np.log(values[WEIGHT])
     return numbers

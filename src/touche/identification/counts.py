@@ -107,7 +107,7 @@ class FieldCounts:
     statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
-        """Adds the counts of other documents; lengths of missing documents are 0."""
+        """Adds the counts of other documents; in each of both, the lengths of the other's documents are 0."""
         return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
@@ -240,6 +240,7 @@ class _Queries:
 
         The statistics are those of all texts of the chunk.
         """
+        # The indexes of pairs of a document and its text, and of terms that are in the text and in the title.
         pairs, terms = np.nonzero((tf[texts] > 0) & (self.qtf[documents] > 0))
         lengths_in_sample = np.zeros(len(self.qtf))
         lengths_in_sample[documents] = lengths[texts]

@@ -83,7 +83,7 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     c0 = np.exp(shared[0])
     c1_dl = np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
-    slope = -own * share / (tf + c0 + c1_dl)
+    slope = -own * share / (tf + c0 + c1_dl)  # the derivative by the denominator
     return Part(own * share, share, np.array([slope * c0, slope * c1_dl]))
 
 

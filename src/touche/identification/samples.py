@@ -153,7 +153,8 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
 def count_decimals(scores: Array) -> int:
     """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
-        if np.mean(np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)) >= _ROUNDED:
+        is_rounded = np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)
+        if np.mean(is_rounded) >= _ROUNDED:
             return decimals
     return _MOST_DECIMALS
 

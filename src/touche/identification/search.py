@@ -232,9 +232,9 @@ def solve(problem: Problem, scales: Sequence[float]) -> Fit:
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
-    """Returns the fits, best first: by the share of reproduced scores minus the floor, then by the median.
+    """Returns the fits, best first: by the share of reproduced scores minus the floor.
 
-    Among equal shares, engines' default analyses come first; ties are broken by the name.
+    Among equal ones, engines' default analyses come first, then small median errors, then names in order.
     """
     named = NAMED.values()
 
@@ -245,11 +245,11 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the best fits by share and by median, and on each axis the best fit of each of the best values.
+    """Returns the best fits by share and by median, and for each axis the best fits with different values.
 
     Args:
         fits: the fits, best first, as from ``ranked``.
-        count: the number of fits, or of values, that are best in each of these respects.
+        count: the number of fits in each of these respects.
     """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}

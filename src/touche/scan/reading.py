@@ -176,7 +176,7 @@ def _is_small(paths: Sequence[Path]) -> bool:
         total_bytes = sum(path.stat().st_size for path in paths)
     except OSError:
         return False
-    # The last piece of each file may be small, so that only the others have a known size.
+    # Each file may end with a small piece. With fewer full pieces than this, there are too few in all.
     full_pieces = _MIN_PIECES - len(paths)
     return total_bytes < full_pieces * cutting.SIZE
 

@@ -85,7 +85,7 @@ def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: i
     Args:
         path: the file.
         fields: the statistics of each field by its name.
-        parts: the number of added files.
+        parts: the number of files whose statistics were added up.
 
     Raises:
         InputError: if the file cannot be written.

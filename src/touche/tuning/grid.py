@@ -88,7 +88,7 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
             if part.lower() not in _FLAGS:
                 raise ParameterError(f"{option.name} = {quoted(part)}; choose among {', '.join(_FLAGS)}")
         return [_FLAGS[part.lower()] for part in parts]
-    return parts
+    return parts  # of an option that is a text
 
 
 def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:

@@ -294,7 +294,7 @@ def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
 def _cross_validate(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
     """Cross-validates the choice of the best setting in one dimension."""
     topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    # By index, because a setting cannot be the key of a dictionary.
+    # By index, because a setting, which contains dictionaries, cannot be the key of one.
     validation = cross_validated({index: row.values for index, row in enumerate(rows)}, topics, method)
     return CrossValidation(
         method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]
