@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from touche.identification.counts import ANALYSES, CandidateAnalysis
+from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import Hypothesis, field_choices
 from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LENGTHS, LM_DIRICHLET, MU, PL2, B, C
@@ -114,11 +114,9 @@ def _shared(values: Parameters, known: Statistics) -> list[float]:
     return [values[MU]] if MU in values else []
 
 
-def closed_space(
-    fields: Sequence[str], analyses: Sequence[CandidateAnalysis] = ANALYSES
-) -> Iterator[Hypothesis]:
-    """Yields all hypotheses in closed form on documents with these fields."""
-    for analysis, (name, formula) in product(analyses, FORMULAS.items()):
+def closed_space(fields: Sequence[str], analysis: CandidateAnalysis) -> Iterator[Hypothesis]:
+    """Yields all hypotheses in closed form with this analysis, on documents with these fields."""
+    for name, formula in FORMULAS.items():
         for lengths, choice in product(formula.lengths, field_choices(fields)):
             yield Hypothesis(
                 model=formula.model,

@@ -170,7 +170,8 @@ def count_terms(
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
         pairs = [(line, index) for index, id in enumerate(ids) for line in lines.get(id, ())]
-        lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)  # two columns even if empty
+        # In the order of the sample; two columns even if this chunk has none of its documents.
+        lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         for analysis, terms, fields in _analysed(texts, analyses):
             sums = counts[analysis]  # of all chunks, by field
             for name, field in queries[analysis].count(terms, fields, lines_and_texts).items():

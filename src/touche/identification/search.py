@@ -90,12 +90,12 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
     """Fits hypotheses in closed form to some documents, and those that reproduce most of these to all.
 
-    The first analysis by which a hypothesis reproduces all scores is the last one for which all hypotheses
-    are tried. For every other analysis, only those are tried that have the same formula and fields.
+    All hypotheses are tried for one analysis after the other, until some reproduce all scores. For later
+    analyses, only those are tried that have the same formula and fields as these.
 
     Returns:
-        The fits to all documents, best first; none if no hypothesis reproduces most scores; the number of
-        hypotheses.
+        The fits to all documents, best first, or none if no hypothesis reproduces most scores. The number of
+        tried hypotheses.
     """
     some_documents = chosen_documents(sample, ROUNDS[0])
     all_documents = np.arange(len(sample.scores))
@@ -103,7 +103,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
     fits = dict[Hypothesis, Fit]()
     exact_shapes = set[tuple[str, tuple[str, ...], str]]()  # that reproduce all scores by some analysis
     for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
-        hypotheses = [*closed_space([*sample.texts], [analysis])]
+        hypotheses = list(closed_space(list(sample.texts), analysis))
         if exact_shapes:
             hypotheses = [hypothesis for hypothesis in hypotheses if hypothesis.shape in exact_shapes]
         tried += len(hypotheses)
