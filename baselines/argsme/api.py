@@ -48,15 +48,15 @@ def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
         The ids and scores of the results, and how many of the requested results exist but were not sent.
 
     Raises:
-        KeyError: if the total number of results is missing, because the answer may be incomplete.
-        ValueError: if a result has no id, or the total is negative.
+        KeyError: if the results, an id or the total number of results are missing.
+        ValueError: if an id is null, or the total is negative.
     """
     answer = orjson.loads(content)
     total = int(answer["totalSize"])
     ids = [argument["id"] for argument in answer["arguments"]]
     scores = [_score(argument.get("explanation")) for argument in answer["arguments"]]
     if None in ids or total < 0:
-        raise ValueError("a result without an id, or a negative total")
+        raise ValueError("a result whose id is null, or a negative total")
     if None in scores:  # the new scores only express the order
         scores = [float(len(ids) - rank) for rank in range(len(ids))]
     return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)

@@ -68,7 +68,7 @@ def argsme(
         "conclusion": conclusion_of,
         "page": page_of,
     }
-    collection = scan.Collection.of(topics, documents, "stopped", fields)
+    collection = scan.Collection.of(topics, documents, analysis="stopped", fields=fields)
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
         raise ToucheError(f"{problem}; args.me ranks arguments, in args-me.json or args_processed.csv")

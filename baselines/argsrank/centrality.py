@@ -23,8 +23,8 @@ _DECIMALS = 6  # of a centrality; further digits depend on the processor
 def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tuple[int, int]]:
     """Returns the indexes of the two most central sentences of each argument, in the order of the text.
 
-    If sentences have equal texts, only the first of them is in the walk. If sentences are equally central,
-    the first of them precedes.
+    If sentences have equal texts, only the first of them is ranked. Of equally central sentences, the earlier
+    ones are chosen first.
 
     Args:
         arguments: arguments with at least two different sentences; each text is embedded once.
@@ -64,7 +64,11 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
 
 
 def similarity(vectors: npt.NDArray[np.float32]) -> Matrix:
-    """Returns inner products, at least 0, normalised so that each row is a distribution."""
+    """Returns inner products, at least 0, normalised so that each row is a distribution.
+
+    Args:
+        vectors: a row for each sentence, with norm 1, so that no row of products is 0.
+    """
     products = np.maximum(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 0)
     return np.asarray(products / products.sum(axis=1, keepdims=True))
 
@@ -104,9 +108,10 @@ def has_claim_word(text: str) -> bool:
 
 
 def _distinct(argument: Argument) -> dict[int, str]:
-    """Returns the texts of an argument's sentences by their indexes, without repetitions and empty ones."""
+    """Returns the texts of an argument's distinct sentences by their indexes, without empty ones."""
     sentences = argument.sentences or ()
-    return {index: sentences[index].text for index in pairs.distinct_sentences(argument).values()}
+    first_indexes = pairs.distinct_sentences(argument).values()
+    return {index: sentences[index].text for index in first_indexes}
 
 
 @cache

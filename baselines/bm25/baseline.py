@@ -37,7 +37,7 @@ def bm25(
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
     fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
-    # The stances of images, each with a ranking of its own; None for all other documents.
+    # For images, the stance of each ranking of a topic; None for the stances of other documents.
     image_stances = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
     if engine == "lucene":
         rankings = scan.rank(
@@ -48,7 +48,7 @@ def bm25(
             topics,
             documents,
             terrier.bm25(k1, b),
-            analysis="standard",  # without another stemming, because the fields consist of Terrier's terms
+            analysis="standard",  # which does not stem, because the fields consist of Terrier's stems
             queries={topic.number: Counter(terrier.terms(topic.title)) for topic in topics},
             fields={name: partial(terrier.joined_terms, field) for name, field in fields.items()},
             depth=depth,

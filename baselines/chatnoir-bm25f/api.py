@@ -4,6 +4,8 @@ import logging
 import os
 from typing import Any
 
+from fields import NUMBERS
+
 from touche import SearchEngine, ToucheError, first_of_each, imported
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
@@ -42,8 +44,12 @@ class ChatNoir:
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._request_model, self._response_model = _models()
-        # The first query finds pages, and the second one scores them; see rescore_share in chatnoir.toml.
-        todays_query = "30% of the tokens match in the second query, whose weight is 0.99"
+        today = NUMBERS["today"]
+        # The first query finds pages, and the second one scores them.
+        todays_query = (
+            f"{today['rescore_share']:.0%} of the tokens match in the second query, "
+            f"whose weight is {today['rescore_weight']}"
+        )
         warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
         _log.warning(warning, self._engine.address, todays_query)
 
@@ -63,7 +69,7 @@ class ChatNoir:
         return first_of_each(results, among)
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
-        """Returns the request for ``size`` results from index ``start``; the key is not cached."""
+        """Returns the request for ``size`` results from index ``start``; the cache leaves out the key."""
         request = self._request_model(
             apikey=self._key,
             query=query,
@@ -85,7 +91,7 @@ class ChatNoir:
 
 def _models() -> tuple[Any, Any]:
     """Returns the client's models of requests and answers."""
-    imported("chatnoir_api", "apis")
+    imported("chatnoir_api", "apis")  # raises an error with the command that installs it
     from chatnoir_api.v1.model import Request, SearchResponse
 
     class RequestForAnyPage(Request, frozen=True, serialize_by_alias=True):

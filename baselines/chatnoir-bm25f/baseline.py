@@ -68,7 +68,7 @@ def chatnoir_bm25f(
         chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
         for topic in topics:
             results = chatnoir.search(topic.title, depth, topic.candidates)
-            if group_by_host:  # the scores only express the order in which ChatNoir shows the pages
+            if group_by_host:  # ChatNoir's answers are grouped already, but not in the order of their scores
                 results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
             yield topic, results
         return
@@ -110,7 +110,7 @@ class Method:
             analyses=self.analyses,
             searches=searches,
             explained=explained,
-            lengths=self.numbers["lengths"],
+            length_format=self.numbers["lengths"],
         )
 
     @property
@@ -125,7 +125,7 @@ class Method:
         }
 
     def first_query(self, topic: Topic) -> Query:
-        """Returns the query that requires a share of the tokens, each in any field, with equal weights."""
+        """Returns the query that requires a share of the tokens, each in any field; it also has bonuses."""
         bonuses = self._bonuses("match_bonuses")
         return all_of([self._in_any_field(topic, self.share)], extra=bonuses.values())
 
@@ -137,7 +137,7 @@ class Method:
 
     def parts(self, topic: Topic) -> dict[str, Query]:
         """Returns the parts of the sum by name: BM25 of each field, phrases and bonuses, or BM25F."""
-        title = without_operators(topic.title)
+        title = without_operators(topic.title)  # operators decide which pages match, not their scores
         if self.model == "bm25f":
             return self._bm25f(title)
         parts: dict[str, Query] = {}
@@ -193,21 +193,20 @@ def warn_of_statistics(documents: Documents, collection: Collection, advised: st
 def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     """Returns the matching pages with a bad spam rank; logs what the filters remove or cannot test."""
     tallies = collection.totals.tallies
-    has_ranks = documents.side_file(SPAM_RANKS) is not None
-    ids = collection.ids() if has_ranks else frozenset[str]()  # without ranks, they are not needed
-    ranks = documents.side_scores(SPAM_RANKS, ids)
-    spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
     all_pages = f"{tallies[PAGES]} pages"
-    matching = f"{len(ids)} pages that match a title"
     reports = [  # what happens to how many pages, of which pages, and the reason
         ("removed", tallies[FOREIGN], all_pages, FOREIGN),
         ("removed", tallies[SHORT], all_pages, SHORT),
-        ("removed", len(spam), matching, "bad spam rank"),
         ("kept", tallies[NO_LANGUAGE], all_pages, NO_LANGUAGE),
     ]
-    if has_ranks:
-        pages_without_rank = len(ids) - len(ranks)
-        reports.append(("kept", pages_without_rank, matching, "no spam rank"))
+    spam = frozenset[str]()
+    if documents.side_file(SPAM_RANKS):
+        ids = collection.ids()
+        ranks = documents.side_scores(SPAM_RANKS, ids)
+        spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
+        matching = f"{len(ids)} pages that match a title"
+        reports.append(("removed", len(spam), matching, "bad spam rank"))
+        reports.append(("kept", len(ids) - len(ranks), matching, "no spam rank"))
     else:
         reports.append(("kept", tallies[PAGES], all_pages, "no spam rank"))
     for verb, count, pages, reason in reports:
@@ -229,21 +228,24 @@ def explanation(
         hits: the best pages of the topic.
         id: the id of the page.
     """
-    page = collection.page(id)
-    if page is None:
+    scoring = collection.page(id)
+    if scoring is None:
         raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
 
     def score(query: Query) -> float:
         """Returns the score of the page, 0 if it does not match."""
-        _, scores = page.scored(query)  # one score, or none if the page does not match
+        _, scores = scoring.scored(query)  # one score, or none if the page does not match
         return float(sum(scores))
 
     first_scores = {hit.id: hit.first_score for hit in hits}
-    removed_by = page.matching.pages.rows[0].removed_by
+    removed_by = scoring.matching.pages.rows[0].removed_by
+    (is_match,) = scoring.matching.matches(method.first_query(topic))
     if id in first_scores:
         state = "matches"
     elif removed_by:
         state = f"is {removed_by}"
+    elif is_match:
+        state = "matches, but is spam, no candidate, or not among the best pages"
     else:
         state = "does not match"
     spam_rank = side_score(documents, SPAM_RANKS, id)
@@ -256,7 +258,7 @@ def explanation(
     ]
     for name, part in method.parts(topic).items():
         lines.append(f"{name:20} {score(part):10.4f} x {weight}")
-        lines += [f"  {line}" for line in page.explained(part)]
+        lines += [f"  {line}" for line in scoring.explained(part)]
     return "\n".join(lines)
 
 

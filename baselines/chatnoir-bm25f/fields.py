@@ -71,7 +71,7 @@ class Row(NamedTuple):
         host: the host; empty if unknown.
         labels: its names in ``LABELS``.
         removed_by: the filter that removes it, or empty.
-        matches: whether it matches any topic.
+        matches: whether it passes the filters and matches a topic.
     """
 
     id: str

@@ -90,11 +90,11 @@ class Matching:
         distinct = list(dict.fromkeys(terms))
         indexes = np.flatnonzero(self._match_at_least(distinct, len(distinct)))
         positions_by_term = {term: self._positions(term, indexes) for term in distinct}
-        term_numbers = [self.index(term) for term in terms]
+        term_indexes = [self.index(term) for term in terms]
         frequencies = []
-        for page in range(len(indexes)):  # each page that has all terms
-            positions_in_page = [positions_by_term[term][page] for term in terms]
-            frequencies.append(frequency(positions_in_page, term_numbers, phrase.slop))
+        for place in range(len(indexes)):  # of each page that has all terms
+            positions_in_page = [positions_by_term[term][place] for term in terms]
+            frequencies.append(frequency(positions_in_page, term_indexes, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
         has_phrase = tf > 0
         return indexes[has_phrase], tf[has_phrase]
@@ -108,8 +108,8 @@ class Matching:
         # A posting is a term in a page. Those of a term begin at its offset, in the order of the pages.
         postings = int(counts.offsets[index]) + np.searchsorted(pages_with_term, indexes)
         sizes = counts.tf[postings].tolist()
-        # The positions of all postings are in one array, one posting after the other.
-        # Without pages, the sum over all postings would be slow for nothing.
+        # The positions of all postings are in one array. A posting has tf of them, which end at the sum of tf
+        # up to it. Without pages, this sum would be slow for nothing.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
@@ -167,7 +167,7 @@ class _SloppyPhraseMatcher:
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
         """Moves all words to their first positions; arguments as for ``frequency``."""
         self._words_by_term: dict[int, list[_Word]] = defaultdict(list)
-        self._greatest_start = 0  # at least 0, because that of the first word is a position in the text
+        self._greatest_start = 0  # never less, because the start of the first word is a position in the text
         self._queue: list[_Word] = []  # a binary heap
         self._terms = terms
         words = []
@@ -176,20 +176,23 @@ class _SloppyPhraseMatcher:
             word = _Word(offset, repetition=len(equal_words), later=list(reversed(positions_of_word)))
             words.append(word)
             equal_words.append(word)
-        # The second of equal words begins at their second position, and so on. False if these are too few.
-        self._can_match = all(self._advance(word) for word in words for _ in range(1 + word.repetition))
+        # The second of equal words begins at their second position, and so on.
+        self._can_match = True
+        for word in words:
+            for _ in range(1 + word.repetition):
+                self._can_match = self._can_match and self._advance(word)  # False if positions are too few
         for word in words:
             self._push(word)
 
     def matches(self, slop: int) -> Iterator[int]:
-        """Yields the distance of the words in each match."""
+        """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase."""
         while self._can_match:
             word = self._pop()
             distance = self._greatest_start - word.start
-            second_start = self._queue[0].start  # of the word that is now furthest behind
+            next_start = self._queue[0].start  # of the word that is now furthest behind
             self._can_match = self._advance_past_equals(word)
             # While the popped word stays furthest behind, each of its steps makes the distance smaller.
-            while self._can_match and word.start <= second_start:
+            while self._can_match and word.start <= next_start:
                 distance = min(distance, self._greatest_start - word.start)
                 self._can_match = self._advance_past_equals(word)
             if distance <= slop:
@@ -203,16 +206,16 @@ class _SloppyPhraseMatcher:
             False if a word has no further position.
         """
         popped = word  # by ``matches``; the other words are in the queue
-        moved: set[int] = set()  # as in ``_queue_again``
+        to_queue_again: set[int] = set()  # repetitions of the words that were met in the queue, as in Lucene
         if not self._advance(word):
             return False
         while met := self._equal_word_here(word):
-            word = min(word, met)
+            word = min(word, met)  # by start, then by offset
             if not self._advance(word):
                 return False
             if met is not popped:
-                moved.add(met.repetition)
-        self._queue_again(moved)
+                to_queue_again.add(met.repetition)
+        self._queue_again(to_queue_again)
         return True
 
     def _advance(self, word: _Word) -> bool:
@@ -230,20 +233,20 @@ class _SloppyPhraseMatcher:
         others = (other for other in equal_words if other is not word)
         return next((other for other in others if other.start + other.offset == position), None)
 
-    def _queue_again(self, moved: set[int]) -> None:
-        """Puts words that have moved to their new places in the queue.
+    def _queue_again(self, repetitions: set[int]) -> None:
+        """Pops words until all of these were in the queue, and pushes them again, to their new places.
 
         Args:
-            moved: the repetitions of these words. As in Lucene, any repeated word with this repetition counts
-                as one of them.
+            repetitions: the repetitions of these words. As in Lucene, any repeated word with this repetition
+                counts as one of them.
         """
         popped = []
-        while moved:
+        while repetitions:
             word = self._pop()
             popped.append(word)
             is_repeated = len(self._words_by_term[self._terms[word.offset]]) > 1
             if is_repeated:
-                moved.discard(word.repetition)
+                repetitions.discard(word.repetition)
         for word in reversed(popped):
             self._push(word)
 
@@ -326,13 +329,13 @@ class Collecting:
         analyses: the analysis of each field by its name.
         searches: the queries of all topics.
         explained: the id of a page to store even if it does not match.
-        lengths: how the index stores lengths, a name in ``score.LENGTHS``.
+        length_format: how the index stores lengths, a name in ``score.LENGTH_FORMATS``.
     """
 
     analyses: Mapping[str, str]
     searches: Sequence[Search]
     explained: str
-    lengths: str
+    length_format: str
 
     @property
     def reading(self) -> scan.Reading[Part]:
@@ -341,14 +344,14 @@ class Collecting:
 
     @property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
-        """The terms of each field; fields with the same analysis share them."""
+        """For each field the terms of all queries in it, and in the other fields with the same analysis."""
         terms = defaultdict[str, list[str]](list)  # by analysis
         for search in self.searches:
             for term in (*terms_in(search.first_query), *terms_in(search.second_query)):
                 terms[self.analyses[term.field]].append(term.term)
         vocabularies = {
             analysis: scan.Vocabulary.from_terms(terms[analysis], analysis)
-            for analysis in self.analyses.values()
+            for analysis in {*self.analyses.values()}
         }
         return {field: vocabularies[analysis] for field, analysis in self.analyses.items()}
 
@@ -371,6 +374,7 @@ class _Collector:
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
         self._vocabularies = collecting.vocabularies
+        # One for each field, because fields may have different vocabularies.
         self._countings = {
             name: scan.Counting(vocabulary, {name: partial(field_text, name)}, with_positions=True)
             for name, vocabulary in self._vocabularies.items()
@@ -384,7 +388,7 @@ class _Collector:
             (fields[name],) = counting.counts(parsed_pages)  # of its only field
         pages = Pages([Row.from_page(page) for page in parsed_pages], fields)
         statistics = {name: scan.Statistics.from_counts(counts) for name, counts in fields.items()}
-        tallies = Counter(row.removed_by for row in pages.rows)
+        tallies = Counter(row.removed_by for row in pages.rows)  # empty for pages that no filter removes
         tallies[PAGES] = len(parsed_pages)
         tallies[NO_LANGUAGE] = sum(page.language is None for page in parsed_pages)
         return Part(Totals(statistics, tallies), self._matching(pages))

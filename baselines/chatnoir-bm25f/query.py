@@ -123,7 +123,7 @@ def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
     should = tuple(query for query in queries if query != NOTHING)
     if minimum > len(should):
         return NOTHING
-    if minimum > 1:
+    if minimum > 1:  # each query counts, so that Lucene merges none
         return Bool(should=should, minimum=minimum)
     flat: list[Query] = []  # sums in a sum are merged
     for query in should:
@@ -143,7 +143,7 @@ def all_of(
 ) -> Query:
     """Returns a query for pages that match all queries and filters, and no query in ``without``.
 
-    The score is the sum over ``queries`` and ``extra``, whose queries need not match.
+    The score is the sum over ``queries`` and ``extra``. The queries in ``extra`` need not match.
     """
     must = tuple(queries)
     filters = tuple(filters)
@@ -206,13 +206,15 @@ class Syntax:
         Args:
             text: the user's input.
             share: the share of words and phrases that must match, each in any field; their number is rounded
-                down, but at least one must match.
+                down, but at least one must match. Below 1, the operators AND and OR are ignored.
         """
-        if share == 1.0:
+        all_must_match = share == 1.0
+        if all_must_match:
             return self._parsed(text, all_of)
         parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
         parts_with_terms = [part for part in parts if part != NOTHING]  # a stop word is NOTHING
         minimum = max(1, int(share * len(parts_with_terms)))
+        # A page that matches one of the excluded words and phrases does not match.
         excluded = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
         return all_of([any_of(parts_with_terms, minimum)], without=[excluded])
 
@@ -226,18 +228,18 @@ class Syntax:
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
         parsed = NOTHING  # the query of all operands so far
-        operands: tuple[Query, ...] = ()  # of the last operator; a series of one operator is one query
+        series: tuple[Query, ...] = ()  # the last operands that have the same operator
         last_operator = default
         for operator, query in self._operands(_replace_operators(text, _OPERATORS), default):
-            if parsed == NOTHING:
+            if not series:  # the first operand, whose operator has no effect
                 parsed = query
-                operands = (query,)
-            else:
-                if operator is not last_operator:
-                    operands = (parsed,)
-                operands = (*operands, query)
-                parsed = operator(operands)
-                last_operator = operator
+                series = (query,)
+                continue
+            if operator is not last_operator:  # all before it is the first operand of a new series
+                series = (parsed,)
+            series = (*series, query)
+            parsed = operator(series)
+            last_operator = operator
         return parsed
 
     def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:
@@ -245,6 +247,9 @@ class Syntax:
         operator = None
         is_negated = False
         for token in _TOKEN.finditer(text):
+            if token["minus"]:
+                is_negated = not is_negated  # two minus signs cancel out
+                continue
             if token["operator"]:
                 if operator is None:
                     operator = all_of if token["operator"] == "+" else any_of
@@ -255,12 +260,12 @@ class Syntax:
                     boosted(self._in_field(field, token, default), boost)
                     for field, boost in self.boosts.items()
                 )
-                if query != NOTHING:  # a minus sign, a blank or a stop word is NOTHING
+                if query != NOTHING:  # as a blank or a stop word is
                     if is_negated:
                         query = all_of([EVERYTHING], without=[query])
                     yield operator or default, query
                     operator = None
-            is_negated = bool(token["minus"]) and not is_negated  # two minus signs cancel out
+            is_negated = False  # a minus sign counts only directly before a word or phrase
 
     def _in_field(self, field: str, token: re.Match[str], default: Operator) -> Query:
         """Returns a query for a word or a phrase in a field; NOTHING if it has no term.
@@ -283,7 +288,7 @@ def _replace_operators(text: str, replacements: Mapping[str, str]) -> str:
 
     Args:
         text: the text.
-        replacements: by a pattern of the word with the blanks around it.
+        replacements: the text for each operator, by a pattern of its word and the blanks around it.
     """
     parts = _QUOTED.split(text)  # its group captures the quoted parts, which have odd indexes
     for index in range(0, len(parts), 2):

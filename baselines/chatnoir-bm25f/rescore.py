@@ -55,11 +55,12 @@ class Collection:
         parts = scan.read_parts(documents, collecting.reading)
         vocabularies = collecting.vocabularies
         make_part = collecting.reading.begin()
-        no_totals = make_part([]).totals  # those of no documents
-        totals = parts.folded(no_totals, lambda sums, part: sums + part.totals, Totals.__add__)
-        counted = [totals.statistics[field] for field in vocabularies]
-        statistics = scan.known_or_counted(documents.statistics, vocabularies, counted)
-        totals = replace(totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
+        zero = make_part([]).totals  # the totals of no documents, with which the sum begins
+        counted_totals = parts.folded(zero, lambda sums, part: sums + part.totals, Totals.__add__)
+        counted_statistics = [counted_totals.statistics[field] for field in vocabularies]
+        # A file of statistics replaces those that were counted.
+        statistics = scan.known_or_counted(documents.statistics, vocabularies, counted_statistics)
+        totals = replace(counted_totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
         return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=vocabularies)
 
     def ids(self) -> frozenset[str]:
@@ -82,7 +83,7 @@ class Collection:
         if pages is None:
             return None
         matching = Matching(pages, self.vocabularies)
-        return Scoring(matching, self.totals.statistics, self.collecting.lengths)
+        return Scoring(matching, self.totals.statistics, self.collecting.length_format)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
         """Returns for each topic the best pages by the first query, best first.
@@ -121,11 +122,13 @@ class _Best:
 
     def add_part(self, before: Hits, part: Part) -> Hits:
         """Returns the best pages of each topic, from those before and one more part."""
-        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.collecting.lengths)
+        scoring = Scoring(
+            Matching(part.pages, self.vocabularies), self.statistics, self.collecting.length_format
+        )
         rows = part.pages.rows
-        passes_filters = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
+        can_rank = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
         hits_of_part = [
-            self._hits(scoring, search, passes_filters, hits_before)
+            self._hits(scoring, search, can_rank, hits_before)
             for search, hits_before in zip(self.collecting.searches, before, strict=True)
         ]
         return self.merge(before, hits_of_part)
@@ -136,23 +139,23 @@ class _Best:
         return [sorted((*hits, *other_hits), reverse=True)[: self.window] for hits, other_hits in pairs]
 
     def _hits(
-        self, scoring: Scoring, search: Search, passes_filters: scan.Array, before: Sequence[Hit]
+        self, scoring: Scoring, search: Search, can_rank: scan.Array, before: Sequence[Hit]
     ) -> Sequence[Hit]:
         """Returns the pages of a part that may be among the best, in any order.
 
         Args:
             scoring: the scoring of the part's pages.
             search: the queries of the topic.
-            passes_filters: a boolean for each page of the part.
+            can_rank: a boolean for each page of the part: whether it matches a topic and is not spam.
             before: the best pages of earlier parts, best first.
         """
         rows = scoring.matching.pages.rows
-        can_rank = passes_filters
         if search.among is not None:
             can_rank = can_rank & np.array([row.id in search.among for row in rows], dtype=bool)
-        matching, scores_of_matching = scoring.scored(search.first_query)
-        indexes = matching[can_rank[matching]]
-        first_scores = scores_of_matching[can_rank[matching]]
+        matching_indexes, matching_scores = scoring.scored(search.first_query)
+        is_kept = can_rank[matching_indexes]  # of each matching page
+        indexes = matching_indexes[is_kept]
+        first_scores = matching_scores[is_kept]
         is_useful = first_scores >= self._lowest_useful_score(first_scores, before)
         second_indexes, scores = scoring.scored(search.second_query)
         second_scores = np.zeros(len(rows))  # of each page of the part, 0 if it does not match

@@ -13,7 +13,7 @@ from touche import scan
 
 K1 = np.float32(NUMBERS["bm25"]["k1"])
 B = np.float32(NUMBERS["bm25"]["b"])
-LENGTHS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
+LENGTH_FORMATS: Mapping[str, Callable[[scan.Array], scan.Array]] = {
     "before Lucene 7": scan.before_lucene_7,
     "one byte": scan.one_byte,
 }
@@ -26,12 +26,12 @@ class Scoring:
     Attributes:
         matching: the pages.
         statistics: the statistics of each field.
-        lengths: how the index stores lengths, a name in ``LENGTHS``.
+        length_format: how the index stores lengths, a name in ``LENGTH_FORMATS``.
     """
 
     matching: Matching
     statistics: Mapping[str, scan.Statistics]
-    lengths: str
+    length_format: str
 
     def scored(self, query: Query, boost: float = 1.0) -> tuple[Indexes, scan.Array]:
         """Returns the matching pages, ascending, and their scores times the boost, float32."""
@@ -43,9 +43,9 @@ class Scoring:
             case Combined():
                 return self._bm25f(query, boost)
         indexes = np.flatnonzero(self.matching.matches(query))
-        if isinstance(query, Bool):
+        if isinstance(query, Bool):  # Lucene rounds both sums to float32 before it adds them
             return indexes, self._sum(query.must, boost)[indexes] + self._sum(query.should, boost)[indexes]
-        return indexes, np.full(len(indexes), boost, dtype=np.float32)  # of a label
+        return indexes, np.full(len(indexes), boost, dtype=np.float32)  # a label has the score 1
 
     def _sum(self, queries: Iterable[Query], boost: float) -> scan.Array:
         """Returns for each page the sum of its scores over the queries, float32; 0 if none matches."""
@@ -64,7 +64,10 @@ class Scoring:
         return indexes, _saturate(tf.astype(np.float32), lengths, any_term, np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
-        """Yields a line for each term or phrase that matches the first page, which is the explained one."""
+        """Yields a line for each term or phrase that matches the first page, which is the explained one.
+
+        Combined terms and labels have no line, because each is a part of the score on its own.
+        """
         if not self.matching.matches(query)[0]:
             return
         match query:
@@ -88,7 +91,7 @@ class Scoring:
                 )
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Indexes, scan.Array]:
-        """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
+        """BM25F (Robertson et al. 2004), which first sums weighted frequencies and lengths over fields."""
         indexes = np.flatnonzero(self.matching.matches(query))
         tf = np.zeros(len(self.matching.pages.rows), dtype=np.float32)
         lengths = np.zeros_like(tf)
@@ -97,7 +100,8 @@ class Scoring:
             tf[field_indexes] += np.float32(weight) * field_tf.astype(np.float32)
             lengths += np.float32(weight) * self._lengths(field, slice(None))  # of all pages
         term = self._combined_statistics(query)
-        stored = self._stored(np.floor(lengths[indexes] + np.float32(0.5)))  # rounded, as in Lucene
+        # As in Lucene, the sum of the stored lengths is rounded, and stored again.
+        stored = self._stored(np.floor(lengths[indexes] + np.float32(0.5)))
         return indexes, _saturate(tf[indexes], stored, term, np.float32(boost) * _idf([term]))
 
     def _lengths(self, field: str, indexes: Indexes | slice) -> scan.Array:
@@ -106,11 +110,11 @@ class Scoring:
 
     def _stored(self, lengths: scan.Array) -> scan.Array:
         """Returns lengths as the index stores them, float32; an empty field has no length."""
-        stored = LENGTHS[self.lengths](lengths.astype(np.float64))
+        stored = LENGTH_FORMATS[self.length_format](lengths.astype(np.float64))
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined_statistics(self, query: Combined) -> scan.Term:
-        """Returns the statistics of a term in several fields: weighted sums, or the highest number."""
+        """Returns the statistics of a term in several fields: the greatest df and documents, other sums."""
         terms = [
             (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
         ]
@@ -134,10 +138,10 @@ def _idf(terms: Iterable[scan.Term]) -> np.float32:
     return np.float32(sum(float(np.float32(log(1 + ratio))) for ratio in ratios))
 
 
-def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, weight: np.float32) -> scan.Array:
-    """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
+def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, boosted_idf: np.float32) -> scan.Array:
+    """Returns boosted_idf tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one = np.float32(1)
-    mean = np.float32(term.mean_length if len(tf) else 1)  # without pages, the mean may be 0
+    mean = np.float32(term.mean_length if len(tf) else 1)  # without documents, there is no mean
     inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
-    scores: scan.Array = weight - weight / (one + tf * inverse_k)
+    scores: scan.Array = boosted_idf - boosted_idf / (one + tf * inverse_k)
     return scores

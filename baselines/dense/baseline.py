@@ -44,7 +44,7 @@ def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topi
 
     The settings are those of the baseline bm25.
     """
-    ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=count)
+    ranked = list(scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=count))
     restricted = [replace(topic, candidates=frozenset(id for id, _ in hits)) for topic, hits in ranked]
-    ids = {id for topic in restricted for id in topic.candidates or ()}
+    ids = {id for _, hits in ranked for id, _ in hits}
     return restricted, Documents.of(scan.picked(documents, ids))

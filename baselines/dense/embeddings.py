@@ -68,7 +68,7 @@ class Embeddings:
                     if progress is None:  # this is the first block that is not stored
                         if self.folder:
                             check_writable(self.folder)  # a complete folder may be read-only
-                        # Only now, because counting the documents takes as long as reading all stored blocks.
+                        # Not earlier, because its count of documents takes as long as reading stored blocks.
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )
@@ -87,6 +87,7 @@ class Embeddings:
 
     def _name(self, texts: Sequence[str]) -> str:
         """Returns the file name of a block."""
+        # The checksums of the model's files, and the number of embedded tokens of a text.
         settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for text in texts:

@@ -9,10 +9,11 @@ def dirichletlm_pairs(
 ) -> Rankings:
     """Ranks pairs of sentences by the probability that their smoothed language models draw the topic's title.
 
-    The sentences are from the 100 best arguments of a topic. The score of a sentence is the sum of its own
-    score and its argument's score. The score of a pair is the mean of its two sentences.
+    The sentences are from the 100 best arguments of a topic. A sentence has the sum of two log likelihoods:
+    its own one and its argument's. The score of a pair is the mean of its two sentences.
 
     mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
     depth: number of pairs per topic.
     """
-    yield from pairs.hits(pairs.by_dirichletlm(topics, documents, mu, depth), depth)
+    ranked = pairs.by_dirichletlm(topics, documents, mu, depth)
+    yield from pairs.hits(ranked, depth)  # warns of topics with few pairs

@@ -25,8 +25,8 @@ def dirichletlm_variants(
     mu: weight of the collection's language model, in tokens.
     depth: number of documents per topic.
     """
-    ignored = lucene.stop_words(stop_words)
-    analyzer = lucene.Chain(("lowercase", "stop", *STEMMERS[stemmer]), ignored)
+    filters = ("lowercase", "stop", *STEMMERS[stemmer])
+    analyzer = lucene.Chain(filters, stop_words=lucene.stop_words(stop_words))
     with lucene.index(
         documents,
         fields={"premises": premises_of},

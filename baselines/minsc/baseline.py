@@ -33,7 +33,7 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
     for topic in topics:
         for stance_index, stance in enumerate(STANCES):
             hits = [
-                (image_id, (101 - rank) / 100, stance)
+                (image_id, (101 - rank) / 100, stance)  # as in the original; there are up to 100 ranks
                 for image_id, (rank, stance_of_image) in best[topic.number].items()
                 if stance_of_image == stance_index
             ]

@@ -10,7 +10,7 @@ from touche import Documents, Rankings, Topics, baseline, conclusion_of, premise
 Hits = list[tuple[str, float]]
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
-RUNS = {  # from their tags: the two models, and the weight of the first one
+RUNS = {  # from the tags of the team's runs: models of premises and conclusion, and weight of the premises
     "1": ("DirichletLM", "DirichletLM", 0.8),
     "2": ("BM25", "BM25", 0.8),
     "3": ("DLH", "PL2", 0.8),
@@ -28,13 +28,13 @@ B = 0.75
 def prince_of_persia(
     topics: Topics, documents: Documents, *, run: Literal["1", "2", "3", "4", "5"] = "1", depth: int = 1000
 ) -> Rankings:
-    """Ranks arguments by 0.8 times the score of their premises, plus 0.2 times the score of their conclusion.
+    """Ranks arguments by the weighted sum of the scores of their premises and of their conclusion.
 
     The scores are those of Terrier. Each field has its own index, of which the first 1,000 results are used.
     The team's synonyms and sentiments are not included.
 
     run: number of the run, which is the models of premises and conclusion: 1 DirichletLM twice, 2 BM25 twice,
-        3 DLH and PL2, 4 DLH and BM25, 5 DLH twice with the weights 0.9 and 0.1.
+        3 DLH and PL2, 4 DLH and BM25, with the weights 0.8 and 0.2; 5 DLH twice with 0.9 and 0.1.
     depth: number of arguments per topic.
     """
     model_of_premises, model_of_conclusions, weight = RUNS[run]
@@ -56,14 +56,14 @@ def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
     scores = {id: weight * score for id, score in premises}
     for id, score in conclusions:
         scores[id] = scores.get(id, 0.0) + (1 - weight) * score
-    return sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
+    return sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)  # ties by descending id
 
 
 def scoring_by_field(field: str, model: str) -> scan.Scoring:
     """Returns the scoring by one field, as in a search index that has only this field.
 
     Args:
-        field: a key of ``FIELDS``; a document needs a term of the title in this field.
+        field: a key of ``FIELDS``; documents without a term of the title in it are omitted.
         model: a key of ``MODELS``.
     """
     boosts = [1.0 if name == field else 0.0 for name in FIELDS]

@@ -47,7 +47,7 @@ def rm3(
 
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
-    # Candidates without a term of the title are not added, because they are not relevant.
+    # Without with_all_candidates: a candidate without a term of the title gives no feedback.
     rankings = list(collection.rank(topics, scan.Scoring(formula), feedback))
     feedback_documents = scan.picked(documents, {document for _, hits in rankings for document, _ in hits})
     counts = {document.id: Counter(scan.terms(document.text, "english")) for document in feedback_documents}
@@ -59,7 +59,8 @@ def rm3(
         else:
             log_likelihoods = [log_likelihood(score, query, counts[id], mu) for id, score in hits]
             # Relative to the greatest likelihood, because likelihoods themselves are too small for floats.
-            weights = [exp(value - max(log_likelihoods)) for value in log_likelihoods]
+            greatest = max(log_likelihoods, default=0.0)
+            weights = [exp(value - greatest) for value in log_likelihoods]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
         queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)
@@ -68,10 +69,11 @@ def rm3(
 def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
     """Returns ln P(q|d), the log probability of a title q in a document d.
 
-    A summand that is equal for all documents is left out. Lucene's score has no part for words that the
-    document lacks. They are added here: the smoothed probability of a word is (tf + mu P) / (mu + length),
-    and for tf = 0 only mu / (mu + length) depends on the document. A word that is rarer in a document than in
-    the collection counts 0, as in Lucene.
+    The probability of a word in a document is P (1 + tf / (mu P)) mu / (mu + length), where P is its share of
+    the collection. The factor P is left out, because it is the same for all documents. Lucene's score has the
+    logarithm of the other two factors for words that the document has. For a word that it lacks, only
+    ln(mu / (mu + length)) remains, which is added here. As in Lucene, a word that is rarer in a document than
+    in the collection adds 0.
 
     Args:
         score: Lucene's DirichletLM.
@@ -79,7 +81,7 @@ def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu
         document: the words of the document with their frequencies.
         mu: as in ``rm3``.
     """
-    lacking = sum(number for word, number in title.items() if word not in document)
+    lacking = sum(frequency for word, frequency in title.items() if word not in document)
     return score + lacking * log(mu / (mu + document.total()))
 
 

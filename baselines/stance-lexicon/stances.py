@@ -100,12 +100,12 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
     # The index of the first mention that is not before the position; (position,) precedes (position, side).
     next_mention = bisect(mentions, (position,))
     neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]  # the last one before, and this one
-    # Without a mention, the nearest one is too far.
+    # If there is no mention, this distance is larger than the window.
     nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
     if nearest > window:
         return None
     sides = {side for mention, side in neighbours if abs(position - mention) == nearest}
-    return sum(sides)  # of one side, or of 1 and -1
+    return sum(sides)  # 1 or -1 for one side, 0 for both
 
 
 def _read_words(path: Path) -> list[str]:

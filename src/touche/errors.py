@@ -70,7 +70,7 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
         most: the largest valid value.
 
     Raises:
-        ParameterError: if the value is outside of the range.
+        ParameterError: if the value is not a number, or outside of the range.
 
     Examples:
         >>> import touche
@@ -127,18 +127,18 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """Returns the remedy for an unknown name: a similar known name, or one that begins with it, or all."""
+    """Returns the remedy for an unknown name: a known one that begins with it, or is similar, or all."""
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
-    # In similar names, about three of four letters agree.
+    # In similar names, about seven of ten letters agree.
     similar = completions or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {similar[0]}?" if similar else f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:
-    """Issues a warning in the line that called the library, perhaps through ``logging``."""
+    """Issues a warning in the line that called the library; calls of ``logging`` are skipped as well."""
     frame = sys._getframe()
-    level = 1  # the number of frames from here to that line
+    level = 1  # of this function; each frame up to that line adds one
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1

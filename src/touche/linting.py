@@ -376,12 +376,12 @@ def _read_known(
         rankings = frozenset(ranking_names(topics, task.rules.ranked_stances))
     if not has_corpus(corpus):
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
-        return _Known(rankings), notes
+        return _Known(topics=rankings), notes
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
 
     wanted = {id for run in runs for _, line in run.lines for id in ids_of_result(line.document, task.rules)}
     present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
-    return _Known(rankings, frozenset(present), results), notes
+    return _Known(topics=rankings, documents=frozenset(present), results=results), notes
 
 
 def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules) -> tuple[set[str], int]:
@@ -398,7 +398,7 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        # One unit more than the minimum is needed, because one sentence makes no pair.
+        # n + 1 sentences make at least n pairs. For documents, n would do; one more costs nothing.
         if len(present) == len(wanted) and units > rules.min_results:
             break
     results = units * (units - 1) if rules.unit == PAIR else units  # pairs are ordered
@@ -500,10 +500,10 @@ def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
 def _rank_breaches(run: _Run) -> Iterator[Breach]:
     """Yields ranks that repeat, do not start at 1, have gaps, or contradict the scores."""
     rankings = run.rankings.values()
-    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
+    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]  # the first to repeat a rank
     # A ranking is in the order of ranks, so equal ends mean that all its ranks are equal.
-    have_one_rank_each = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
-    if have_one_rank_each and second_lines:  # the run has no ranks, so one breach is enough
+    rankings_have_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
+    if rankings_have_one_rank and second_lines:  # the run has no ranks, so one breach is enough
         number, line = second_lines[0]
         example = f"rank {line.rank} in topic {line.topic}"
         yield Breach(
@@ -551,9 +551,9 @@ def _rank_breaches(run: _Run) -> Iterator[Breach]:
 
 
 def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
-    """Yields the first two neighbours of each score that trec_eval swaps.
+    """Yields for each score the first two neighbours that trec_eval swaps, if there are any.
 
-    It orders equal scores by descending id.
+    trec_eval orders equal scores by descending id.
 
     Args:
         ranking: the lines of a topic in the order of their ranks.
@@ -577,8 +577,8 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
         score = f"the same score {np.float32(tie.above.score)} as float32"
         order = "so trec_eval orders them by descending id, against the ranks"
-        also_above = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
-        message = f"topic {tie.above.topic}: {documents} have {score}, {order}{also_above}"
+        within_cutoff = f", also among the first {cutoff}" if tie.depth <= cutoff else ""
+        message = f"topic {tie.above.topic}: {documents} have {score}, {order}{within_cutoff}"
         yield Breach(code="tie-order", line=tie.number, message=message, remedy="give them different scores")
 
 
@@ -597,13 +597,13 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     # No more results are required than the corpus has.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
     # Each once; topics of the task without results have too few.
-    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
+    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
         numbers = sorted(number for number, _ in run.rankings.get(topic, ()))  # of the topic's lines
-        has_results = f"topic {topic} has {len(numbers)} results"
+        result_count = f"topic {topic} has {len(numbers)} results"
         if known.topics is not None and topic not in known.topics:
             yield Breach(
                 code="unknown-topic",
-                line=numbers[0],
+                line=numbers[0],  # an unknown topic comes from the run, and has a line
                 message=f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)",
                 remedy="remove its lines",
             )
@@ -611,14 +611,14 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             yield Breach(
                 code="too-many-results",
                 line=numbers[rules.max_results],  # the first line above the limit
-                message=f"{has_results}, but at most {rules.max_results} are allowed",
+                message=f"{result_count}, but at most {rules.max_results} are allowed",
                 remedy="cut the list",
             )
         if len(numbers) < required:
             yield Breach(
                 code="too-few-results",
                 line=numbers[-1] if numbers else None,
-                message=f"{has_results}, but at least {required} are required",
+                message=f"{result_count}, but at least {required} are required",
                 remedy="return more results",
             )
 

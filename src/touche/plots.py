@@ -36,6 +36,7 @@ _LOOKS = {  # colour, marker and legend; markers differ if colours cannot be dis
 _DOTTED = (0, (1, 1))
 _WIDTH = 7.5  # inches, of a plot of intervals
 _ROW_HEIGHT = 0.24  # inches
+_CELL_HEIGHT = 1.5 * _ROW_HEIGHT
 _LONGEST_LABEL = 48  # characters
 _CELL_WIDTH = 0.62  # inches
 _LIGHT = 0.6  # share of the range of colours; lighter colours need dark text
@@ -84,7 +85,7 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
         is_short = len(row.name) <= _LONGEST_LABEL
         names.append(row.name if is_short else f"…{row.name[1 - _LONGEST_LABEL :]}")
     axes.set_yticks(range(len(rows)), names)
-    for label in axes.get_yticklabels():  # the style, which has ended, did not apply to them
+    for label in axes.get_yticklabels():  # made after the style has ended, which sets this for other texts
         label.set_parse_math(False)
     axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
     axes.set_xlabel(xlabel)
@@ -124,7 +125,7 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     """Draws values of two options as colours and numbers, the highest in bold.
 
     Args:
-        cells: values by the texts of their column and row, in the order of first occurrence.
+        cells: values by column and row, as texts; both are in the order of their first occurrence.
         across, down: labels of columns and rows.
         title: title, which names the values.
 
@@ -138,7 +139,7 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     # A combination without a value is a white cell.
     grid = [[cells.get((column, row), nan) for column in columns] for row in rows]
     # Labels of rows and the colour bar need 2.2 inches, the title and labels of columns 1.4.
-    with _styled_figure(2.2 + _CELL_WIDTH * len(columns), 1.4 + _ROW_HEIGHT * 1.5 * len(rows)) as figure:
+    with _styled_figure(2.2 + _CELL_WIDTH * len(columns), 1.4 + _CELL_HEIGHT * len(rows)) as figure:
         axes = figure.subplots()
         image = axes.imshow(grid, cmap="viridis", aspect="auto")  # a perceptually uniform map, also in grey
         axes.set(title=title, xlabel=across, ylabel=down)
@@ -183,7 +184,7 @@ def save(figure: "Figure", path: Path) -> None:
     settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
     formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
     with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
-        # The font lacks letters of some scripts; tables next to the plots have these names as well.
+        # The font lacks letters of some scripts, but tables next to the plots have the same names.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         for kind, metadata in formats.items():
             buffer = BytesIO()

@@ -248,7 +248,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(
         datasets.open_dataset("spot-check/pages").topics
     )
-    collecting = replace(collecting, lengths="one byte")  # those of Lucene 9
+    collecting = replace(collecting, length_format="one byte")  # those of Lucene 9
     read = rescore.Collection.read(Documents.of(twice), collecting)
     assert len(read.parts.parts) == -(-len(twice) // size)
     expected = chatnoir.best(twice, collecting)
@@ -333,7 +333,7 @@ def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: 
         ("--statistics clueweb12-2020 --api", "with --api, ChatNoir itself ranks; omit"),
         (
             "--statistics one-page.json",
-            "of another collection: these documents have more in the field 'title'",
+            "of another collection: these documents have more documents or tokens in the field 'title'",
         ),
     ],
 )

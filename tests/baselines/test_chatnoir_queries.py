@@ -123,6 +123,6 @@ def test_scores_are_those_of_lucene_to_the_last_bit_for_any_pages_and_titles(
     among = frozenset({"p0", "p2", "p5"}) if some else None
     topics = [Topic(str(n), title, candidates=among) for n, title in enumerate(titles)]
     collecting = baseline.Method(NUMBERS[year], model, share).collecting(topics)
-    collecting = replace(collecting, lengths="one byte")
+    collecting = replace(collecting, length_format="one byte")
     ours = rescore.Collection.read(Documents.of(pages), collecting).best(frozenset(), 9)
     assert [*map(list, ours)] == [hits[:9] for hits in chatnoir.best(pages, collecting)]

@@ -99,6 +99,7 @@ REFUSED = {
     "2022": "2022 is not a valid name",
     "lambda": "lambda is not a valid name",
     "tokenize": "tokenize is not a valid name",
+    "with-unmatched": "with_unmatched is not a valid name",
     "any": "any is not a valid name",
     "nowhere/us": "the folder nowhere does not exist",
     "file/us": "the folder file does not exist",

@@ -96,7 +96,7 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
 
     Lucene 9 stores lengths in one byte, so that ``collecting`` has to request the same.
     """
-    assert collecting.lengths == "one byte"
+    assert collecting.length_format == "one byte"
     texts = [
         {
             name: without_signs(fields.field_text(name, page), name, collecting.analyses)

@@ -40,7 +40,7 @@ def test_what_is_not_a_picture_has_no_thumbnail(content: bytes) -> None:
 def test_a_picture_with_too_many_pixels_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thumbnails, "_MOST_PIXELS", 99)
     assert thumbnail(encoded((10, 10), "PNG")) == "" and thumbnail(encoded((9, 11), "PNG"))
-    monkeypatch.setattr(thumbnails, "_MOST_BYTES", 10)
+    monkeypatch.setattr(thumbnails, "_MOST_CHARACTERS", 10)
     assert thumbnail(encoded((9, 9), "PNG")) == ""
 
 

@@ -31,7 +31,7 @@ TOPICS = [Topic("1", "a b"), Topic("2", "c c d")]
         ("a b", {"analysis": "plural"}, "of the field 'text' with the analysis 'plural'"),
         ("a b", {"fields": {"title": str}}, "of the field 'title'"),
         ("a a b", {}, "these documents have more of the term 'a' in the field 'text'"),
-        ("x x x", {}, "these documents have more in the field 'text'"),
+        ("x x x", {}, "these documents have more documents or tokens in the field 'text'"),
     ],
 )
 def test_what_is_known_has_to_be_of_these_terms_fields_analyses_and_documents(

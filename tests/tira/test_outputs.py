@@ -88,7 +88,7 @@ def test_a_number_of_any_kind_is_a_score(tmp_path: Path, score: Any) -> None:
 
 @pytest.mark.parametrize("tag", ["", "my run", "a\u00a0b", "a\n", None, 7, "\ud800"])
 def test_a_tag_that_is_no_word_is_refused(tmp_path: Path, tag: Any) -> None:
-    with pytest.raises(ToucheError, match=r"yielded the tag .*; write one word, such as touche-bm25"):
+    with pytest.raises(ToucheError, match=r"the tag .*; use one word"):
         outputs.write_run(tmp_path, [A], [(A, [("d", 1.0)])], tag, about)
     assert list(tmp_path.iterdir()) == []
 

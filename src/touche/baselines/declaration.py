@@ -48,7 +48,7 @@ def declared(name: str) -> Baseline | None:
         name: the name of a shipped baseline, or the path of a folder.
 
     Returns:
-        The baseline, or None if only Python can know its options, for example computed defaults.
+        The baseline, or None if baseline.py is unreadable, or has defaults that only Python can compute.
 
     Raises:
         ToucheError: if the folder does not exist.
@@ -76,7 +76,8 @@ def extra_in_dockerfile(name: str) -> str:
 
 def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
-    if not is_shipped(baseline_folder(name)):  # its base image may have other packages
+    # Other baselines may have a base image with other packages than these extras.
+    if not is_shipped(baseline_folder(name)):
         return ""
     extra = extra_in_dockerfile(name)
     has_missing_module = any(find_spec(module) is None for module in _MODULES.get(extra, ()))
@@ -141,14 +142,14 @@ def _literal(node: ast.expr | None, assigned: _Assigned) -> Any:
             return tuple(_literal(part, assigned) for part in parts)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand, assigned)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
             first = _number(left, assigned)
             second = _number(right, assigned)
-            if isinstance(sign, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
+            if isinstance(operator, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
                 raise ValueError(node)
-            return _OPERATORS[type(sign)](first, second)
-    if node is None:  # an option without a default
-        raise ValueError(node)
+            return _OPERATORS[type(operator)](first, second)
+        case None:
+            raise ValueError("an option without a default")
     return ast.literal_eval(node)  # a ValueError for all but literals
 
 
@@ -168,7 +169,7 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
     """Returns the type of an annotation; ``Parameter.empty`` if it is missing or a union.
 
     Raises:
-        ValueError: if it may be a choice of unknown values, such as an imported name.
+        ValueError: if it is unknown, or may be a choice of unknown values, such as an imported name.
     """
     match node:
         case None | ast.BinOp():  # a union is written int | str

@@ -30,7 +30,7 @@ class JoinedStatistics(Record):
     Attributes:
         path: the written file.
         parts: the number of joined files.
-        documents: the number of documents with a text.
+        documents: the number of documents with a text, in the field that most of them have.
     """
 
     path: Path
@@ -89,7 +89,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
     sums = add_statistics([(part, read_statistics(part)) for part in paths])
     # A file may itself be the sum of several parts.
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
-    # Each field counts the documents in which it is not empty.
+    # Those of the field that most documents have: a field counts only documents in which it is not empty.
     documents = max(field.documents for field in sums.values())
     return JoinedStatistics(path=path, parts=len(paths), documents=documents)
 
@@ -142,8 +142,13 @@ def join_runs(
     tag, rankings = joined(paths, topics, depth)
     data = data_of_runs(paths, statistics_path)
     software = Software(name="touche join runs", team="", command=command, description=_DESCRIPTION)
-    text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
-    write_run(folder, topics, rankings, tag, lambda: text)
+    write_run(
+        folder,
+        topics,
+        rankings,
+        tag,
+        lambda: metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC)),
+    )
     return JoinedRun(
         path=folder / RUN_FILE,
         tag=tag,

@@ -121,7 +121,7 @@ def baseline_folder(name: str) -> Path:
         folder = root / "baselines" / name if root else None
     if folder and is_file(folder / FILE):
         try:
-            parsed(folder.resolve() / FILE)
+            parsed(folder.resolve() / FILE)  # checks the syntax; the result is cached
         except Exception as error:
             _refuse(folder, error)
         return folder
@@ -154,7 +154,8 @@ def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary
 def as_tuple(default: Any) -> tuple[Any, ...]:
     """Returns the values of an option: one value, or those of a tuple.
 
-    An empty tuple counts as one value, whose type is not in ``DEFAULTS``: its values would have no type.
+    An empty tuple counts as one value. Its type is not in ``DEFAULTS``, so that callers refuse it, because
+    nothing shows the type of its values.
     """
     return default if isinstance(default, tuple) and default else (default,)
 
@@ -183,9 +184,9 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
     remedy = "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
-    elif isinstance(error, ImportError):  # the module error.name, in the file error.path, lacks the name
+    elif isinstance(error, ImportError):  # a name is missing in the module error.name, the file error.path
         neighbour = real_folder / f"{error.name}.py"
-        is_other_file = bool(error.path) and Path(error.path or "") != neighbour
+        is_other_file = error.path is not None and Path(error.path) != neighbour
         if neighbour.is_file() and is_other_file:
             remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line=line) from error

@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter
@@ -65,12 +64,9 @@ class Baseline:
             if not isinstance(rankings, Iterable):
                 problem = f"the baseline {self.name} returned {rankings!r}"
                 raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
-            with ExitStack() as stack:
-                if inspect.isgenerator(rankings):
-                    stack.callback(rankings.close)
-                yield from rankings
+            yield from rankings  # which also closes a generator, if this one is closed
         except SystemExit as error:
-            if type(error) is not SystemExit:  # touche's main program raises a subclass for a signal
+            if type(error) is not SystemExit:  # a subclass, which touche's main program raises for a signal
                 raise
             problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
             raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
@@ -86,9 +82,9 @@ class Baseline:
         """Whether its positional parameters are topics and documents."""
         signature = inspect.signature(self.method)
         parameters = signature.parameters.values()
-        others = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
+        positional = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
         try:
-            signature.replace(parameters=others).bind(None, None)  # an error unless it takes two arguments
+            signature.replace(parameters=positional).bind(None, None)  # an error unless it takes two
         except TypeError:
             return False
         return True
@@ -119,11 +115,11 @@ class Baseline:
     def _lines_by_options(self) -> Iterator[tuple[list[str], str]]:
         """Yields (options, line) for each line of the docstring.
 
-        The options are the names of those that the line describes, whose help is then without these names. If
-        there are none, the line belongs to the description.
+        The options are those that the line describes; the line is yielded without their names. A line that
+        describes no option belongs to the description, and comes with an empty list.
         """
         options = self.options.keys()
-        described: list[str] = []  # the options of the last line
+        described: list[str] = []  # the options that the previous line describes
         for line in (inspect.getdoc(self.method) or "").splitlines():
             names, colon, text = line.partition(": ")
             if colon and set(names.split(", ")) <= options:
@@ -142,7 +138,7 @@ class Baseline:
         """
         return run_tag(self.name, self.changed(options))
 
-    def changed(self, options: dict[str, Any]) -> dict[str, Any]:
+    def changed(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the options that differ from their defaults."""
         return {name: value for name, value in options.items() if value != self.options[name].default}
 
@@ -186,7 +182,8 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
-    # The module has the baseline by the function's name, so that pickle finds the function as NAME.method.
+    # pickle finds an object by its name in the module. The function's name is that of the baseline there, so
+    # the function itself is found as the baseline's attribute.
     method.__qualname__ += ".method"
     return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
 
@@ -194,7 +191,6 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
 def _word(value: Any) -> str:
     """Returns a value for a tag; of a path only the last part, because tags are public."""
     if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    # Other texts are words, such as the name of a model.
+        return ",".join(map(_word, value))
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))
-    return Path(value).name if is_path else str(value)
+    return Path(value).name if is_path else str(value)  # also a word, such as the name of a model

@@ -55,7 +55,7 @@ class _Finder:
 
         Args:
             name: the full name of the module.
-            path: where its package searches for modules; None for a package of this finder.
+            path: where its package searches for modules: in the folder of a baseline, or a part of it.
             target: not used; importlib may pass it.
         """
         match = _PACKAGE.match(name)
@@ -117,7 +117,7 @@ def _is_neighbour(package: str, name: str) -> bool:
     is_in_folder = PathFinder.find_spec(name, sys.modules[package].__path__) is not None
     if name == "touche" or not is_in_folder:  # in a clone, touche is not among the libraries below
         return False
-    # Other entries may be the folder itself, such as the current folder.
+    # Another entry of sys.path may be the baseline's own folder, such as the current folder.
     installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]
     library = PathFinder.find_spec(name, installed)
     return library is None or not library.has_location  # a folder without code has no location

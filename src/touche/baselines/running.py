@@ -45,7 +45,7 @@ class Runs:
         Args:
             ranker: the baseline.
             source: the input.
-            team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
+            team: the submitting team; if empty, the one in TOUCHE_TEAM, if there is one.
         """
         self.ranker = ranker
         self.source = with_published_statistics(ranker, source)
@@ -53,10 +53,11 @@ class Runs:
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
-        """A function that waits for the metadata of the input; a thread computes the md5 of all files."""
-        files = self.source.documents.statistics
-        # Published statistics of the whole collection follow from its documents, so that they are no input.
-        known = files.known if files and not files.is_whole else None
+        """A function that waits for the metadata of the input; its first use starts a thread for the md5."""
+        statistics = self.source.documents.statistics
+        # A part of a collection is ranked by the statistics in a file, which is also input. Those of a whole
+        # collection only repeat what its documents say.
+        known = statistics.known if statistics and not statistics.is_whole else None
         return _in_thread(lambda: data_of_files(self.source.files, known, self.source.dataset))
 
     @cached_property
@@ -66,9 +67,9 @@ class Runs:
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
-            package = self.ranker.method.__module__.rpartition(".")[0]
+            package = self.ranker.method.__module__.rpartition(".")[0]  # made from the folder
             modules = libraries[package]  # a set to which later imports of the baseline are added
-            # Not in a thread: a process that the baseline forks would keep git's pipe open.
+            # origin runs git, not in a thread: a process that the baseline forks would keep git's pipe open.
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 
@@ -94,17 +95,19 @@ class Runs:
         energy = EnergyMeter()
         tag = tag or self.ranker.tag(options)
         topics = self.source.topics
-        files = self.source.documents.statistics or StatisticsFiles()
+        documents = self.source.documents
+        statistics = documents.statistics
         uses: list[bool] = []  # True for each time that the baseline uses the statistics
-        documents = self.source.documents.with_statistics(replace(files, report=partial(uses.append, True)))
+        if statistics:
+            documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         wait_for_data = self.data  # its thread starts here, so that it works during the ranking
         changed_options = as_arguments(self.ranker.changed(options))
         command = shlex.join(["touche", "run", self.ranker.typed or self.ranker.name, *changed_options])
         software = replace(self._software, command=command)
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        if files:  # with a file of statistics, which the baseline has to read or write
+        if statistics:  # the baseline has to read or write their file
             outputs = [output / RUN_FILE, output / METADATA_FILE]
-            outputs += [files.output] if files.output else []
+            outputs += [statistics.output] if statistics.output else []
             rankings = _check_use_of_statistics(rankings, uses, outputs)
         with noting_answers() as answers, energy:
 
@@ -170,10 +173,10 @@ def with_published_statistics(ranker: Baseline, source: Input) -> Input:
 
     Statistics that the user has chosen stay.
     """
-    if source.documents.statistics:
+    if source.documents.statistics or not ranker.folder or not source.statistics:
         return source
-    file = statistics_named(ranker.folder, source.statistics) if ranker.folder and source.statistics else None
-    if file is None or not file.is_file():
+    file = statistics_named(ranker.folder, source.statistics)
+    if not file.is_file():
         return source
     files = StatisticsFiles(known=file, is_whole=source.is_whole)
     return replace(source, documents=source.documents.with_statistics(files))

@@ -87,7 +87,7 @@ class SearchEngine:
             age = datetime.now(UTC) - response.created_at.astimezone(UTC)
             # An answer of the future, after a wrong clock, would never become old.
             is_fresh = abs(age) < timedelta(days=self.keep_days)
-            is_usable = is_fresh and _is_complete(response, read)  # the stored file may be damaged
+            is_usable = is_fresh and _is_complete(response, read)  # a stored answer may be damaged
             if response.from_cache and not is_usable:
                 response = self._send({**request, "force_refresh": True})
         if not response.ok:
@@ -130,7 +130,7 @@ def _usable_cache() -> Iterator[None]:
     """Raises an error with the path of the cache if it is unusable."""
     try:
         yield
-    # The last three are from requests_cache, if stored answers have another form than it expects.
+    # The last four are from requests_cache and its libraries, if stored answers have another form.
     except (sqlite3.Error, OSError, ExceptionGroup, AttributeError, KeyError, TypeError) as error:
         problem = f"{cache_folder() / _CACHE_FILE} cannot be used ({error})"
         raise ToucheError(f"{problem}; remove it, or choose another folder by XDG_CACHE_HOME") from error
@@ -175,7 +175,8 @@ def _polite_adapter() -> Any:
             last_try = self.history[-1]
             cause = f"HTTP {last_try.status}" if last_try.status else type(last_try.error).__name__
             if pause > _LONGEST_PAUSE:
-                minutes = ceil(pause / 60)  # "at least", because urllib3 shortens pauses to six hours
+                minutes = ceil(pause / 60)
+                # At least, because urllib3 shortens pauses to six hours.
                 problem = f"the search engine requests a pause of at least {minutes} minutes ({cause})"
                 raise ToucheError(f"{problem}; try again later (answers are cached)")
             _log.warning(
@@ -201,7 +202,8 @@ def _polite_adapter() -> Any:
             finally:
                 self.next_start = time.monotonic() + _PAUSE
 
-    # None retries requests of every method. If the last attempt fails too, its answer is returned.
+    # Without allowed_methods, requests of every method are retried. If the last attempt fails, its answer is
+    # returned.
     retries = Patience(_RETRIES, allowed_methods=None, status_forcelist=_TEMPORARY, raise_on_status=False)
     return Adapter(max_retries=retries)
 

@@ -34,7 +34,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         self.documents = documents
 
     def __repr__(self) -> str:
-        changed = self.ranker.changed(dict(self.options))
+        changed = self.ranker.changed(self.options)
         options = "".join(f", {name}={value!r}" for name, value in changed.items())
         return f"touche.pyterrier({self.ranker.name!r}{options})"
 
@@ -49,7 +49,9 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         needed = ["query"] if self.documents is not None else ["query", "text"]
-        with pt.validate.any(inp, context=self) as forms:  # the frame has to fit one of these
+        with pt.validate.any(
+            inp, context=self
+        ) as forms:  # with a collection either form, else only the second
             if self.documents is not None:
                 forms.query_frame(extra_columns=needed, mode="retrieve")
             forms.result_frame(extra_columns=needed, mode="rerank")
@@ -61,21 +63,22 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         rows = unscored.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
         return ranked.merge(rows, on=keys, how="left")[columns]
 
-    def _ranked(self, texts: DataFrame) -> DataFrame:
+    def _ranked(self, frame: DataFrame) -> DataFrame:
         """Returns a row with qid, docno, score and rank for each document.
 
         Args:
-            texts: the columns that the input needs, as texts; with docno, its documents are the candidates.
+            frame: the needed columns, as texts; with docno, its documents are the candidates of their qid.
         """
         candidates: Any = {}  # frozensets of ids by qid; None for a qid means all documents
-        if "docno" in texts:
-            candidates = texts.groupby("qid")["docno"].agg(frozenset)
-        queries = _by_key(texts, "qid", "query")
+        if "docno" in frame:
+            candidates = frame.groupby("qid")["docno"].agg(frozenset)
+        queries = _by_key(frame, "qid", "query")
         topics = [Topic(qid, query, candidates=candidates.get(qid)) for qid, query in queries.items()]
         documents = self.documents
         if documents is None:
-            text_by_id = _by_key(texts, "docno", "text")
+            text_by_id = _by_key(frame, "docno", "text")
             documents = PlainDocuments([Document(id, text) for id, text in text_by_id.items()])
+        # Without topics, the documents would be read for nothing.
         rankings = self.ranker(topics, documents, **self.options) if topics else ()
         rows = []
         for topic, hits in rankings:

@@ -89,7 +89,7 @@ class SparkDocuments(Documents):
         return f"{self.files}, on Spark"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Raises ToucheError, because one machine cannot store the documents."""
+        """Raises ToucheError, because only the workers read the documents."""
         problem = "this baseline iterates over the documents on one machine"
         raise ToucheError(
             f"{problem}; omit --runner spark, which needs a baseline that ranks with touche.scan"
@@ -133,9 +133,9 @@ class SparkDocuments(Documents):
         tasks = max(self.parallelism, self.size // _TASK_BYTES)
         file_count = len(self.paths)
         splitter = self.files.format.splitter  # None if files of this format cannot be cut
-        if splitter is None or file_count >= self.parallelism:
-            return self.sources(min(file_count, tasks))
-        return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
+        if splitter and file_count < self.parallelism:  # cuts the files, so that all processors have work
+            return self.sources(file_count).mapPartitions(partial(cut_files, splitter)).repartition(tasks)
+        return self.sources(min(file_count, tasks))
 
     def _check(self, report: WorkerReport) -> None:
         """Logs the warnings of all tasks, and raises their first error."""
@@ -147,6 +147,7 @@ class SparkDocuments(Documents):
                 self.results.remove()  # the next run has to read the files again
             raise ToucheError(report.errors[0])
         if not report.records:
+            # No file has documents; the error names the first one.
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
 
 
@@ -181,7 +182,8 @@ def _parts_in(items: Iterable[_T | WorkerReport]) -> Iterator[_T]:
     """Yields the parts among parts and reports.
 
     Raises:
-        ToucheError: if a report has an error: Spark reads files again if a worker is lost.
+        ToucheError: if a report has an error. The first reading had none, but Spark reads files again if a
+            worker is lost.
     """
     for item in items:
         if not isinstance(item, WorkerReport):

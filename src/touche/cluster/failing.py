@@ -37,7 +37,7 @@ class Failed:
 
     @classmethod
     def from_error(cls, error: Exception) -> "Failed":
-        """Returns the message of the error that is handled, or the baseline's line that raised it.
+        """Describes an error: our own by its message, any other by the baseline's line that raised it.
 
         Raises:
             Exception: the error itself if Spark should retry.
@@ -46,7 +46,8 @@ class Failed:
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
-        return cls(f"the baseline failed on a worker ({failure_reason(traceback.format_exc())}); correct it")
+        trace = "".join(traceback.format_exception(error))
+        return cls(f"the baseline failed on a worker ({failure_reason(trace)}); correct it")
 
 
 def _is_transient(error: Exception) -> bool:
@@ -86,7 +87,7 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
-        # An error that comes from Java has Java's own error, whose text is its traceback.
+        # An error from Java has Java's own exception, whose text is a traceback.
         reason = failure_reason(_error_text(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({reason})") from error
 

@@ -91,7 +91,7 @@ def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Inp
     """
     version = combined_digest(fingerprints(baseline)) if baseline else ""
     results = ResultsFolder(folder, version.encode())
-    # Only SparkDocuments have results, and those of ``find`` are always SparkDocuments.
+    # The documents are SparkDocuments, which have results, although mypy does not know it.
     yield replace(input, documents=replace(input.documents, results=results))  # type: ignore[call-arg]
     results.remove()  # not after an error, so that the next run can resume
 
@@ -144,7 +144,7 @@ class _Folder:
 
         Args:
             paths: Spark's names of the files.
-            tasks: without effect, because Spark itself chooses the number of tasks.
+            tasks: ignored, because Spark chooses the number of tasks; callers of ``sources`` pass it.
         """
         selected = frozenset(paths)
         # Spark selects by a pattern, such as {*.gz,*.json}; other files with these suffixes are removed then.
@@ -187,14 +187,14 @@ def find_remote(
     readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(at_top))
     files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))
     collection_entries = [entries[path] for path in files.paths]
-    topics_path = topics or topics_named(at_top, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
     else:
         _check_sizes(collection_entries)
         sources = partial(folder.contents, [entry.name for entry in collection_entries])
-    topics_file = topics or folder.readable_file(entries[topics_path])
-    input = Input.combine(read_topics(topics_file), topics_path, files)
+    remedy = ", or pass a file with --topics"
+    topics_file = topics or folder.readable_file(entries[topics_named(at_top, uri, remedy)])
+    input = Input.combine(read_topics(topics_file), topics_file, files)
     if not folder.is_local:  # only files of this machine can be read again, for their md5
         input = replace(input, files=(topics,) if topics else ())
     return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))

@@ -42,13 +42,14 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
     conf.setAll({**_SETTINGS, **(settings or {})}.items())
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         context = _context(pyspark, conf, output)
+        # The inner block ends Java, which completes the log; then the outer one saves the log.
         try:
             try:
                 with spark_errors():
                     yield context
             finally:
                 context.stop()
-                _end_java(context._gateway)  # which completes the log
+                _end_java(context._gateway)
         except SparkError as error:
             raise ToucheError(
                 f"{error}; see {_save_log(output)} and docs/how-to/large-collections.md"
@@ -78,7 +79,11 @@ def _pyspark() -> Any:
 
 
 def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
-    """Returns a context whose Java process does not write to standard error."""
+    """Returns a context whose Java process writes to a file, not to standard error.
+
+    Raises:
+        ToucheError: if Java is missing, dies, or refuses a setting.
+    """
     from pyspark.java_gateway import launch_gateway  # optional
 
     try:
@@ -99,7 +104,7 @@ def _end_java(gateway: Any) -> None:
     from pyspark import SparkContext  # optional
 
     gateway.shutdown()
-    if gateway.proc:  # else another program has started Java
-        gateway.proc.stdin.close()
+    if gateway.proc:  # else another program, such as spark-submit, has started Java
+        gateway.proc.stdin.close()  # at whose end Java ends
         gateway.proc.wait()
     SparkContext._gateway = SparkContext._jvm = None

@@ -42,7 +42,7 @@ class Shipped:
         return self.function(*arguments)
 
     def __reduce__(self) -> Any:
-        """Returns the function's bytes, which a worker reads after it has the folder."""
+        """Pickles the function as bytes, which _receive reads on the worker after it has the folder."""
         from pyspark import cloudpickle  # optional
 
         return _receive, (_code_digest(), self.folder, self.copy, cloudpickle.dumps(self.function))
@@ -55,7 +55,7 @@ def _receive(code_digest: str, folder: Path | None, copy: str, function: bytes) 
     if code_digest != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
-    if folder:  # the modules in the folder are imported from its copy
+    if folder:  # first, because reading the function imports modules of the folder, from its copy
         copies[str(folder)] = os.path.realpath(SparkFiles.get(copy))
     return Shipped(folder, copy, pickle.loads(function))
 
@@ -73,7 +73,7 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
 
     Args:
         context: a SparkContext.
-        folder: the folder, or None.
+        folder: the folder; None if the baseline has none, so that nothing is sent.
 
     Yields:
         A function that prepares functions for the workers.

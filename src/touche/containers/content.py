@@ -20,7 +20,7 @@ _FORMAT = "touche-image-1"  # of the text whose digest identifies a content
 # The settings that are compared; others, such as the time of the build, may differ.
 _SETTINGS = ("User", "WorkingDir", "Entrypoint", "Cmd", "Env", "ExposedPorts", "Volumes", "StopSignal")
 _LABELS_OF_BUILDERS = ("io.buildah.version",)  # which are not compared
-_OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # the name in a layer after which a folder begins anew
+_OPAQUE_FOLDER_NAME = ".wh..wh..opq"  # in a layer, it empties its folder of the files of lower layers
 _REMOVED_PREFIX = ".wh."  # the beginning of the name of a removed path
 _CAPABILITY = "SCHILY.xattr.security.capability"  # the only extended attribute that builders preserve
 _GZIP = b"\x1f\x8b"  # the first bytes
@@ -91,7 +91,7 @@ class ImageDigest:
 
 
 def digest(program: str, image: str) -> ImageDigest:
-    """Returns the digest of an image's content; the digest of an id is computed once.
+    """Returns the digest of an image's content, which is computed once for each id, and then cached.
 
     Args:
         program: ``docker`` or ``podman``.
@@ -164,7 +164,7 @@ def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
             assert process.stdout is not None
             yield process.stdout
         finally:
-            process.kill()  # after an error, it would wait until somebody reads the rest
+            process.kill()  # after an error, it may still prepare the archive, and would be waited for
 
 
 def parse_archive(archive: tarfile.TarFile) -> Content:
@@ -213,7 +213,7 @@ def _parse_layer(stream: IO[bytes]) -> dict[str, File | None]:
                 continue
             if posixpath.basename(path).startswith(_REMOVED_PREFIX):
                 files[path] = None
-            elif member.islnk():  # programs differ in which of two names is the link
+            elif member.islnk():  # its target is above it in the layer; programs differ in which is the link
                 files[path] = files[member.linkname.removeprefix("./").strip("/")]
             else:
                 files[path] = _describe_member(layer, member)
@@ -273,7 +273,7 @@ def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
         layer: as from ``_parse_layer``.
     """
     removed_paths: set[str] = set()
-    emptied_folders: list[str] = []  # with a slash at the end, except the root, which is empty
+    emptied_folders: list[str] = []  # beginnings of paths, such as ``folder/``; empty for the root
     for path, file in layer.items():
         folder, slash, name = path.rpartition("/")
         if file is not None:
@@ -294,12 +294,12 @@ def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the settings of an image, in the same form for all programs.
 
-    Programs write a setting that is not made as null, as an empty value, or not at all.
+    If an image lacks a setting, programs write null or an empty value, or omit the setting.
     """
-    container = config.get("config") or {}
-    settings = {name: container.get(name) or "" for name in _SETTINGS}
+    written_settings = config.get("config") or {}
+    settings = {name: written_settings.get(name) or "" for name in _SETTINGS}
     settings["WorkingDir"] = settings["WorkingDir"] or "/"
     settings["Env"] = sorted(settings["Env"])
-    labels = container.get("Labels") or {}
+    labels = written_settings.get("Labels") or {}
     settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
     return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

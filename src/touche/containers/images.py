@@ -75,13 +75,13 @@ def _project_url(label: str) -> str:
 
 
 def base_image() -> str:
-    """Returns the base image of new baselines: in a clone its own, else the published one with its digest."""
-    address = "" if _buildable_clone() else published_image("base")
-    if not address:
+    """Returns the base image of new baselines: that of a release, with its digest; else the local one."""
+    published = published_image("base")
+    if _buildable_clone() or not published:
         return image_name("base")
-    # hatch_build.py writes this address of the base, with its digest, if the release knows it.
+    # hatch_build.py writes this address, with its digest, if it knows the published images.
     digest = _project_url("Base image").rpartition("@")[2]
-    return f"{address}@{digest}" if digest else address
+    return f"{published}@{digest}" if digest else published
 
 
 def check_name(folder: Path) -> None:
@@ -109,9 +109,8 @@ def image_advice(baseline: str) -> str:
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    needs_extra = bool(extra_in_dockerfile(baseline))
-    can_get_image = bool(root or published_image(folder.name))
-    if not needs_extra or not can_get_image:
+    is_release = published_image("base") != ""  # on its bases, own baselines can be built as well
+    if not extra_in_dockerfile(baseline) or not (root or is_release):
         return ""
     if is_shipped(folder) and root is None:  # outside of a clone, it is not built, but pulled
         return "; or run its image: add --runner docker"
@@ -189,9 +188,9 @@ class _Builder:
             "vendor": PROJECT if is_shipped(folder) else "",
         }
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
-        content_digest = _content_digest(root, folder) if root else ""
+        content_digest = _content_digest(root, folder) if root else ""  # a clone has the files of the bases
         labels.append(f"--label={_CONTENT_LABEL}={content_digest}")
-        # The image keeps these two, because the metadata of its runs contains them.
+        # The Dockerfile makes environment variables of these two, for the metadata of runs.
         variables = {
             "REVISION": commit_and_repository["revision"],
             "SOURCE": commit_and_repository["source"],
@@ -199,7 +198,7 @@ class _Builder:
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
-            variables["BASE"] = f"{prefix}{bases[-1]}"  # its own base, after the first one of all
+            variables["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
         build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
@@ -259,7 +258,7 @@ class _Builder:
 def stages_in(lines: Iterable[str]) -> list[str]:
     """Returns the ids of all stages' images but the last, from the output of Docker without BuildKit.
 
-    These images are its cache, and would have no name. BuildKit has a cache of its own.
+    Docker keeps these images as its cache, without a name. BuildKit has another cache, and so none of them.
     """
     stages = list[str]()
     latest_image = ""  # that of the last step so far
@@ -305,7 +304,7 @@ def read_labels(program: str, image: str) -> dict[str, str]:
 
 
 def check_image(program: str, baseline: str) -> None:
-    """Checks that the image of a baseline exists; warns if files have changed since it was built.
+    """Checks that the image of a baseline exists; in a clone, warns if files have changed since it was built.
 
     Args:
         program: ``docker`` or ``podman``.
@@ -317,17 +316,17 @@ def check_image(program: str, baseline: str) -> None:
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     image = image_name(folder.name)
-    remedy = f"touche images build {baseline}"
+    build_command = f"touche images build {quote(baseline)}"
     if program != "docker":  # the default
-        remedy += f" --runner {program}"
+        build_command += f" --runner {program}"
     if not find_image(program, image):
         if is_shipped(folder) and not root:
             how_to_get = _remedy_without_clone(program, folder.name)
         else:
-            how_to_get = f"build it with: {remedy}"
+            how_to_get = f"build it with: {build_command}"
         raise ToucheError(f"{program} has no image {image}; {how_to_get}")
     if root and read_labels(program, image).get(_CONTENT_LABEL) != _content_digest(root, folder):
-        _log.warning("%s was not built from the current files; build it again: %s", image, remedy)
+        _log.warning("%s was not built from the current files; build it again: %s", image, build_command)
 
 
 def _buildable_clone() -> Path | None:
@@ -362,12 +361,13 @@ def _checked_folder(name: str) -> Path:
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:
-    """Returns the base images of a Dockerfile; in a clone also the first base, which all others need.
+    """Returns the names of the base images in a Dockerfile; in a clone also the first base, which all need.
 
     An example of a line is ``ARG BASE=touche/lucene``.
     """
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
-    # In a release, the address of a published base stands before the name, and its digest after it.
+    # A shipped Dockerfile in a release has the address of a published base before its name, and its digest
+    # after it. An own Dockerfile may also have them, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)}){tag_or_digest}(?:\s|$)"

@@ -45,7 +45,7 @@ def metering(command: Sequence[str], file: Path) -> list[str]:
 def read_usage(file: Path) -> tuple[float, int]:
     """Returns the processor time in seconds, and the bytes of the largest process."""
     seconds, memory = file.read_text().split()
-    bytes_per_unit = 1 if sys.platform == "darwin" else 1024  # getrusage(2)
+    bytes_per_unit = 1 if sys.platform == "darwin" else 1024  # of getrusage's ru_maxrss
     return float(seconds), int(memory) * bytes_per_unit
 
 
@@ -120,10 +120,10 @@ def _usage_version_2(group: Path) -> tuple[int, float, str]:
 
 
 def _control_groups(container_id: str) -> dict[str, Path]:
-    """Returns the folders of a container's control groups by controller; of version 2 only ``_UNIFIED``.
+    """Returns the folders of a container's control groups by controller; in version 2, the only one is empty.
 
-    A process belongs to the container if its groups contain the container's id. The result is empty if there
-    is none, because the container has not started, has ended, or runs on another machine.
+    A process belongs to the container if its groups contain the container's id. The result is empty if no
+    process does, because the container has not started, has ended, or runs on another machine.
     """
     if not container_id:  # not yet written
         return {}
@@ -136,22 +136,24 @@ def _control_groups(container_id: str) -> dict[str, Path]:
 
 
 def _groups_in(text: str, container_id: str) -> dict[str, Path]:
-    """Returns the groups of a container in the text of /proc/PID/cgroup.
+    """Returns the folders of a container's groups, by controller, from the text of /proc/PID/cgroup.
 
     An example of a line of version 1 is ``4:cpu,cpuacct:/docker/ID``. The only line of version 2 is such as
     ``0::/docker/ID``; its empty controller is ``_UNIFIED``.
     """
-    groups = {}
+    paths = {}  # by controller, without the slash at the beginning
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         # Podman's conmon, which watches the container, also has a group with the id.
         if container_id in path and "conmon" not in path:
             for controller in controllers.split(","):
-                groups[controller] = path.lstrip("/")
-    if "memory" in groups:  # version 1; its machine may also have the unified hierarchy, without memory
-        return {name: _CGROUPS / name / path for name, path in groups.items() if name != _UNIFIED}
-    if _UNIFIED in groups:
-        return {_UNIFIED: _CGROUPS / groups[_UNIFIED]}
+                paths[controller] = path.lstrip("/")
+    # In version 1, each controller has a folder or a link of its name. The machine may also have a unified
+    # group, but without memory.
+    if "memory" in paths:
+        return {name: _CGROUPS / name / path for name, path in paths.items() if name != _UNIFIED}
+    if _UNIFIED in paths:
+        return {_UNIFIED: _CGROUPS / paths[_UNIFIED]}
     return {}
 
 

@@ -108,7 +108,7 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: paths on this machine, by the paths in the program's container that they replace in the lines.
+        paths: paths on this machine, which replace paths in the program's container in the lines, by those.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.
@@ -169,7 +169,8 @@ class _Reader(Thread):
     def _pass_on(self, line: str) -> None:
         """Passes a line to the log, with this machine's paths; after an error, the log gets no more lines."""
         for inside, path in self._paths.items():
-            # A part of a longer path stays. re.sub would interpret backslashes in the path.
+            # Also /input in /input/topics.xml, but not in /my/input or /input2. re.sub would interpret
+            # backslashes in the path.
             texts_between = re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line)
             line = str(path).join(texts_between)
         if not _POINTS_TO_HELP.search(line):
@@ -192,7 +193,7 @@ def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
         try:
             yield
         finally:
-            watcher.kill()
+            watcher.kill()  # before its input closes, at the end of this block
 
 
 def _end_group(process: Process) -> None:
@@ -212,11 +213,15 @@ def _signal(process: Process, number: Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def check_exit(what: str, ended: Ended) -> None:
+def check_exit(step: str, ended: Ended) -> None:
     """Raises an error for an exit code that is not 0.
+
+    Args:
+        step: the beginning of the message: what the program did, or for which image.
+        ended: how the program ended.
 
     Raises:
         ToucheError: with the exit code and the last line of output.
     """
     if ended.code:
-        raise ToucheError(f"{what}: exit code {ended.code}: {ended.last_line}; see its output above")
+        raise ToucheError(f"{step}: exit code {ended.code}: {ended.last_line}; see its output above")

@@ -138,7 +138,7 @@ def run_in(program: str) -> Runner:
                 _check_run(job, output)
                 return replace(usage, image=image)
             finally:
-                succeeds(*_removal(program, name))
+                succeeds(*_removal(program, name))  # the container may be gone, which is no error
 
     return run
 
@@ -146,7 +146,7 @@ def run_in(program: str) -> Runner:
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     """Runs a baseline's image with the unmodified tira-run; of the limits, only the time limit applies.
 
-    tira-run has its own settings, and ignores exit codes.
+    tira-run has its own settings, and ignores the exit code of the baseline.
 
     Raises:
         ToucheError: if tira-run or the image is missing, or the run leaves no valid run.txt.
@@ -159,7 +159,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     unsafe = [option for option in arguments if not _SAFE_FOR_SHELL.fullmatch(option)]
     if unsafe:
         problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
-        raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
+        raise ToucheError(f"{problem}; use only letters, digits and _ . , / = : + -, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
@@ -190,11 +190,11 @@ RUNNERS: Mapping[str, Runner] = {
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes containers of this user whose runs were killed together with the shells that clean up."""
+    """Removes containers of this user that are left because their run and its cleaning shell were killed."""
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
         match = _CONTAINER_NAME.fullmatch(name)
-        if match is None:  # without /proc, the name says nothing about the process
+        if match is None:  # someone has renamed it
             continue
         is_running = _process_identity(match["pid"]) == match["identity"]
         if not is_running:
@@ -269,12 +269,12 @@ def _input_and_output(job: Job, output: Path) -> list[str]:
     return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={name}"]
 
 
-def _host_paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
-    """Returns the user's folders and a dataset's files by their names in a container."""
+def _host_paths(job: Job, mounted_input: str, mounted_output: str) -> dict[str, Path]:
+    """Returns paths on this machine by their paths in a container, to replace these in its log."""
     if not places.is_dataset(job.input):
-        return {input_folder: Path(job.input), output: job.output}
-    files = {f"{input_folder}/{name}": path for name, path in _files_of_dataset(job.input).items()}
-    return files | {output: job.output}
+        return {mounted_input: Path(job.input), mounted_output: job.output}
+    files = {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
+    return files | {mounted_output: job.output}
 
 
 def _bind(path: Path, target: str, shown: Path | None = None) -> str:
@@ -320,7 +320,7 @@ def _run_container(
                 folder=str(scratch),
                 paths=_host_paths(job, "/input", "/output"),
             )
-        # Podman with control groups of version 1 reports this by an empty file in its working directory.
+        # With control groups of version 1, Podman leaves this empty file if the memory was exceeded.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
@@ -402,7 +402,7 @@ def _output_directory(job: Job) -> Iterator[Path]:
 
 
 def _move_output(folder: Path, job: Job) -> None:
-    """Moves the files of a run to the output directory; an earlier run is replaced with its metadata.
+    """Copies the files of a run to the output directory, where they replace an earlier run and its metadata.
 
     Args:
         folder: what the program wrote.
@@ -411,20 +411,20 @@ def _move_output(folder: Path, job: Job) -> None:
     Raises:
         InputError: if a file cannot be written, or would replace one of the input.
     """
-    pair = (RUN_FILE, METADATA_FILE)
+    names_of_run = (RUN_FILE, METADATA_FILE)
     paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
-    inputs: list[Path] = []  # which must not be replaced
+    inputs: list[Path] = []
     if places.is_dataset(job.input):
         inputs += _files_of_dataset(job.input).values()
     else:
         inputs += Path(job.input).iterdir()
         if job.output.resolve().is_relative_to(Path(job.input).resolve()):
-            # Files in subfolders of the output are also those of the input.
+            # Existing files in subfolders of the output are also input, and iterdir does not list them.
             inputs += [job.output / file for file in files]
-    # An earlier run in the input folder may be replaced.
-    protected = [path for path in inputs if path.name not in pair]
+    # An earlier run in the input folder may be replaced, but no other file of it.
+    protected = [path for path in inputs if path.name not in names_of_run]
     with together(job.output / RUN_FILE, protected):
         if Path(METADATA_FILE) not in files:  # that of an earlier run does not belong to this one
             remove(job.output / METADATA_FILE)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from textwrap import shorten
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
@@ -42,8 +43,8 @@ class Difference:
     """A difference between an image and its rebuild.
 
     Attributes:
-        layer: the command that made the layer.
-        path: the file, or the setting in brackets.
+        layer: the command that made the layer; ``settings`` for a setting.
+        path: the file, or the name of the setting in brackets.
         kind: ``content``, ``mode``, ``owner``, ``kind``, ``setting``, ``only in the image`` or
             ``only in the rebuild``.
     """
@@ -94,13 +95,16 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     folder = baseline_folder(baseline).resolve()
     commit = origin(folder)["revision"]
     local = image_name(folder.name)
-    image = against or local
-    if not against and not find_image(program, local):
-        # The local name is not pulled, because in a registry it may belong to anyone.
+    if against:
+        image = against
+    elif find_image(program, local):
+        image = local
+    else:  # the local name is not pulled, because in a registry it may belong to anyone
         image = published_image(folder.name) if is_shipped(folder) else ""
     if not image:
-        raise ToucheError(f"{program} has no image {local}; build it with: touche images build {baseline}")
-    with _pulled_if_missing(program, image, log):
+        build_command = f"touche images build {quote(baseline)}"
+        raise ToucheError(f"{program} has no image {local}; build it with: {build_command}")
+    with _pulled_if_missing(program, image):
         revision = _revision_of_image(program, image, folder.name)
         reason = _reason_not_comparable(commit, revision, f"the image {image}")
         if reason:
@@ -157,7 +161,7 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
 
     Args:
         commit: the commit of the current source.
-        revision: the commit from which the image was built.
+        revision: the commit from which the image was built, or ``unknown``.
         subject: the image or run, as the subject of a sentence.
     """
     if commit == "unknown":
@@ -166,6 +170,8 @@ def _reason_not_comparable(commit: str, revision: str, subject: str) -> str:
         return "the current source has uncommitted changes; commit or remove them"
     if revision.endswith("-dirty"):
         return f"{subject} was made from uncommitted changes; build it again after a commit"
+    if revision == "unknown":
+        return f"{subject} was made from an unknown commit; build it again in a clone"
     if revision != commit:
         problem = f"{subject} was made from commit {revision}, but the source is at {commit}"
         return f"{problem}; run: git checkout {revision}"
@@ -184,7 +190,7 @@ def _revision_of_image(program: str, image: str, name: str) -> str:
 
 
 @contextmanager
-def _pulled_if_missing(program: str, image: str, log: Log) -> Iterator[None]:
+def _pulled_if_missing(program: str, image: str) -> Iterator[None]:
     """Pulls an image that is not local, and removes it at the end."""
     if find_image(program, image):
         yield
@@ -213,18 +219,18 @@ def _compare(
         subject: what is verified, an image or a run.
         commit: the commit of the current source.
         image: the local image; empty if only its digest is known.
-        expected: the digest, if there is no image.
+        expected: the digest to compare with, if there is no image.
     """
     original = read_content(program, image) if image else None
-    rebuilt, own_commands = _rebuild(program, baseline, log)
-    digest = original.digest if original else expected
+    rebuilt, commands_above_base = _rebuild(program, baseline, log)
+    original_digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
-    commands = [_SHELL.sub("", command) for command in own_commands]
+    commands = [_SHELL.sub("", command) for command in commands_above_base]
     return VerifiedImage(
         subject=subject,
-        answer=SAME if digest == rebuilt.digest else DIFFERENT,
+        answer=SAME if original_digest == rebuilt.digest else DIFFERENT,
         commit=commit,
-        digest=digest,
+        digest=original_digest,
         rebuilt=rebuilt.digest,
         differences=differences,
         unpinned=[_short_command(command) for command in commands if _UNPINNED.search(command)],
@@ -259,24 +265,26 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
 
 
 def _layers_of_base(program: str, prefix: str) -> int:
-    """Returns the number of layers that the largest rebuilt base has; 0 if no base was rebuilt."""
-    counts = [0]  # a base has all layers of the base below it
+    """Returns the number of layers of the largest rebuilt base; 0 without a clone, where bases are pulled."""
+    counts = [0]
     for base in ("base", "lucene", "models"):
         layers = output_of(
             program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
         )
         counts.append(len(json.loads(layers or "[]")))
-    return max(counts)
+    return max(counts)  # of the uppermost base, which has all layers of the base below it
 
 
 def _differences(image: Content, rebuilt: Content) -> list[Difference]:
-    """Returns differences: in the content of files, then in their other properties, then in settings."""
+    """Returns differences: files with another content, then other files, then settings."""
     differences = []
     for path in sorted({*image.files, *rebuilt.files}):
         file = image.files.get(path)
         rebuilt_file = rebuilt.files.get(path)
         if file != rebuilt_file:
-            content_with_file = image if file else rebuilt
+            content_with_file = (
+                image if file else rebuilt
+            )  # the image is verified, so that its layer is named
             command = content_with_file.commands[content_with_file.layers[path]]
             kind = _kind_of_difference(file, rebuilt_file)
             differences.append(Difference(layer=_short_command(command), path=path, kind=kind))
@@ -288,7 +296,7 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
 
 
 def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
-    """Returns how the file of an image differs from that of the rebuild; None is a missing file."""
+    """Returns how the files of an image and of its rebuild differ; None is a missing file."""
     if file is None:
         return "only in the rebuild"
     if rebuilt is None:
@@ -299,7 +307,7 @@ def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
         return "content"
     if file.mode != rebuilt.mode:
         return "mode"
-    return "owner"
+    return "owner"  # the only other property
 
 
 def _short_command(command: str) -> str:

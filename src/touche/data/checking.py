@@ -78,7 +78,9 @@ def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | N
 def _check_documents(
     card: Path, task: Task, checked: CheckedFiles, all_topics: set[str] | None
 ) -> frozenset[str] | None:
-    """Checks all corpora, and returns the ids in the whole one; None if it is missing or has web pages.
+    """Checks that topics and ids of each corpus are in the task and in the whole corpus.
+
+    Returns the ids in the whole corpus; None if it is missing or has web pages.
 
     Args:
         card: the card, for error messages.
@@ -86,7 +88,7 @@ def _check_documents(
         checked: gets the numbers of documents, and the missing folders.
         all_topics: the numbers of all topics, or None if they are unknown.
     """
-    ids_by_corpus: dict[str, frozenset[str] | None] = {}  # of each corpus that is available, by its name
+    ids_by_corpus: dict[str, frozenset[str] | None] = {}  # of each available corpus; None for web pages
     for name, corpus in task.corpora.items():
         try:
             ids_by_corpus[name] = _document_ids(task, corpus)
@@ -97,10 +99,10 @@ def _check_documents(
     for name, ids in ids_by_corpus.items():
         corpus = task.corpora[name]
         if corpus.topics:  # otherwise, its topics are those of the task
-            topics = _topics(task, corpus)
-            _check_known(card, corpus.topics, topics, "topic", f"corpora/{corpus.directory}")
+            own_topics = _topics(task, corpus)  # those in its folder
+            _check_known(card, corpus.topics, own_topics, "topic", f"corpora/{corpus.directory}")
             if all_topics is not None:
-                _check_known(locate_corpus(corpus), topics, all_topics, "topic", f"topics/{task.topics}")
+                _check_known(locate_corpus(corpus), own_topics, all_topics, "topic", f"topics/{task.topics}")
         if ids is not None:
             checked.other_corpora[name] = len(ids)
             if all_ids is not None:
@@ -129,7 +131,7 @@ def _check_judgments(
             continue
         path = locate("qrels", judgments.file)
         checked.judgments = (checked.judgments or 0) + sum(map(len, qrels.values()))
-        judged_topics |= {topic_in(ranking) for ranking in qrels}
+        judged_topics |= {topic_in(ranking) for ranking in qrels}  # a ranking is 1 or 1 PRO, for example
         if all_topics is not None:
             _check_known(path, map(topic_in, qrels), all_topics, "topic", f"topics/{task.topics}")
         if all_ids is not None:

@@ -48,7 +48,8 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     """
     folder = as_path("output", output)
     is_empty_folder = folder.is_dir() and not any(folder.iterdir())
-    if folder.exists() and not is_empty_folder:
+    is_free = not folder.exists() or is_empty_folder
+    if not is_free:
         raise InputError(folder, "not an empty folder", "choose a new folder")
     source = open_dataset(dataset)
     task, _ = tasks.dataset(dataset)
@@ -73,9 +74,9 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
         InputError: if it cannot be written.
     """
     with whole_folder(folder) as part:
-        for name, lines in files.items():
-            make_folder((part / name).parent)
-            with whole(part / name) as file:
+        for path, lines in files.items():
+            make_folder((part / path).parent)
+            with whole(part / path) as file:  # for its errors, because the folder appears whole anyway
                 file.writelines(line.encode() for line in lines)
 
 
@@ -99,9 +100,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields a path in a hidden folder; the folder that the block makes there becomes ``folder`` at the end.
 
     It may replace an empty folder. A killed process leaves the hidden folder behind. The next process that
-    writes a folder next to it removes it.
+    writes a folder in the same place removes the hidden folder.
     """
-    target = Path(os.path.realpath(folder))
+    target = Path(os.path.realpath(folder))  # a link stays, and its target is replaced
     make_folder(target.parent)
     with temporary_folder(".touche-part-", within=target.parent) as scratch:
         part = scratch / target.name

@@ -28,8 +28,8 @@ from touche.trec.topics import read_topics
 def open_dataset(dataset: str) -> Input:
     """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
-    A corpus without a folder in corpora/ is read through ir_datasets, if its card has an id. Shipped cards
-    only have ids of corpora that ir_datasets does not download.
+    A corpus without a folder in corpora/ is read through ir_datasets, if the task's card names its id there.
+    Shipped cards name only corpora that ir_datasets does not download.
 
     Raises:
         ToucheError: if the dataset is unknown or missing.
@@ -79,7 +79,7 @@ def _open_ir_datasets(id: str) -> Input:
 
 @contextmanager
 def naming_size(dataset: str) -> Iterator[None]:
-    """Replaces the error that a published corpus is missing by one with the size of its download."""
+    """Replaces the error of a missing published corpus by one with the size of its download."""
     try:
         yield
     except MissingDataError as error:
@@ -88,7 +88,8 @@ def naming_size(dataset: str) -> Iterator[None]:
         except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)
-        has_folder = is_available("corpora", corpus.directory)  # whose error names what is missing in it
+        # A folder that is incomplete has an error that names its missing files.
+        has_folder = is_available("corpora", corpus.directory)
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:
             size = in_bytes(sum(source.size for source in missing))

@@ -60,7 +60,10 @@ class RefusedError(InputError):
 def fetch(
     source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
 ) -> Status:
-    """Puts a file in its place, complete and with the publisher's md5, or raises an error.
+    """Puts a file in its place, complete and with the publisher's md5, if it can be fetched.
+
+    The file stays missing, and the status says so, if it needs a licence, has no address, or the mirror lacks
+    it.
 
     An interrupted download resumes. If another process is downloading the file, this one waits.
 
@@ -170,13 +173,13 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     """Returns the path of a file in a mirror; None if it is missing.
 
-    The published file, such as an archive, is preferred to the official file itself, because its md5 can be
-    checked.
+    The file at the publisher's address, perhaps an archive, is preferred to the unpacked file, because its
+    md5 can be checked.
     """
     published_name = PurePosixPath(source.url).name
-    next_to_file = str(PurePosixPath(source.path).parent / published_name)
+    in_place_of_file = str(PurePosixPath(source.path).parent / published_name)
     # In the mirror itself, or in folders such as those of the data.
-    for name in (published_name, f"{source.kind}/{published_name}", next_to_file, source.path):
+    for name in (published_name, f"{source.kind}/{published_name}", in_place_of_file, source.path):
         path = mirror / name
         is_copied_dataset = bool(source.dataset) and path.is_dir()
         if path.is_file() or is_copied_dataset:
@@ -200,14 +203,15 @@ def _download(source: Source, part: Path) -> None:
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
                 size = 0
             with (
-                part.open("ab" if size else "wb") as file,  # which appends to a partial file
+                part.open("ab" if size else "wb") as file,  # "a" appends to the partial file
                 bar(f"fetching {source.name}", "B", source.size, done=size) as progress,
             ):
                 for chunk in response.iter_content(_CHUNK_BYTES):
                     progress.update(file.write(chunk))
     except requests.RequestException as error:
-        # The publisher's answer, or only the type of the error, because its text is about internals.
-        reason = type(error).__name__ if error.response is None else shorten(str(error), _LONGEST_REASON)
+        has_answer = error.response is not None
+        # Without an answer of the publisher, the text of the error is about internals.
+        reason = shorten(str(error), _LONGEST_REASON) if has_answer else type(error).__name__
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
     except OSError as error:
@@ -240,7 +244,8 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
     if source.dataset:
         return _make_dataset(source, file, target)
     make_folder(target.parent)
-    with _open_member(source.member, file) if is_archive else opened(file) as content, whole(target) as out:
+    opened_content = _open_member(source.member, file) if is_archive else opened(file)
+    with opened_content as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
     if not is_verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
@@ -252,6 +257,7 @@ def _make_dataset(source: Source, original: Path, target: Path) -> Status:
     """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
     data_folder = target.parents[1]  # the target is in its corpora/
     count = write_judged(source.dataset, original, data_folder, target)
+    # A downloaded file has another name, which begins with its md5.
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 

@@ -12,6 +12,7 @@ from touche.data.convert import whole_folder
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_corpus, locate_topics
 from touche.errors import InputError
+from touche.io.opening import open_binary
 from touche.io.writing import make_folder, whole, write_whole
 from touche.tasks import Task
 from touche.trec.topics import name_of_topics, read_topics
@@ -58,11 +59,11 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
-        # The corpus may have topics in its folder. Only their links are removed.
+        # The corpus may have topics in its folder, whose links are removed: writing would follow them.
         for link in inputs.glob(f"{name}*"):  # plain or gzipped
             link.unlink()
-        with whole(inputs / name) as file:
-            file.write(topics.read_bytes())
+        with open_binary(topics) as content, whole(inputs / name) as file:  # decompressed, if necessary
+            shutil.copyfileobj(content, file)
         make_folder(truths)
         write_whole(truths / "queries.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
         write_whole(truths / "qrels.txt", "".join(qrels_lines))
@@ -81,7 +82,7 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
 
     # This width keeps each command on one line.
     front_matter = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
-    ranked = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
+    ranked = f"Runs rank {task.rules.unit}s, at most {task.rules.max_results} for each topic."
     scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
     text = f"{ranked} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
     return f"---\n{front_matter}---\n\n# {task.title}\n\n{text}\n"

@@ -58,6 +58,6 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
 @lru_cache(maxsize=4)  # few, because all ids of a collection are in memory
 def _read_ids(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
     """Reads the ids of sentences or documents once; a changed collection is another key of the cache."""
-    from touche.documents.ids import read_ids  # here, because few evaluations open a collection: 34 ms
+    from touche.documents.ids import read_ids  # here, because it takes 34 ms, and is rarely needed
 
     return read_ids(collection.folder, of_sentences=of_sentences)

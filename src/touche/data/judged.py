@@ -40,7 +40,7 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
     Args:
         dataset_id: the id of the dataset.
         source: the whole corpus (a folder, or a file of passages), or a table ``*.tsv`` of judged arguments.
-        data_folder: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        data_folder: a folder whose topics/ and qrels/ are preferred to those of the searched folders.
         target: the folder to write.
 
     Returns:
@@ -74,7 +74,7 @@ def copy_dataset(dataset_id: str, source: Path, data_folder: Path, target: Path)
     Args:
         dataset_id: the id of the dataset.
         source: the folder.
-        data_folder: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        data_folder: a folder whose topics/ and qrels/ are preferred to those of the searched folders.
         target: the folder to write.
 
     Raises:
@@ -176,11 +176,11 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
         return find_documents(source)
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
-    return parse_pieces(pieces_of_passages(source), set())
+    return parse_pieces(pieces_of_passages(source), seen=set())
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
-    """Returns the qrels of all dimensions except stances."""
+    """Returns the qrels of all dimensions except stances, whose labels are no grades."""
     qrels_by_dimension = dict[str, Qrels]()
     for dimension, judgments in task.qrels.items():
         if dimension != STANCE:

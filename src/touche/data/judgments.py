@@ -47,12 +47,13 @@ def restricted(qrels: Qrels, task: Task) -> Qrels:
 def topic_titles(task: Task) -> dict[str, str]:
     """Returns the titles of a task's topics, by topic and also by ranking, such as ``1`` and ``1 PRO``.
 
-    They are empty if the topics are missing or unknown.
+    They are empty if no file of topics is found.
 
     Raises:
         InputError: if the file is broken.
     """
-    for corpus in task.corpora.values():  # some corpora have topics in their folders
+    # The topics of the first corpus that has some: in some datasets, they are in the folder of the corpus.
+    for corpus in task.corpora.values():
         with suppress(MissingDataError):
             titles = dict[str, str]()
             for topic in read_topics(locate_topics(task, corpus)):

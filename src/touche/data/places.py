@@ -61,7 +61,7 @@ def is_available(kind: str, name: str) -> bool:
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
-    """Returns the file of topics; a data set of BEIR, or of fewer topics, has it in the folder of the corpus.
+    """Returns the file of topics: in topics/, or in the folder of a corpus (of some topics, or of BEIR).
 
     Raises:
         MissingDataError: if it is missing.
@@ -112,8 +112,9 @@ def locate_corpus(corpus: Corpus) -> Path:
     folder = locate("corpora", corpus.directory)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     missing = [file for file in corpus.files if file not in names]
-    # Without any of its files, the folder has the corpus in another form.
-    is_incomplete = 0 < len(missing) < len(corpus.files)
+    # If it has none of the files, the folder has the whole corpus in another form.
+    has_some_files = len(missing) < len(corpus.files)
+    is_incomplete = bool(missing) and has_some_files
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"

@@ -20,8 +20,9 @@ def records() -> list[dict[str, Any]]:
     """Returns the records of publishers.toml, one for each publication.
 
     Each has a title, the url of its page, and a licence. All else is optional: ``files`` has a table with
-    address, md5 and size for each path, ``by_hand`` an address for each path, and ``agreement`` a list of
-    paths. Paths are below the data folder, such as ``corpora/clueweb12``.
+    address, md5 and size for each path, and the id of a dataset for a corpus of some topics. ``by_hand`` has
+    an address for each path, and ``agreement`` is a list of paths. Paths are below the data folder, such as
+    ``corpora/clueweb12``.
     """
     text = files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)["record"]  # type: ignore[no-any-return]  # TOML has values of any type
@@ -47,14 +48,14 @@ def remedy(path: str) -> str:
         if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
         for file, address in record.get("by_hand", {}).items():
-            if _is_within(file, path):
+            if _is_within(file, path):  # the missing path is the file, or a folder with it
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
         datasets = _dataset_in(path) or task_id or "--all"  # the last for a file of no task
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
-    folder = tasks.data_folder(task_id)  # of a task that a user has added
+    folder = tasks.data_folder(task_id)  # of a task that a user has added; else None
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
@@ -96,7 +97,7 @@ def _by_hand(file: str, address: str, page: str) -> str:
     if address:
         download = f"touche cannot check or unpack it, so fetch it yourself: download {address}"
         return f"{download}, save it as {file}, and {ELSEWHERE}"
-    return f"its address is unknown; download it from {page}, save it under this name, and {ELSEWHERE}"
+    return f"its address is unknown; download it from {page}, save it as {file}, and {ELSEWHERE}"
 
 
 def _is_published(path: str) -> bool:
@@ -105,16 +106,16 @@ def _is_published(path: str) -> bool:
 
 
 def _dataset_in(path: str) -> str:
-    """Returns the dataset of some topics whose folder this is, or an empty text."""
+    """Returns the id of the dataset of some topics whose corpus is this folder; empty if there is none."""
     for record in records():
-        file = record.get("files", {}).get(path, {})
-        if "dataset" in file:
-            return str(file["dataset"])
+        source = record.get("files", {}).get(path, {})
+        if "dataset" in source:
+            return str(source["dataset"])
     return ""
 
 
 def _task_with(path: str) -> str:
-    """Returns the first task that needs a file; broken cards are ignored here."""
+    """Returns the first task that needs a file for its whole corpus; tasks with broken cards are left out."""
     for task_id in tasks.ids():
         with suppress(ToucheError):
             if dataset_has_file(*tasks.dataset(task_id), path):

@@ -64,9 +64,9 @@ class Source:
 
 
 def is_complete(source: Source, folder: Path) -> bool:
-    """Returns whether a folder has files; the folder of a dataset of some topics also needs the topics."""
+    """Returns whether a folder has files; for a dataset of some topics, whether it has their file."""
     names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
-    if source.dataset:
+    if source.dataset:  # its topics are in its folder
         return "topics.xml" in names or "queries.jsonl" in names
     return bool(names)
 
@@ -95,12 +95,11 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
-    """Returns whether a file is missing, and has to be downloaded.
-
-    A dataset of some topics is not downloaded if it can be made from the whole corpus.
-    """
-    is_made_of_corpus = bool(source.dataset) and whole_corpus(source.dataset) is not None
-    return bool(source.url) and not source.place(folder) and not is_made_of_corpus
+    """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
+    can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
+    if not source.url or can_be_made:
+        return False
+    return source.place(folder) is None
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:

@@ -50,14 +50,15 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         header_end, column_names = next(rows, (0, []))  # the header's last line, from 1; 0 if it is missing
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        header_bytes = file.tell() if file.seekable() else 0  # not needed for a compressed file
+        # Only places in the file need it, which a compressed file does not have.
+        header_bytes = file.tell() if file.seekable() else 0
         yield from pieces_of_blocks(file, cutter, CsvBounds().look, header_bytes)
 
 
 def _parse_rows(
     piece: Piece, seen: set[str], wanted: Collection[str] | None, column_names: Sequence[str]
 ) -> Iterator[Argument]:
-    """Parses a piece; the other arguments are those of ``Piece.documents``, and the names in the header."""
+    """Parses a piece by the names in the header; the other arguments are those of ``Piece.documents``."""
     # Blank lines are skipped at once, because a small gzipped file can contain millions of them.
     raw = piece.raw.lstrip(b"\n")
     blank_lines = len(piece.raw) - len(raw)  # each is one byte
@@ -70,7 +71,7 @@ def _parse_rows(
 
 
 def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
-    """Returns the argument in a row, whose values are by the names of their columns."""
+    """Returns the argument in a row, a cell for each name of a column."""
     try:
         premises = parse_literal(row["premises"], list[Premise])
         sentences = parse_literal(row["sentences"], list[_Sentence])
@@ -104,7 +105,7 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         # Only Python can read the literal, which is rare, or it has another type.
         with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)

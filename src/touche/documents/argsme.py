@@ -57,7 +57,11 @@ class RawArgument(msgspec.Struct):
         return str(self.number)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
-        """Returns the argument, with the stance of its first premise; sentences are None without a split."""
+        """Returns the argument, with the stance of its first premise.
+
+        Args:
+            sentences: its sentences; None if it is not split into any.
+        """
         stance = self.premises[0].stance if self.premises else None
         context = self.context or _Context()
         return Argument(
@@ -93,13 +97,14 @@ def _java_hash(text: str) -> int:
     """Returns Java's String.hashCode modulo 2^32: the sum of the UTF-16 units, each times a power of 31."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
     powers = _powers_of_31(len(units).bit_length())  # at least one for each unit
-    powers_of_units = powers[len(powers) - len(units) :]  # the last unit is multiplied by 31 ** 0
+    # The last unit is multiplied by 31 ** 0. A negative index would take all powers for an empty text.
+    powers_of_units = powers[len(powers) - len(units) :]
     return int(np.vdot(units, powers_of_units))  # unsigned integers of 32 bits overflow as in Java
 
 
 @cache
 def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
-    """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32.
+    """Returns the powers of 31 modulo 2^32 with the exponents from (2 ** bits) - 1 down to 0.
 
     Their number is a power of two, so that one result in the cache serves texts of many lengths.
     """
@@ -120,25 +125,30 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     bounds = JsonBounds()
     # Stores the JSON around the list. Newlines replace the list, so that errors name the right lines.
     surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called
-    list_line = 1  # the number of the line on which the list begins
+    list_line = 1  # the number of the line on which the list begins, set at its beginning
     has_comma = False  # whether a comma has been found between arguments of the list
     block_begin = 0  # the number of bytes in earlier blocks
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
         for block in blocks(file):
-            begin = 0  # where the bytes begin that are neither stored nor in a piece
+            begin = 0  # the bytes before it are stored, or in a piece
             while begin < len(block):
-                began_in_list = bounds.in_list
+                began_in_list = (
+                    bounds.in_list
+                )  # the bytes up to ``end`` are all in the list, or all around it
                 stop, end, first_comma, last_comma = bounds.look(block, begin)
                 if began_in_list:
                     if last_comma >= 0:  # the arguments before it are complete
                         arguments = memoryview(block)[begin:last_comma]
-                        yield cutter.cut(arguments, first_comma - begin, block_begin + last_comma)
+                        yield cutter.cut(
+                            arguments, first_end=first_comma - begin, end_in_file=block_begin + last_comma
+                        )
                         begin = last_comma + 1
                         has_comma = True
                     cutter.store(block[begin:end])
                 else:
                     surroundings.store(block[begin:end])
+                    # The cutter does not see these bytes, but counts the lines of the file.
                     cutter.line += block.count(b"\n", begin, end)
                 begin = end
                 if stop == BEGIN:  # the list begins
@@ -173,7 +183,7 @@ def _last_piece(cutter: Cutter, has_comma: bool, end_in_file: int) -> Iterator[P
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
-    """Parses a piece; the arguments are those of ``Piece.documents``."""
+    """Parses a piece; ``seen`` and ``wanted`` are those of ``Piece.documents``."""
     for line, record in _records(piece, seen):
         check_new_id(record.id, "argument", seen, piece.path, line)
         if wanted is None or record.id in wanted:
@@ -190,6 +200,7 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
         piece.raw.decode()  # checks UTF-8, because msgspec skips the values of other keys
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
+        # The conditions of check_new_id: if an id breaks one, its line has to be found.
         are_new = len(ids) == len(records) and seen.isdisjoint(ids)
         # Without a record, the piece is only the blanks after a comma, which is an error.
         if records and are_new and all(is_word(id) for id in ids):

@@ -72,7 +72,10 @@ class CsvBounds:
         self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
-        """Returns the end of a block's first row, and the byte after its last whole row; 0 if no row ends."""
+        """Returns the index of the newline that ends a block's first row, and the index after its last one.
+
+        Both are 0 if no row ends in the block.
+        """
         _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._found)
         first_end, after_last = self._found
         return first_end, after_last

@@ -59,7 +59,9 @@ class Documents(ABC):
         """Yields every document."""
 
     def __len__(self) -> int:
-        """Returns the number of documents: of a list, Parquet files, images, or a corpus of ir_datasets.
+        """Returns the number of documents; collections that know it override this method, which raises.
+
+        Lists, Parquet files, images and corpora of ir_datasets know it.
 
         Raises:
             TypeError: if only reading the documents tells their number.
@@ -71,7 +73,7 @@ class Documents(ABC):
         return True
 
     def frame(self) -> "DataFrame":
-        """Returns all documents as a pandas DataFrame with a row for each, which need to fit into memory.
+        """Returns a pandas DataFrame with a row for each document; all need to fit into memory.
 
         Raises:
             ToucheError: if pandas is not installed, or a document cannot be read.
@@ -87,7 +89,7 @@ class Documents(ABC):
         return None
 
     def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
-        """Reads the documents on the workers of a cluster.
+        """Reads the documents on the workers of a cluster; collections on a cluster override this method.
 
         Args:
             read: makes results from documents; each machine calls it with some of them.
@@ -106,7 +108,7 @@ class Documents(ABC):
         return next((path for path in self.side_files if path.name in (name, f"{name}.gz")), None)
 
     def side_scores(self, name: str, wanted: Container[str]) -> dict[str, float]:
-        """Reads the scores of some documents from a side file; returns none if the file is missing.
+        """Reads the scores of some documents from a side file; empty if the file is missing.
 
         Args:
             name: as in ``side_file``.
@@ -136,6 +138,8 @@ class Documents(ABC):
 
     def keeping_fields(self, where: str) -> Self:
         """Returns the same collection, which will save its parsed web pages as Parquet when it is read.
+
+        Collections in files override this method.
 
         Args:
             where: a folder, or an address on a cluster.

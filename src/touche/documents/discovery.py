@@ -49,16 +49,16 @@ class HasFields:
     def __call__(self, path: Path) -> bool:
         """Returns whether the first record is a document.
 
-        False if the file cannot be read, or has the name of another input. BEIR's queries have the same
-        fields as its documents without a title, so that only the names of the files differ.
+        False if the file cannot be read, or has the name of another input.
         """
         if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
-            # TIRA's queries have a "qid".
-            is_query = "qid" in record or ("title" not in record and _has_name_of_queries(path))
-            return self.names <= record.keys() and not is_query
+            is_query_of_tira = "qid" in record
+            # BEIR's queries have the fields of its documents without titles, so that only the name tells.
+            is_query_of_beir = "title" not in record and _has_name_of_queries(path)
+            return self.names <= record.keys() and not (is_query_of_tira or is_query_of_beir)
         return False
 
 
@@ -165,13 +165,14 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
-    first one is used. The order of topics is topics.xml, queries.jsonl. The order of documents is
-    documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv, images/, *.parquet,
-    *.warc, *.json of ClueWeb22, *.json with an array, other *.json, other *.jsonl, and *.csv and *.tsv whose
-    header names an id and a text. The other *.jsonl are ordered by their content: documents, BEIR with
-    titles, passages, BEIR without titles. All except Parquet may be gzipped. Parquet files, archives and
-    texts of ClueWeb22 may also be in subfolders or linked folders, under their original names.
+    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. If there are
+    several formats, the first one is used. The order of topics is topics.xml, queries.jsonl. The order of
+    documents is documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv,
+    images/, *.parquet, *.warc, *.json of ClueWeb22, *.json with an array, other *.json, other *.jsonl, and
+    *.csv and *.tsv whose header names an id and a text. The other *.jsonl are ordered by their content:
+    documents, BEIR with titles, passages, BEIR without titles. All except Parquet may be gzipped. Parquet
+    files, archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their original
+    names.
 
     Args:
         directory: the input directory.
@@ -206,19 +207,20 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 def find_documents(directory: Path) -> Files | Images:
     """Finds the documents in a directory, as ``find`` does.
 
-    The files in the directory decide first, then its folder of images, then files in its subfolders.
+    Files in the directory decide first, unless their format allows subfolders. The folder of images is next.
+    Formats that allow subfolders are last: that of the files in the directory, or the first one below it.
 
     Raises:
         InputError: if the directory has no documents.
     """
     direct_paths = _visible_in(directory)
-    first_format = next((format for format in _FORMATS if _of_format(direct_paths, format)), None)
-    if first_format and not first_format.subfolder_pattern:
-        return _files(first_format, _of_format(direct_paths, first_format), side_files(direct_paths))
-    if has_images(directory):  # images have priority over all formats whose files may be in subfolders
+    format_here = next((format for format in _FORMATS if _of_format(direct_paths, format)), None)
+    if format_here and not format_here.subfolder_pattern:
+        return _files(format_here, _of_format(direct_paths, format_here), side_files(direct_paths))
+    if has_images(directory):
         return Images(directory / FOLDER, paths=(directory / FOLDER,))
     paths_in_subfolders = list(files_below(directory, _NAMES_IN_SUBFOLDERS, without=clueweb22.LINKS))
-    formats = [first_format] if first_format else _FORMATS_IN_SUBFOLDERS
+    formats = [format_here] if format_here else _FORMATS_IN_SUBFOLDERS
     for format in formats:
         paths = [path for path in paths_in_subfolders if format.has_name_in_subfolder(path.name)]
         paths += _of_format(direct_paths, format)
@@ -226,7 +228,7 @@ def find_documents(directory: Path) -> Files | Images:
             return _files(format, paths, side_files(direct_paths))
     for path in direct_paths:
         if _TABLE_NAME.fullmatch(path.name) and not _has_name_of_queries(path):
-            check_table(path)  # raises an error that says what the header lacks
+            check_table(path)  # always raises here, and says what the header lacks
     more_remedies = ", or name an ir_datasets corpus with --corpus"
     skipped = [path.name for path in direct_paths if _is_skipped_table(path)]
     if skipped:
@@ -251,7 +253,8 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
         InputError: if none of the files has documents.
     """
     visible = _visible(paths)
-    # The other formats name files that may be missing in the list, or are recognized only by their content.
+    # Only formats that the name alone tells (as all names in subfolders do), and whose files contain their
+    # documents, because the list may lack other files that they name.
     formats = [
         format
         for format in _FORMATS

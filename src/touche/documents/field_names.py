@@ -52,8 +52,9 @@ def document_in(
         return None
     if "contents" in record:
         record = {"text": record["contents"]} | record  # a record with both has its own text
+    # Records of BEIR, with "_id", are texts; an error says that the text is missing.
+    is_text = "text" in record or id_field == "_id"
     # In a table with pages and texts, the cell for HTML is empty in the row of a text.
     has_html = bool(record.get("html"))
-    may_be_page = "text" not in record and id_field != "_id"  # BEIR, which has "_id", has no pages
-    parse = parse_document if has_html or may_be_page else beir.parse_document
+    parse = beir.parse_document if is_text and not has_html else parse_document
     return parse(id, record, path, line)

@@ -105,6 +105,7 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
+        # If no file has a document, the error names the first one.
         error = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
         documents: Iterator[Any] = at_least_one(self._read(), error)
         if not self.format.may_have_pages:

@@ -38,13 +38,14 @@ def files_below(
             has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
             target = _target(entry.path) if is_link else None  # also None for a broken link
-            leads_to_new_folder = is_top and _add_new_folder(target, roots)
+            leads_to_new_folder = is_top and _add_new_folder(target, roots)  # changes the roots
             leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
                 if entry.name not in without:
                     folders.append(entry.path)
             elif is_link and not leads_to_file_in_roots:  # such a link is not followed
-                # A broken link (None) in the directory itself may have led to a folder with files.
+                # The warning counts a link that has a wanted name or leads to a folder. A broken link (None)
+                # in the directory itself may have led to a folder.
                 may_be_folder = is_top if target is None else target.is_dir()
                 if has_wanted_name or may_be_folder:
                     skipped.append(entry.path)
@@ -70,7 +71,7 @@ def _target(link: str) -> Path | None:
     """Returns the target of a link, or None if it is broken or circular."""
     try:
         return Path(link).resolve(strict=True)
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError):  # RuntimeError: a circular link, before Python 3.13
         return None
 
 

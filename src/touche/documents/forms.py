@@ -63,7 +63,8 @@ def _document_in(values: Mapping[str, Any], source_name: str, row: int) -> AnyDo
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
         texts = (premises,) if isinstance(premises, str) else tuple(premises)
-        return Argument(**_only_fields(Argument, values) | {"id": id, "premises": texts})
+        attributes = _only_fields(Argument, values) | {"id": id, "premises": texts}
+        return Argument(**attributes)
     if {"body", "headings"} <= values.keys():
         return Page(**_only_fields(Page, values) | {"id": id})
     return Document(id, text_in(values, _TEXTS, source_name, row))

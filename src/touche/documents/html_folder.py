@@ -34,8 +34,9 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
                 problem = f"{quoted(row['file'])} is outside of the folder"
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
             yield _read_page(id, page_path, row.get("url") or "")
-    except csv.Error as error:  # in the line after the last row
-        raise InputError(path, f"broken CSV ({error})", "save it again", line=rows.line_num + 1) from error
+    except csv.Error as error:
+        line = rows.reader.line_num  # DictReader's own number is that of the last row
+        raise InputError(path, f"broken CSV ({error})", "save it again", line=line) from error
 
 
 def _is_within(folder: Path, page_path: Path) -> bool:

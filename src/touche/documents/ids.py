@@ -16,7 +16,7 @@ def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
         document: the document.
         of_sentences: whether the run ranks pairs of sentences.
     """
-    if not (of_sentences and isinstance(document, Argument)):
+    if not of_sentences or not isinstance(document, Argument):  # other documents have no sentences
         return [document.id]
     sentence_ids = [sentence.id for sentence in document.sentences or ()]
     conclusion_id = f"{document.id}__CONC__1"  # its id in the corpus of 2022
@@ -24,7 +24,7 @@ def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
 
 
 def read_ids(folder: Path, *, of_sentences: bool) -> frozenset[str] | None:
-    """Returns all ids in the documents of a folder; None for web pages, which would have to be parsed.
+    """Returns all ids in the documents of a folder; None for web pages, whose parsing takes too long.
 
     Raises:
         InputError: if the folder has no documents, or a file is broken.

@@ -16,7 +16,7 @@ from touche.documents.warc import page_from_response, read_warc
 from touche.errors import ToucheError, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.progress import watched
-from touche.trec.topics import Topic
+from touche.trec.topics import Topic, folded
 
 _LONGEST_REASON = 120  # characters of an error of ir_datasets
 
@@ -28,7 +28,8 @@ def library() -> Any:
         ToucheError: if ir_datasets is not installed, or cannot create its folder.
     """
     try:
-        import ir_datasets.util  # optional: an image lacks it; it takes 158 ms
+        # Optional: a container image lacks it. With util, which ``touche.data.sources`` uses; takes 158 ms.
+        import ir_datasets.util
     except ImportError as error:
         raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
     except (OSError, RuntimeError) as error:  # the home directory is read-only or missing
@@ -83,9 +84,9 @@ class IrDataset(Documents):
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents, with raw pages."""
+        dataset = self._dataset()  # first, because its error says that ir_datasets is not installed
         from ir_datasets.formats import WarcDocs  # optional
 
-        dataset = self._dataset()
         with self._errors_as_one_type():
             documents = dataset.docs_handler()
             if isinstance(documents, WarcDocs):
@@ -149,11 +150,11 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
     """
 
     def folded_text(name: str) -> str:
-        return " ".join((getattr(query, name, None) or "").split())
+        return folded(getattr(query, name, None) or "")
 
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
-        title=folded_text("title") or " ".join(query.default_text().split()),
+        title=folded_text("title") or folded(query.default_text()),
         objects=tuple(getattr(query, "objects", ())),  # the two that a comparative question compares
         description=folded_text("description"),
         narrative=folded_text("narrative"),

@@ -82,7 +82,9 @@ def _parse_elements(
         fields = {name: value for name, value in record.items() if value is not None}
         texts = [record[name] for name in TEXTS if name in record]
         if texts and all(text is None for text in texts):
-            fields["text"] = ""  # null is the same as an empty cell of a table
+            fields["text"] = (
+                ""  # nulls are an empty text, as empty cells of a table; a missing text is an error
+            )
         document = document_in(fields, piece.path, line, seen, wanted)
         if document:
             yield document

@@ -57,7 +57,7 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
     """Yields the values of each row by the names of their columns, without nulls."""
     with _arrow_errors(path):
         table = arrow().parquet.ParquetFile(file)
-        columns = _columns_to_read(path, table)
+        columns = _checked_columns(path, table)
         for batch in table.iter_batches(_ROWS_IN_MEMORY, columns=columns):
             for record in batch.to_pylist():
                 yield {name: value for name, value in record.items() if value is not None}
@@ -76,8 +76,8 @@ def _arrow_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _columns_to_read(path: Path, table: Any) -> list[str]:
-    """Returns the names of the columns that are read.
+def _checked_columns(path: Path, table: Any) -> list[str]:
+    """Returns the names of the columns that are read, after checks of their types and of all sizes.
 
     Raises:
         InputError: if a column contains neither strings nor whole numbers, or decompresses to an implausible
@@ -103,7 +103,7 @@ def _columns_to_read(path: Path, table: Any) -> list[str]:
 
 
 def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
-    """Yields documents unchanged, and writes the web pages among them to a file that can be read instead.
+    """Yields documents unchanged, and writes the parsed web pages among them to a table for later runs.
 
     Args:
         documents: documents of any kind.

@@ -78,10 +78,11 @@ class Readings:
         self._has_begun = True
         if reading in self._parts:
             return self._parts[reading]
+        # A later ranking waits only at its first request; once it has begun, it reads what it lacks.
         if is_first_request and not self._is_first_ranking:
             raise PostponedError
         parts = read()
-        # A later ranking that has begun with shared parts may go on, but its own further parts are not kept.
+        # What a later ranking reads is not kept, so that only the parts of one ranking are in memory.
         if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts
         return parts

@@ -156,7 +156,8 @@ class Cutter:
 
         Args:
             raw: the next bytes.
-            first_end: the end of the first record among these bytes; its beginning may be stored.
+            first_end: the end of the first record among these bytes. Its beginning may be stored, so that
+                only this record can be too large; the others are within a block.
             end_in_file: the number of bytes in the file up to the end of ``raw``.
 
         Raises:
@@ -196,7 +197,7 @@ class Cutter:
         return self.line + self._stored.count(b"\n")
 
     def _check_size(self, more: int) -> None:
-        """Checks the size of a record: the stored bytes and this number of next bytes."""
+        """Raises an error if the stored bytes and ``more`` further ones are too many for a record."""
         if len(self._stored) + more >= LONGEST_LINE:
             raise InputError(
                 self._path,

@@ -21,7 +21,7 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
         InputError: if a line is not a number and an id, or repeats a wanted id; the message names the line.
     """
     scores: dict[str, float] = {}
-    for line, text in read_lines(path):
+    for line, text in read_lines(path):  # without blank lines, so that there is a first column
         columns = split_columns(text)
         if decimal(columns[0]) is None:  # the id may be first
             columns.reverse()

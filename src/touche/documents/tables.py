@@ -29,7 +29,7 @@ def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
             an id; the message names the line in which the row ends.
     """
     header = list[str]()
-    warns_of_swallowed_rows = _separator(path) == "\t"  # once, see ``_looks_like_rows``
+    may_warn = _separator(path) == "\t"  # only TSV is written without quotes; once
     for line, cells in _rows(path):
         if not header:
             header = cells
@@ -38,8 +38,8 @@ def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
         if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
-        if warns_of_swallowed_rows and _looks_like_rows(cells):
-            warns_of_swallowed_rows = False
+        if may_warn and _looks_like_rows(cells):
+            may_warn = False
             problem = "a quoted cell contains lines that look like rows"
             _log.warning("%s:%d: %s; %s, if these lines are documents", path, line, problem, _REMEDY)
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
@@ -58,7 +58,7 @@ def check_table(path: Path) -> None:
 
 
 def _looks_like_rows(cells: list[str]) -> bool:
-    """Returns whether each line of a row with line breaks could be a row: as many cells, the first an id.
+    """Returns whether a row has line breaks, and each of its lines has as many cells, the first one an id.
 
     In a TSV file that was written without quoting, a quote at the beginning of a cell swallows rows until
     the next quote.

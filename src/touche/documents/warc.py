@@ -35,7 +35,7 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
 
     Args:
         path: the archive.
-        seen: ids of the collection so far; pages with one of these ids are skipped.
+        seen: ids of the collection so far, to which those of pages are added; an earlier id is skipped.
 
     Raises:
         InputError: if the file cannot be opened.
@@ -43,7 +43,7 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     name = one_line(str(path))
     count = 0
     last_begin = 0  # the first byte of the last record
-    most_bytes = 0  # that all records can have, decompressed
+    most_bytes = 0  # an upper bound of their decompressed length, because those of headers are unknown
     try:
         has_unix_lines = _has_unix_lines(path)
         for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
@@ -72,7 +72,8 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 
     record = WarcRecord()
     record.set_bytes_content(response)
-    record.is_http = True
+    record.is_http = True  # else parse_http would do nothing
+    # There are no further records, whose beginning has_unix_lines would tell.
     return _page_in_record(record, id, url, has_unix_lines=False, is_bare=False)
 
 
@@ -98,7 +99,7 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
     from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
 
     count = 0
-    with opened(path) as file, path.open("rb") as same_file:
+    with opened(path) as file:
         try:
             for record in ArchiveIterator(file, parse_http=False, quirks_mode=has_unix_lines):
                 count += 1
@@ -106,8 +107,8 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
         except OSError as error:
             warning = "%s is broken after %d records (%s); readable records are used"
             _log.warning(warning, one_line(str(path)), count, error)
-            lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
-            with suppress(OSError):  # nothing more is readable
+            with path.open("rb") as same_file, suppress(OSError):  # nothing more is readable
+                lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
                 yield from islice(lenient, count, None)  # without the records that were yielded before
 
 
@@ -145,7 +146,7 @@ def _page_in_record(
         if not is_bare:
             # Also for archives with CRLF, because a server may end its lines by LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
-        content = record.reader.read(LARGEST_PAGE + 1)  # the parser skips pages of this size
+        content = record.reader.read(LARGEST_PAGE + 1)  # one more than the parser accepts
     except OSError:
         return Skipped(id, "that is broken")
     reason = _wrong_length(record, content, has_unix_lines)
@@ -163,10 +164,11 @@ def _page_in_record(
 
 def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
-    # The number of decoded bytes differs from the length in the headers.
+    # Of encoded content, the length in the headers counts other bytes, so that it cannot show a cut.
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
-    is_too_short = len(content) < min(record.content_length, LARGEST_PAGE + 1)  # at most this is read
-    if record.content_length <= 0 or (is_too_short and not is_encoded):
+    most_bytes_read = LARGEST_PAGE + 1
+    is_cut_off = not is_encoded and len(content) < min(record.content_length, most_bytes_read)
+    if record.content_length <= 0 or is_cut_off:
         return "cut off, or of a wrong length"
     # A length that is too large makes the next record a part of this one.
     begin_of_record = b"\nWARC/0.18\n" if has_unix_lines else b"\r\nWARC/1."
@@ -181,7 +183,7 @@ def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
     Args:
         path: the archive.
         last_begin: the first byte of the last record; within a gzip stream of many records only approximate.
-        most_bytes: the most bytes that all records can have, decompressed.
+        most_bytes: an upper bound of the decompressed length of all records.
     """
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
@@ -198,7 +200,8 @@ def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
         file.seek(-4, os.SEEK_END)
         last_bytes = file.read()
     if is_gzip:
-        # These four bytes are the decompressed length. Reading the file again would take as long as before.
+        # In a complete stream, these four bytes are its decompressed length. In one that is cut off, they are
+        # arbitrary, and probably a much larger number. To read it all again would take long.
         return int.from_bytes(last_bytes, "little") > most_bytes
     # A complete record is followed by two line ends.
     return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

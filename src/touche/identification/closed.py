@@ -18,11 +18,11 @@ from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-FLOOR = "lowest idf"  # a parameter of rank_bm25
+FLOOR = "lowest idf"  # of rank_bm25, which depends on all terms of the collection; negative ones become it
 WEIGHT = "weight"  # of the second field
 NEGLIGIBLE = 1e-3  # with a lower weight of the second field, the hypothesis has in fact only one field
 _CALLS = 100  # the most evaluations of a formula in one fit
-_LARGEST_LOGARITHM = 30.0  # of a parameter, so that its exponential is finite
+_LARGEST_LOGARITHM = 30.0  # of a parameter, far beyond real ones; products of several are still finite
 
 Parameters = Mapping[str, float]
 
@@ -50,7 +50,7 @@ def _lucene_idf(known: Statistics) -> Array:
 
 
 def _okapi(values: Parameters, known: Statistics) -> Array:
-    """Returns (k1 + 1) idf; rank_bm25 replaces a negative idf by a floor, which is the same for all terms."""
+    """Returns (k1 + 1) idf; rank_bm25 replaces each negative idf by one number, a free parameter here."""
     idf = np.log((known.documents - known.df + 0.5) / (known.df + 0.5))
     return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
@@ -106,7 +106,7 @@ FORMULAS: Mapping[str, Formula] = {
 def _shared(values: Parameters, known: Statistics) -> list[float]:
     """Returns the numbers that the terms of a field share, in the order of the model; all are positive."""
     if K1 in values:  # BM25 has c0 = k1 (1 - b) and c1 = k1 b / avgdl, where avgdl is tokens / documents
-        # The fit may try b > 1 or a tiny b; the logarithms of c0 and c1 have to be finite.
+        # The fit may try b >= 1 or tiny parameters, but the logarithms of c0 and c1 have to be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
         return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
     if C in values:
@@ -147,7 +147,7 @@ def fit_closed(problem: Problem) -> Fit:
 
     def residuals(logarithms: Array) -> Array:
         numbers = _numbers(problem, _parameters(names, logarithms))
-        # Parameters without a finite score have a huge error, so that the fit leaves them.
+        # Parameters without a finite score have a huge error, so that the fit moves away from them.
         return np.nan_to_num(problem.residuals(numbers), nan=1e6, posinf=1e6, neginf=-1e6)
 
     def error(logarithms: Array) -> float:
@@ -156,7 +156,8 @@ def fit_closed(problem: Problem) -> Fit:
     # Parameters are positive, so their logarithms are fitted, from the best combination of initial values.
     best = min(map(np.log, product(*begins.values())), key=error)
     if names:  # some formulas have no parameters
-        # With full_output, scipy does not warn if a fit ends early.
+        # Scores that are no numbers get an error in ``residuals``, so that numpy need not warn. With
+        # full_output, scipy does not warn if a fit ends early.
         with np.errstate(all="ignore"):
             best = leastsq(residuals, best, full_output=True, maxfev=_CALLS)[0]
             errors = np.abs(residuals(best))
@@ -170,7 +171,10 @@ def fit_closed(problem: Problem) -> Fit:
 
 
 def with_fitted_weight(fit: Fit) -> Fit:
-    """Makes the fitted weight of the second field a fixed one of the hypothesis, if the weight was free."""
+    """Makes the fitted weight of the second field a fixed one of the hypothesis, if the weight was free.
+
+    It still counts as a parameter and as a free number, because it was fitted.
+    """
     if WEIGHT not in fit.parameters:
         return fit
     problem = replace(fit.problem, hypothesis=replace(fit.hypothesis, weight=fit.parameters[WEIGHT]))
@@ -200,9 +204,11 @@ def _numbers(problem: Problem, values: Parameters) -> Array:
     """Returns the numbers of a problem for parameters of its formula."""
     formula = FORMULAS[problem.hypothesis.formula]
     numbers = np.zeros(problem.size)
-    for counts, shared, own in zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True):
-        numbers[shared] = np.log(_shared(values, counts.statistics))
-        numbers[own] = formula.own(values, counts.statistics)
+    # Of the numbers of a problem, all but those of terms are logarithms.
+    columns_of_fields = zip(problem.counts, problem.shared_columns, problem.own_columns, strict=True)
+    for counts, shared_columns, own_columns in columns_of_fields:
+        numbers[shared_columns] = np.log(_shared(values, counts.statistics))
+        numbers[own_columns] = formula.own(values, counts.statistics)
     if problem.hypothesis.weight is None:  # a free weight is the last number
         numbers[-1] = np.log(values[WEIGHT])
     return numbers

@@ -107,7 +107,7 @@ class FieldCounts:
     statistics: Statistics
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
-        """Adds the counts of other documents; in each of both, the lengths of the other's documents are 0."""
+        """Adds the counts of other documents; each of the two has the length 0 for documents of the other."""
         return FieldCounts(
             rows=np.concatenate([self.rows, other.rows]),
             terms=np.concatenate([self.terms, other.terms]),
@@ -159,17 +159,17 @@ def count_terms(
     # A line is a document of the sample for one topic, so that a document may have several lines.
     topics, topic_of_line = np.unique(sample.topics, return_inverse=True)
     queries: dict[CandidateAnalysis, _Queries] = {}
-    # Titles are analysed as the only field, "", of documents.
+    # _analysed takes texts by field; titles have one, without a name.
     for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
         vocabulary = tuple(term for term in dict.fromkeys(terms) if term)  # stop words have empty terms
         qtf = fields[""] @ _words_by_term(terms, vocabulary)
         queries[analysis] = _Queries(vocabulary, qtf.toarray()[topic_of_line])
-    lines = defaultdict[str, list[int]](list)
-    for line, document in enumerate(sample.documents):
-        lines[document].append(line)
+    lines_of_id = defaultdict[str, list[int]](list)
+    for line, id in enumerate(sample.documents):
+        lines_of_id[id].append(line)
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
-        pairs = [(line, index) for index, id in enumerate(ids) for line in lines.get(id, ())]
+        pairs = [(line, text) for text, id in enumerate(ids) for line in lines_of_id.get(id, ())]
         # In the order of the sample; two columns even if this chunk has none of its documents.
         lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         for analysis, terms, fields in _analysed(texts, analyses):
@@ -226,7 +226,7 @@ class _Queries:
             lines_and_texts: a row for each document of the sample in the chunk: its index in the sample, and
                 the index of its text in the chunk.
         """
-        documents, texts = lines_and_texts.T
+        lines, texts = lines_and_texts.T
         words_by_term = _words_by_term(terms, self.vocabulary)
         tf = {name: (field @ words_by_term).toarray() for name, field in fields.items()}
         is_token = np.array([term != "" for term in terms], dtype=float)
@@ -234,22 +234,22 @@ class _Queries:
         if {*PARTS} <= fields.keys():
             tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
             lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
-        return {name: self._counts(tf[name], lengths[name], documents, texts) for name in tf}
+        return {name: self._counts(tf[name], lengths[name], lines, texts) for name in tf}
 
-    def _counts(self, tf: Array, lengths: Array, documents: Integers, texts: Integers) -> FieldCounts:
-        """Returns the counts of a field; document ``documents[i]`` of the sample has text ``texts[i]``.
+    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> FieldCounts:
+        """Returns the counts of a field; line ``lines[i]`` of the sample has text ``texts[i]``.
 
         The statistics are those of all texts of the chunk.
         """
-        # The indexes of pairs of a document and its text, and of terms that are in the text and in the title.
-        pairs, terms = np.nonzero((tf[texts] > 0) & (self.qtf[documents] > 0))
+        # For each term that is in a text and in the title: the index of the line and text, and of the term.
+        pairs, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
         lengths_in_sample = np.zeros(len(self.qtf))
-        lengths_in_sample[documents] = lengths[texts]
+        lengths_in_sample[lines] = lengths[texts]
         return FieldCounts(
-            rows=documents[pairs],
+            rows=lines[pairs],
             terms=terms,
             tf=tf[texts[pairs], terms],
-            qtf=self.qtf[documents[pairs], terms],
+            qtf=self.qtf[lines[pairs], terms],
             lengths=lengths_in_sample,
             vocabulary=self.vocabulary,
             statistics=Statistics(
@@ -335,7 +335,7 @@ def _terms(
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
     [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    if len(terms) == len(distinct):
+    if len(terms) == len(distinct):  # no filter both removes and splits words
         return terms
     return ["".join(tokens) for tokens in _tokens(distinct, filters)]  # filters removed or split some words
 

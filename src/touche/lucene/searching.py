@@ -130,8 +130,8 @@ class Index:
         candidates = _id_query(among)
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        # The candidates in the index; even if all hits are among them, there are enough others for the depth.
-        in_index = self._top_hits(_boolean_query([], filters=[candidates]), depth + len(hits))
+        # The candidates with the highest ids. At most len(hits) of them are hits, so enough others remain.
+        in_index = self._top_hits(_boolean_query([], filters=[candidates]), depth)
         unmatched = [id for id, _ in in_index if id not in matched]
         return with_unmatched(hits, unmatched, depth)
 
@@ -164,7 +164,7 @@ class Index:
 def _id_query(ids: Iterable[str]) -> Any:
     """Returns a query for the documents with these ids.
 
-    Such a query is slow for a large index. But ids are not indexed: they are only stored, to sort by them.
+    Ids are not indexed, but only stored to sort by them. Therefore the query is slow for a large index.
     """
     refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
@@ -200,7 +200,7 @@ def _maximum(queries: Iterable[Any]) -> Any:
 @cache
 def _by_score_then_id() -> Any:
     """Returns the order of trec_eval, so that trec_eval would cut at the same place."""
-    field = java("org.apache.lucene.search.SortField")
+    sort_field = java("org.apache.lucene.search.SortField")
     is_descending = True
-    by_id = field("id", field.Type.STRING, is_descending)
-    return java("org.apache.lucene.search.Sort")(field.FIELD_SCORE, by_id)
+    by_id = sort_field("id", sort_field.Type.STRING, is_descending)
+    return java("org.apache.lucene.search.Sort")(sort_field.FIELD_SCORE, by_id)

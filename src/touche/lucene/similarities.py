@@ -22,7 +22,7 @@ def dirichlet(mu: float) -> Any:
         mu: the weight of the collection's language model, in tokens.
 
     Raises:
-        ParameterError: unless 0 < mu <= 1e9 (the smallest value is 1e-9).
+        ParameterError: unless 1e-9 <= mu <= 1e9.
     """
     check_range("mu", mu, 1e-9, 1e9)
     return java("org.apache.lucene.search.similarities.LMDirichletSimilarity")(mu)

@@ -201,7 +201,7 @@ class Bert:
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as progress:
             for start in range(0, len(texts), _CHUNK_TEXTS):
-                # As arrays, because the tokenizer's objects also contain truncated tokens and offsets.
+                # As arrays, because the tokenizer's objects are larger: they also have truncated tokens.
                 for tokens in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK_TEXTS])):
                     encoded.append(np.array((tokens.ids, tokens.attention_mask, tokens.type_ids), np.int32))
                 progress.update(_CHUNK_TEXTS)
@@ -226,11 +226,14 @@ def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
     if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
         raise InputError(folder / "config.json", "not a BERT model", "choose a folder with a BERT model")
     weights = load_file(folder / "model.safetensors")
-    return config, {_current_name(name): value.astype(np.float32) for name, value in weights.items()}
+    return config, {_name_in_bert(name): value.astype(np.float32) for name, value in weights.items()}
 
 
-def _current_name(name: str) -> str:
-    """Returns today's name of a weight; the first models, such as bert-base-uncased, have older names."""
+def _name_in_bert(name: str) -> str:
+    """Returns the name of a weight without ``bert.``, and with today's words for beta and gamma.
+
+    The first models, such as bert-base-uncased, have these words for the bias and weight of a normalisation.
+    """
     name = re.sub(r"\.beta$", ".bias", name.removeprefix("bert."))
     return re.sub(r"\.gamma$", ".weight", name)
 
@@ -261,7 +264,7 @@ def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
         depth=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
         size=head_size,
-        root=float(head_size) ** 0.5,
+        root=head_size**0.5,
         large=_PADDING_PENALTY,
         epsilon=config["layer_norm_eps"],
         embeddings=_quoted(_EMBEDDING_WEIGHTS),
@@ -286,8 +289,11 @@ def inference_session(model: Any) -> Any:
 
 
 def _transposed(name: str, weight: Array) -> Array:
-    """Returns a matrix as inputs x outputs; it is published as outputs x inputs. Others stay unchanged."""
-    is_matrix = weight.ndim == 2 and "embeddings" not in name  # those are tables, with a row for each token
+    """Returns a layer's matrix as inputs x outputs; it is published as outputs x inputs.
+
+    Other weights are unchanged: vectors, and embeddings, which are tables with a row for each token.
+    """
+    is_matrix = weight.ndim == 2 and "embeddings" not in name
     return np.ascontiguousarray(weight.T) if is_matrix else weight
 
 

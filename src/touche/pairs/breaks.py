@@ -63,8 +63,9 @@ def split_with_blanks(text: str) -> Iterator[str]:
 def _end_of_sentence(signs: str, begin: int) -> int:
     """Returns the end of the sentence that begins here: the index after its last character.
 
-    Whether another sentence has begun may depend on a later letter. ``end_before_letter`` is the end if a
-    letter follows, and ``sure_end`` is the end if something else follows.
+    Two ends are kept, because only the sign that ends the loop decides between them. If it is a letter, the
+    sentence ends before the signs that may begin the next one (``end_before_letter``). If it is another sign,
+    the sentence ends before the first sign, such as a full stop, that may not end it (``sure_end``).
 
     Args:
         signs: the sign of each character of the text.
@@ -88,13 +89,13 @@ def _end_of_sentence(signs: str, begin: int) -> int:
             end_before_letter = at
         if state not in _UNSURE:
             sure_end = at
-    # The text has ended.
+    # The text has ended, so that no letter follows the signs that may begin a sentence.
     return sure_end if state in _MAY_BEGIN else at
 
 
 @cache
 def _signs() -> Array:
-    """Returns the signs of all code points, in ASCII.
+    """Returns an array of bytes: the ASCII code of the sign of each code point.
 
     The table has the sign and the size of each run of code points with the same sign.
     """

@@ -49,7 +49,7 @@ def measure_named(name: str, model: str) -> Measure:
 
 
 def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic: from 0, below 0.9.
+    """Returns for each pair the cosine of its sentences' stems, weighted by tf-idf: at least 0, below 0.9.
 
     A higher cosine becomes 0, because one sentence only repeats the other.
     """
@@ -57,7 +57,7 @@ def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
 
 
 def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
-    """Returns the cosine of the two sentences' embeddings: from -1, below 0.9.
+    """Returns for each pair the cosine of its sentences' embeddings: at least -1, below 0.9.
 
     A higher cosine becomes 0, because one sentence only repeats the other.
     """

@@ -130,8 +130,8 @@ def by_dirichletlm(
 
     Args:
         topics: all topics.
-        documents: the arguments; read twice.
-        mu: smoothing of both rankings, in tokens.
+        documents: the arguments, which are read at least twice.
+        mu: weight of the collection's language model, in tokens, for arguments and for sentences.
         depth: maximum number of pairs per topic.
 
     Yields:
@@ -195,15 +195,15 @@ class Arguments:
             documents = scan.picked(self.documents, missing) if missing else []
             arguments |= {argument.id: argument for argument in arguments_in_sentences(documents)}
             best: list[tuple[Topic, _ScoredArguments]] = []
-            is_complete = True
+            search_again = False
             for topic, ranking in zip(self.topics, rankings, strict=True):
                 scored = [(arguments[id], score) for id, score in ranking]
                 distinct = _distinct_arguments(scored, min_sentences)
                 best.append((topic, distinct[:depth]))
                 may_find_more = len(ranking) == search_depth
                 if len(distinct) < depth and may_find_more:
-                    is_complete = False
-            if is_complete:
+                    search_again = True
+            if not search_again:
                 return best
 
     def scored_sentences(
@@ -225,13 +225,12 @@ class Arguments:
         smoothing = {term: self.mu * statistics.term(vocabulary.indexes[term]).probability for term in query}
         for argument, score in arguments:
             for sentence in unscored_sentences(argument):
-                terms = Counter(self.collection.terms(sentence.text))
-                length_norm = log(self.mu / (terms.total() + self.mu))
-                # The maximum, as in Lucene: a term never lowers the score.
+                tf = Counter(self.collection.terms(sentence.text))
+                length_norm = log(self.mu / (tf.total() + self.mu))
+                # The maximum, as in Lucene: a term never lowers the score, and a missing term adds 0.
                 log_likelihood = sum(
-                    count * max(0.0, log(1 + terms[term] / smoothing[term]) + length_norm)
-                    for term, count in query.items()
-                    if term in terms
+                    query_tf * max(0.0, log(1 + tf[term] / smoothing[term]) + length_norm)
+                    for term, query_tf in query.items()
                 )
                 yield replace(sentence, score=score + log_likelihood)
 
@@ -319,13 +318,14 @@ def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _Sco
 
 
 def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Yields indexes i < j in a ranking of ``size`` texts whose pair can be among the best ``depth`` pairs.
+    """Yields indexes i < j in a ranking of ``size`` texts; their pairs include the best ``depth`` ones.
 
-    A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j.
-    There are (i + 1) j - i (i + 1) / 2 such pairs, including (i, j) itself.
+    A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j. A
+    smaller index s has j - s such pairs. For all s up to i they are (i + 1) j - i (i + 1) / 2, including
+    (i, j) itself. If this number is above ``depth``, as many other pairs are at least as good.
     """
     for i in range(size):
-        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # for which this number is up to ``depth``
+        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # for which the number is up to ``depth``
         for j in range(i + 1, min(size, largest_j + 1)):
             yield i, j
 

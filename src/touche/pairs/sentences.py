@@ -32,8 +32,8 @@ def split_argument(argument: Argument) -> Argument:
     sentences = []
     if len(conclusion.split()) >= _MIN_CONCLUSION_WORDS:
         sentences.append(Sentence(f"{argument.id}__CONC__1", conclusion))
-    premises = [sentence for premise in argument.premises for sentence in split_text(premise)]
-    for number, text in enumerate(premises, 1):
+    texts_of_premises = [text for premise in argument.premises for text in split_text(premise)]
+    for number, text in enumerate(texts_of_premises, 1):
         sentences.append(Sentence(f"{argument.id}__PREMISE__{number}", text))
     return replace(argument, sentences=tuple(sentences))
 

@@ -69,7 +69,7 @@ class MeasuredRun(NamedTuple):
             if is_available("qrels", judgments.file):
                 try:
                     scored[dimension] = evaluate_dimension(lines, task, dimension)
-                except ToucheError as error:
+                except ToucheError as error:  # for the entries that measure this dimension, which raise it
                     scored[dimension] = error
         return cls(dataset=dataset_id, lines=lines, scored=scored)
 
@@ -201,7 +201,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         difference = self.difference(got)
         if difference is None:
             return got == self.value
-        return abs(difference) <= getattr(self, "tolerance", 0)  # every entry with a number has one
+        return abs(difference) <= getattr(self, "tolerance", 0)  # 0 never occurs: all numbers have one
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
@@ -249,8 +249,9 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
-        scores_stances = measure is MACRO_F1  # which scores nothing else
-        if scores_stances != (self.dimension == STANCE):
+        # Stances are scored by macro F1 only, and macro F1 scores only stances.
+        is_of_stances = self.dimension == STANCE
+        if is_of_stances != (measure is MACRO_F1):
             raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
         if self.evaluator not in evaluators_for(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
@@ -264,7 +265,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             problem = f"no {self.measure or 'measure'} of {self.system!r} is reported for {self.dataset}"
             raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
         row = rows[self.system]
-        # Entries are frozen after __post_init__.
+        # Entries are frozen, even in __post_init__.
         force_setattr(self, "reported", getattr(row, columns[self.measure]))
         force_setattr(self, "source", f"{row.source}: {self.system}")
 
@@ -295,7 +296,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         scored = run.scored[self.dimension]
         if isinstance(scored, ToucheError):
             raise scored
-        if self.measure and scored.is_ranking:  # so far it was evaluated only by the task's measure
+        # The run has been evaluated by the task's measure. Stances have no other one.
+        if self.measure and scored.is_ranking:
             evaluate = EVALUATORS[self.evaluator]
             evaluation = evaluate(scored.lines, scored.judgments, measure_of(self.measure))
         else:
@@ -370,14 +372,15 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             ValueError: if the table lacks the tag, or a value, or has two values per topic.
         """
         task, _ = dataset(self.dataset)
-        rows_of_runs = [row for row in published_topics(task) if row.dimension == dimension]
-        rows = [row for row in rows_of_runs if row.tag == self.tag]
+        rows_of_dimension = [row for row in published_topics(task) if row.dimension == dimension]
+        rows = [row for row in rows_of_dimension if row.tag == self.tag]
         if not rows:
-            nearest = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_runs))
-            raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {nearest}")
+            remedy = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_dimension))
+            raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {remedy}")
         if any(row.is_ambiguous for row in rows):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
         values = {row.topic: row.value for row in rows}
+        # In a whole dataset, which has no only_topics, the table itself says which topics count.
         missing = [topic for topic in task.only_topics if topic not in values]
         if missing:
             problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
@@ -458,8 +461,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        has_combination = self.combination != ""
-        if has_combination != (len(self.fields) == 2):
+        has_two_fields = len(self.fields) == 2
+        if has_two_fields != bool(self.combination):
             problem = "fields and combination do not fit"
             raise ValueError(f"{problem}; write one field, or two and their combination")
 
@@ -468,7 +471,10 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         return "official scores", self.model
 
     def measured(self, run: MeasuredRun) -> Measured:
-        """Returns the share of the official run's scores that the formula reproduces."""
+        """Returns the share of the official run's scores that the formula reproduces.
+
+        The rerun has to follow the same formula, and the median error may be at most ``median``.
+        """
         # Here, because few entries need these 106 ms.
         from touche.identification.counts import NAMED
         from touche.identification.hypotheses import Hypothesis
@@ -486,12 +492,12 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
             parameters=self.parameters | self.official_parameters,
             mean_lengths=self.official_mean_lengths,
         )
-        repeated = ScoredRun(
+        rerun = ScoredRun(
             lines=run.lines,
             parameters=self.parameters | self.rerun_parameters,
             mean_lengths=self.rerun_mean_lengths,
         )
-        share, remark = formula_fit(hypothesis, self.dataset, official, repeated, self.median)
+        share, remark = formula_fit(hypothesis, self.dataset, official, rerun, self.median)
         return Measured(share, remark=remark)
 
 
@@ -515,9 +521,10 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or has unknown names.
     """
     path = baseline_folder(baseline) / EXPECTED_FILE
-    tables = asdict(read_record(path, _File)) if path.exists() else {}  # entries, by the name of the table
+    exists = path.exists()
+    tables = asdict(read_record(path, _File)) if exists else {}  # entries, by the name of the table
     if not any(tables.values()):
-        problem = "no entries in this file" if tables else "no such file"
+        problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
     return [

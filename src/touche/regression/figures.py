@@ -51,7 +51,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _sentence_ids(line: RunLine) -> tuple[str, str]:
-    """Returns the ids of a pair's sentences, such as ``a__PREMISE__1,a__CONC__1``."""
+    """Returns the two ids of sentences in the id of a pair, such as ``a__PREMISE__1,a__CONC__1``."""
     first, _, second = line.document.partition(",")
     if "__" not in first or "__" not in second:
         raise ToucheError(f"{line.document} is not a pair of sentences")

@@ -98,7 +98,7 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
             values = [value for value in outcome.topics if value.dimension == dimension]
             published = mean(value.published for value in values)
             scored = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
-            reproduced = sum(value.rerun == value.published for value in values)
+            reproduced = sum(value.rerun == value.published for value in values)  # both are rounded
             row = _logged(outcome, dimension, published, scored)
             yield replace(row, topics=len(values), reproduced=reproduced)
 
@@ -113,7 +113,8 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
     """
     entry = outcome.expected
     _, evaluator = entry.value_and_evaluator
-    judged = None if dimension == STANCE else outcome.judged  # Judged@k is that of a ranking
+    is_ranking = dimension.partition(", ")[0] != STANCE
+    judged = outcome.judged if is_ranking else None
     return LoggedScore(
         baseline=entry.command,
         dataset=entry.dataset,

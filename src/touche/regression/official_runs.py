@@ -48,9 +48,9 @@ class ScoredRun:
 def formula_fit(
     hypothesis: Hypothesis, dataset_id: str, official: ScoredRun, rerun: ScoredRun, largest_median: float
 ) -> tuple[float, str]:
-    """Fits a formula to the scores of an official run and of a rerun; both have to follow it.
+    """Fits a formula to the scores of an official run and of a rerun.
 
-    The remark contains the numbers of official scores and of fitted numbers, the median error, Kendall's tau
+    The remark contains how many official scores and free numbers there are, the median error, Kendall's tau
     of both orders (mean over topics), and the share of the rerun's scores.
 
     Args:
@@ -94,10 +94,10 @@ def formula_fit(
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
-    """Returns the agreement of a rerun with an official run in each dimension with qrels, if there are some.
+    """Returns the agreement of a rerun with an official run in each dimension that scores two topics.
 
-    If the dataset is a part of the corpus, documents of the official run that it lacks are left out. Of the
-    rerun, as many first documents are compared for each topic as are left of the official run.
+    Without such a dimension, one agreement without scores is returned. Documents of the official run that the
+    dataset lacks are left out. For each topic, the rerun is cut to the number of the remaining documents.
 
     Args:
         official: a run, or a file ``*.tsv`` with topic, document and score on each line.
@@ -116,8 +116,8 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         official_run = official_run.take(
             [index for index, id in enumerate(official_run.documents) if id in common]
         )
-    depths = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
-    first_lines = [lines[: depths.get(topic, 0)] for topic, lines in rerun.by_score.items()]
+    depth_by_topic = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
+    first_lines = [lines[: depth_by_topic.get(topic, 0)] for topic, lines in rerun.by_score.items()]
     rerun = rerun.take(np.concatenate(first_lines))
     unscored = overlap(rankings(official_run), rankings(rerun), names)
     scored = list[Overlap]()
@@ -161,9 +161,9 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
             raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
 
 
-def _evaluated(lines: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates lines of a run only on their own topics, because a part of a corpus may lack the others."""
-    run = evaluate_dimension(lines, task, dimension)
-    evaluation = run.evaluations[EVALUATOR]
-    per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in lines.by_topic}
-    return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=per_topic)})
+def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
+    """Evaluates a run only on its own topics: trec_eval counts 0 for others, which a sample may lack."""
+    evaluated = evaluate_dimension(run, task, dimension)
+    evaluation = evaluated.evaluations[EVALUATOR]
+    per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}
+    return replace(evaluated, evaluations={EVALUATOR: replace(evaluation, per_topic=per_topic)})

@@ -54,6 +54,7 @@ class Regression(Table[Outcome]):
             return ""
         if self.not_installed:
             return self.not_installed[0]
+        # Some are missing, because expectations without any entry are an error.
         return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
@@ -71,7 +72,8 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     """Returns the cells of an outcome, one for each of ``COLUMNS``."""
     entry = outcome.expected
     difference = outcome.difference
-    has_remark = outcome.remark and outcome.verdict != NOT_INSTALLED  # a note below the table has that one
+    is_noted_below = outcome.verdict == NOT_INSTALLED  # its remark is a note below the table
+    has_remark = outcome.remark and not is_noted_below
     cells = (  # None and empty texts become dashes
         entry.command if entry.reruns else f"runs/{entry.run}",
         entry.dataset,

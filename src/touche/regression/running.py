@@ -77,7 +77,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         if names and not entries:  # without names, most baselines have no entry for a dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
-    # An unreadable file is an outcome to report.
+    # An error only if no file is unreadable, because that is an outcome to report.
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
@@ -92,7 +92,7 @@ def regress(
     twice: bool = False,
     keep: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Runs each baseline once on each available dataset, and checks its values in both directions.
+    """Runs each baseline on each available dataset, and checks its values in both directions.
 
     A score that is higher than expected also fails, because the baseline has changed. Values that are
     reported for another implementation are compared, but cannot fail. An error of one baseline on one dataset
@@ -127,7 +127,7 @@ def regress(
             except Exception as error:
                 outcomes.append(_failed(entry, error))
         if to_rerun:
-            # Of the official runs that were measured.
+            # The rerun is compared with the official runs that were measured above.
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
             try:
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
@@ -153,12 +153,11 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         entry = after.expected
         old_value = before.expected.value
         if old_value != entry.value:
-            subject = ", ".join(
-                filter(None, (f"{entry.command} on {entry.dataset}", *entry.value_and_evaluator))
-            )
+            parts = (f"{entry.command} on {entry.dataset}", *entry.value_and_evaluator)
+            subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
             difference = "" if before.difference is None else f" ({before.difference:+.5f})"
-            # The digest of a new entry is empty.
-            log(f"moved: {subject}: {old_value or '–'} -> {entry.value}{difference}")
+            old_text = "–" if old_value == "" else old_value  # the digest of a new entry is empty
+            log(f"moved: {subject}: {old_text} -> {entry.value}{difference}")
         updated.append(after)
     return updated
 
@@ -206,8 +205,8 @@ def _rerun_outcomes(
 
     Args:
         group: at least one entry of this baseline, its options and the dataset.
-        official_names: names of official runs, in runs/, to compare the rerun with; also those that entries
-            of the group name are compared.
+        official_names: names of official runs in runs/. The rerun is compared with these, and with those in
+            the group's entries.
         run: runs a job.
         twice, keep: as for ``regress``.
     """
@@ -226,7 +225,7 @@ def _rerun_outcomes(
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
         rerun = MeasuredRun.read(path, shared.dataset)
-    # Only for a report, which needs the files of the runs.
+    # Only a report shows them, which needs the files of the runs.
     evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)] if keep else []
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=evaluated) for entry in group]
     if len(contents) > 1:
@@ -248,7 +247,8 @@ def _agreements(official_names: Iterable[str], command: str, rerun: MeasuredRun)
     """
     agreements = list[Overlap]()
     for name in official_names:
-        from touche.regression import official_runs  # here, because it takes 63 ms
+        # In the loop, because it takes 63 ms, and most baselines have no official run.
+        from touche.regression import official_runs
 
         names = (f"runs/{name}", f"{command} on {rerun.dataset}")
         try:

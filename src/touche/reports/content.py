@@ -68,7 +68,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     # The user's own judgments make a task that is no dataset.
     own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
     corpora = [*own_corpus, *task.corpora.values()]  # texts are from the first one that is available
-    if task.published and corpora[0] != task.corpora["full"]:
+    if task.published and corpora[0] != task.corpora["full"]:  # a part of the collection
         warnings.insert(0, _PARTIAL)
     ranks = ranked_documents(runs_once)
     results = {result for documents in ranks.values() for result in documents}
@@ -76,18 +76,18 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     available = next(filter(has_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
-    images = folder if task.rules.unit == "image" else None
-    has_reference = len(runs_once) > 1 or reference  # for one run, a passed name is only checked
+    folder_of_images = folder if task.rules.unit == "image" else None
+    needs_reference = len(runs_once) > 1 or reference is not None  # an unknown name is an error for one run
     return TaskReport(
         dataset=dataset,
         task=task,
         runs=_files(runs_once),
-        reference=_reference(runs_once, views, reference) if has_reference else "",
+        reference=_reference(runs_once, views, reference) if needs_reference else "",
         views=views,
         notes={dimension: score_notes(ranked) for dimension, ranked in rankings_by_dimension.items()},
         winners=_winners(views),
         titles=runs[0].titles,
-        topics=first_results(ranks, [*rankings, *detected], texts, images),
+        topics=first_results(ranks, [*rankings, *detected], texts, folder_of_images),
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
         rendering=data_for_viewers(ranks, rankings[0], texts) if folder else None,
@@ -102,9 +102,9 @@ def published_parts() -> Iterator[TaskReport]:
     """
     reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
-    # False, for a task with a baseline, is before True.
-    for task in sorted(all_tasks, key=lambda task: not any(row.baseline for row in task.published)):
-        # Only rankings on all topics, by the measure and judgments of the task's card.
+    for task in sorted(all_tasks, key=_has_baseline, reverse=True):
+        # Only rankings on all topics, by the measure and judgments of the task's card. An empty name finds
+        # rows whose evaluator is unknown.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
         paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
@@ -160,19 +160,25 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     return baseline_names[0] if baseline_names else views[0].passed[0].name
 
 
+def _has_baseline(task: Task) -> bool:
+    """Returns whether a published result of a task is of a baseline of the organizers."""
+    return any(row.baseline for row in task.published)
+
+
 def _winners(views: Sequence[View]) -> str:
     """Returns a sentence on the runs with the highest mean of each view; empty for one run."""
-    number = len(views[0].runs)
-    if number == 1:
+    number_of_runs = len(views[0].runs)
+    if number_of_runs == 1:
         return ""
     won: dict[str, list[str]] = {}  # descriptions of views, by the names of their best runs
     for view in views:
         best = [row.name for row in view.passed if row.printed == view.passed[0].printed]
         won.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
-    if len(won) == 1:  # no list of all views is needed
-        won = {best_runs: ["every ranked dimension, by every evaluator"] for best_runs in won}
+    if len(won) == 1:  # the same runs are best in all views
+        ((best_runs, _),) = won.items()
+        won = {best_runs: ["every ranked dimension, by every evaluator"]}
     parts = "; ".join(f"{best_runs} in {', '.join(descriptions)}" for best_runs, descriptions in won.items())
-    return f"Highest mean of these {number} runs: {parts}."
+    return f"Highest mean of these {number_of_runs} runs: {parts}."
 
 
 def _missing_texts(
@@ -269,10 +275,11 @@ def _board(
     Args:
         passed: a row for each run.
         published: the published results.
-        twins: the published result of a run, by the run's name.
+        twins: the published result of a run by any evaluator, by the run's name.
         reruns: the scores that reruns of baselines have to reach.
     """
     rows = _published_rows(published, reruns)
+    # A run's twin may be published by another evaluator, and then is not in this view.
     twin_rows = {name: rows[twin] for name, twin in twins.items() if twin in rows}
     board = []
     for row in passed:
@@ -280,7 +287,7 @@ def _board(
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
         board.append(replace(row, tag=""))  # tags of passed runs were needed only to find their twins
-    board += [row for row in rows.values() if row not in twin_rows.values()]
+    board += [row for result, row in rows.items() if result not in twins.values()]
     # Ranks are among published results, if there are some, so that other passed runs do not change them.
     counted_rows = [*rows.values()] or board
 
@@ -341,12 +348,15 @@ def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
 
 
 def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
-    """Returns the published result of each run of a dimension; the first evaluator's, if several have one."""
+    """Returns the published result of each run of a dimension that has one, by the run's name.
+
+    If several evaluators have one, it is that of the first.
+    """
     twins: dict[str, Published] = {}
     for evaluator in runs[0].evaluations:
         passed = [_passed_row(run, evaluator) for run in runs]
-        twins_by_evaluator = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator))
-        twins = twins_by_evaluator | twins  # those of earlier evaluators stay
+        new_twins = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator))
+        twins = new_twins | twins  # those of earlier evaluators stay
     return twins
 
 
@@ -388,18 +398,17 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
     if not rows:
         others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
         return f"No values are published for {dimension}, only for {', '.join(others)}."
-    # A property of the values in this view, and those of the published values.
-    for word, own, published in (
+    # A preposition, a property of the values in this view, and that of the published values.
+    for word, here, there in (
         ("of", task.measure_for(dimension).name, {row.measure for row in rows}),
         ("by", evaluator, {row.evaluator for row in rows}),
         ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
     ):
-        # None stands for unknown, which may be the same.
-        if own not in published and None not in published:
-            listed = ", ".join(sorted(map(str, published)))
-            return (
-                f"The published values are {word} {listed}. They are not comparable with values {word} {own}."
-            )
+        may_be_the_same = here in there or None in there  # None stands for unknown
+        if not may_be_the_same:
+            listed = ", ".join(sorted(map(str, there)))
+            published = f"The published values are {word} {listed}."
+            return f"{published} They are not comparable with values {word} {here}."
     return "No published value has the same measure, evaluator and judgments as these."
 
 

@@ -204,8 +204,8 @@ class View:
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Ends of the leaderboard's scale, in tenths; intervals of runs far below are not on it."""
-        fence = _fence([row.printed for row in self.board])
+        """Both ends of the leaderboard's scale, multiples of 0.1; runs far below the others are not on it."""
+        fence = _fence([row.printed for row in self.board])  # runs below it are far below the others
         rows = [row for row in self.board if row.printed >= fence]
         values = [value for row in rows for value in (row.low, row.value, row.high) if value is not None]
         return _scale(values or [0.0, 1.0], parts=10)  # without any mean, the whole range of a measure

@@ -29,14 +29,14 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
         for topic, order in run.lines.by_score.items():
             ranks_by_score = _ranks(order[:depth].tolist())
             ranks_by_rank = _ranks(run.lines.by_rank[topic][:depth].tolist())
-            indices = [*(ranks_by_score | ranks_by_rank)]  # of lines, each once
+            indices = list(ranks_by_score | ranks_by_rank)  # of lines that are first in one of the orders
             for index, line in zip(indices, run.lines.take(indices), strict=True):
-                rank = ranks_by_score.get(index, 0)
-                other = ranks_by_rank.get(index, 0)
+                rank = ranks_by_score.get(index, 0)  # 0 if it is not among the first
+                other_rank = ranks_by_rank.get(index, 0)
                 ranked = Ranked(
                     run=run.name,
                     rank=rank,
-                    other=None if other == rank else other,
+                    other=None if other_rank == rank else other_rank,
                     score=line.score,
                     stance=line.stance,
                 )
@@ -50,15 +50,15 @@ def _ranks(indices: Sequence[int]) -> dict[int, int]:
 
 
 def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
-    """Returns a run for a viewer: topics, texts, and labels of one dimension.
+    """Returns what a viewer shows next to a run: topics, texts, and labels of one dimension.
 
     Args:
         ranks: ranks of all first results.
-        run: one of the runs, for its judgments and titles.
+        run: one of the runs, for its titles, and for the labels of its dimension.
         texts: known texts.
     """
 
-    def text(document: str) -> str:
+    def joined_text(document: str) -> str:
         """Returns all parts of a document, or of the sentences of a pair, as one text."""
         ids = ids_of_result(document, run.task.rules)
         return " ".join(text for id in ids for _, text in texts.get(id, ()) if text)
@@ -67,7 +67,7 @@ def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, ob
     return {
         "queries": {topic: {"qid": topic, "query": run.titles.get(topic, "")} for topic in ranks},
         "documents": {
-            id: {"docno": id, "text": text(id)} for documents in ranks.values() for id in documents
+            id: {"docno": id, "text": joined_text(id)} for documents in ranks.values() for id in documents
         },
         "qrels": {
             topic: {id: labels[topic][id] for id in documents if id in labels[topic]}
@@ -105,7 +105,7 @@ def first_results(
                 dimension: judged.get(topic, {}).get(document) for dimension, judged in qrels.items()
             }
             stance = labels.get(STANCE)
-            if isinstance(stance, int):  # it is judged; the page shows a word instead of the number
+            if isinstance(stance, int):  # it is judged, as an index; the page shows its word
                 labels[STANCE] = task.stances[stance]
             ids = ids_of_result(document, task.rules)
             parts = [part for id in ids for part in texts.get(id, ())]

@@ -18,7 +18,7 @@ _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 def read_texts(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
     """Returns the parts of documents or sentences by id, each with its kind and text.
 
-    The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for a text without parts.
+    The kind is ``conclusion``, ``premise``, ``title`` or ``address``, or empty for any other text.
     Reading stops when all ids have a text.
     """
     texts: dict[str, list[tuple[str, str]]] = {}
@@ -41,7 +41,7 @@ def title_terms(title: str) -> frozenset[str]:
 
 
 def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
-    """Returns the part of a text that contains most of the terms.
+    """Returns that part of a text in which the terms occur most often.
 
     Args:
         text: whole text; white space is collapsed.
@@ -98,9 +98,9 @@ def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
         return 0, len(text)
     after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters
 
-    def shown_terms(first: int) -> int:
+    def shown_terms(position: int) -> int:
         """Returns the number of terms in the part, if its first term is at this position."""
-        return bisect_left(starts, first + after_first) - bisect_left(starts, first)
+        return bisect_left(starts, position + after_first) - bisect_left(starts, position)
 
     first = max(starts, key=shown_terms, default=0)  # the earliest of equally good positions
     begin = 0
@@ -110,6 +110,6 @@ def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
     if len(text) - begin <= _MAX_SHOWN:
         return begin, len(text)
     end = text.rfind(" ", begin, begin + _MAX_SHOWN)
-    if end <= first:  # the part is one long word, which is split
+    if end <= first:  # no blank after the first term, so that a long word is split
         end = begin + _MAX_SHOWN
     return begin, end

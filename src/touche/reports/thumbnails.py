@@ -6,7 +6,7 @@ from base64 import b64encode
 
 _LARGEST_SIDE = 160  # pixels of a thumbnail
 _MOST_PIXELS = 40_000_000  # of a picture; larger ones are not decoded
-_MOST_BYTES = 30_000  # of a thumbnail
+_MOST_CHARACTERS = 30_000  # of a thumbnail in base64
 
 
 def thumbnail(picture: bytes) -> str:
@@ -33,4 +33,4 @@ def thumbnail(picture: bytes) -> str:
     except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
         return ""
     encoded = b64encode(small.getvalue()).decode("ascii")
-    return f"data:image/webp;base64,{encoded}" if len(encoded) <= _MOST_BYTES else ""
+    return f"data:image/webp;base64,{encoded}" if len(encoded) <= _MOST_CHARACTERS else ""

@@ -71,16 +71,17 @@ class Counts:
         Args:
             chosen: a boolean for each text.
         """
-        is_chosen = chosen[self.texts]  # for each posting
+        is_chosen_posting = chosen[self.texts]
+        is_chosen_position = np.repeat(is_chosen_posting, self.tf)  # a posting has tf positions
         # For each posting the number of chosen postings before it, and at the end their number.
-        chosen_before = np.concatenate([[0], np.cumsum(is_chosen, dtype=np.int64)])
+        chosen_before = np.concatenate([[0], np.cumsum(is_chosen_posting, dtype=np.int64)])
         new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # of chosen texts; other values are not used
         return Counts(
             lengths=self.lengths[chosen],
             offsets=chosen_before[self.offsets],
-            texts=new_indexes[self.texts[is_chosen]],
-            tf=self.tf[is_chosen],
-            positions=None if self.positions is None else self.positions[np.repeat(is_chosen, self.tf)],
+            texts=new_indexes[self.texts[is_chosen_posting]],
+            tf=self.tf[is_chosen_posting],
+            positions=None if self.positions is None else self.positions[is_chosen_position],
         )
 
 
@@ -100,7 +101,7 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
     Returns:
         A table with three indexes, the codes of the first three letters of a word: 1 if the kernel has to ask
         for the meaning of a word with these letters. A beginning shorter than three letters selects all words
-        that start with it.
+        that start with it. Other characters share the codes of letters, so that it may ask too often.
     """
     table = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:
@@ -119,14 +120,14 @@ class Counter:
 
         Args:
             terms: the number of terms.
-            beginnings: the result of ``prefix_table`` for ASCII words that are terms or removed.
+            beginnings: the result of ``prefix_table`` for beginnings of words that are terms or removed.
             meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
             with_positions: whether to store positions.
         """
         self._term_count = terms
         self._meaning = meaning
         self._with_positions = with_positions
-        self._beginnings = beginnings  # has to live as long as the counter
+        self._beginnings = beginnings  # the kernel stores only its address
         seed = int.from_bytes(os.urandom(8))  # of a hash table, so that no input can make it slow
         self._counter = _library().new_counter(
             ctypes.byref(_automaton()), beginnings.ctypes.data, terms, seed
@@ -142,7 +143,7 @@ class Counter:
         raw = b"".join((*texts, _PADDING))
         lengths = np.empty(len(texts), dtype=np.int32)
         unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
-        # Addresses as numbers, because computing them runs Python, which a signal could interrupt.
+        # Addresses, computed only once, because a signal can interrupt their computation.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._with_positions)
         while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:

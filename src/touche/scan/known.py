@@ -15,6 +15,7 @@ from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
 )
+_FITTED_WITHIN = 1e-4  # the relative error of larger numbers, as of the scores from which they are fitted
 _FITTED_EXACTLY_BELOW = (
     100_000  # larger known numbers may be inexact, if they were fitted from float32 scores
 )
@@ -36,15 +37,15 @@ def known_or_counted(
     Args:
         files: the files of statistics, or None; ``Documents.statistics``.
         fields: the terms of the topics for each field.
-        counted: the collection's own statistics of each field.
+        counted: the statistics of each field, counted in the documents to rank.
 
     Raises:
         InputError: if a file cannot be read or written, or its fields, analyses, terms or documents do not
             fit.
     """
-    counted_by_field = dict(zip(fields, counted, strict=True))
     if not files:
         return counted
+    counted_by_field = dict(zip(fields, counted, strict=True))
     files.report()
     if files.output:
         write_statistics(
@@ -59,7 +60,8 @@ def known_or_counted(
     statistics: list[Statistics] = []
     for name, vocabulary in fields.items():
         counted_field = counted_by_field[name]
-        if name in known and known[name] is None:  # null in the file
+        # None means null in the file; a field that the file lacks is an error.
+        if name in known and known[name] is None:
             statistics.append(counted_field)
         else:
             statistics.append(
@@ -101,9 +103,8 @@ def _whole_statistics(
         exceeded_terms = [term for term, index in vocabulary.indexes.items() if is_exceeded[index]]
     exceeds_documents = documents != UNKNOWN and counted.documents > documents
     if exceeded_terms or exceeds_documents or counted.tokens > known.tokens:
-        of_term = f"of the term {exceeded_terms[0]!r} " if exceeded_terms else ""
-        subject = f"{of_term}in the field {name!r}"
-        problem = f"statistics of another collection: these documents have more {subject}"
+        more = f"of the term {exceeded_terms[0]!r}" if exceeded_terms else "documents or tokens"
+        problem = f"statistics of another collection: these documents have more {more} in the field {name!r}"
         raise InputError(path, problem, "use the statistics of the collection that contains these documents")
     return Statistics(documents=documents, tokens=known.tokens, df=df, ttf=ttf)
 
@@ -143,7 +144,7 @@ def _log_differences(
         for subject, known_number, counted_number in numbers:
             if known_number is not None:
                 compared += 1
-                tolerance = 1 if known_number < _FITTED_EXACTLY_BELOW else known_number / 10_000
+                tolerance = 1 if known_number < _FITTED_EXACTLY_BELOW else _FITTED_WITHIN * known_number
                 if abs(known_number - counted_number) > tolerance:
                     differences.append(f"{subject}: {counted_number:,} instead of {known_number:,}")
     if differences:

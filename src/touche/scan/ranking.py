@@ -185,9 +185,10 @@ class Collection:
     def with_all_candidates(
         self, rankings: Iterable[tuple[Topic, Hits]], depth: int
     ) -> Iterator[tuple[Topic, Hits]]:
-        """Adds the candidates for re-ranking that have no term of their topic, so that none is lost.
+        """Appends the candidates for re-ranking that are not ranked, so that none is lost up to the depth.
 
-        A candidate that the collection lacks is not added.
+        They have no term of their topic, or lack a required one. Candidates that the collection lacks are not
+        appended.
 
         Args:
             rankings: each topic with its documents, best first.
@@ -198,8 +199,8 @@ class Collection:
         )
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
-            unmatched = candidates.difference(id for id, _ in hits)
-            yield topic, with_unmatched(hits, unmatched, depth)
+            unranked = candidates.difference(id for id, _ in hits)  # also those beyond the depth
+            yield topic, with_unmatched(hits, unranked, depth)
 
     def terms(self, text: str) -> list[str]:
         """Returns the terms of a text in order, by the collection's analysis.
@@ -277,16 +278,20 @@ class _ScoredPart:
     def best(self, search: _Search, depth: int, lowest: float) -> _ScoredIds:
         """Returns the documents with the highest scores in any order, with all ties of the last one.
 
+        ``merge`` decides among ties by id, so that none of them is cut off here.
+
         Args:
             search: the terms and candidates of the topic; at least one term.
-            depth: the largest number of documents without ties.
+            depth: at most how many documents to return, besides those with the score of the last one.
             lowest: the lowest score that can be among the best, from earlier parts.
         """
-        by_field = [
+        # For each field, and each term in it, a pair: the indexes of documents, and their contributions.
+        contributions_by_field = [
             self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
-        # The contributions of each field are summed up alone, or those of all fields together.
-        groups = by_field if self.scoring.best_field else [list(chain.from_iterable(by_field))]
+        # A group is a list of such pairs. Each field is summed up alone, or all fields together.
+        all_contributions = list(chain.from_iterable(contributions_by_field))
+        groups = contributions_by_field if self.scoring.best_field else [all_contributions]
         matches = np.zeros(len(self.part.ids), dtype=bool)
         scores: list[Array] = []  # for each group the score of each document
         for group in groups:
@@ -297,7 +302,7 @@ class _ScoredPart:
             matches |= has_term
             # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
             sums = np.bincount(indexes, weights=contributions, minlength=len(matches))
-            # Not 0, which would be the maximum where the score in another field is negative.
+            # Without a term in this group -inf, because 0 would win over a negative score of another field.
             scores.append(np.where(has_term, sums, -np.inf))
         for field_index, required_terms in self.scoring.required.items():
             minimum = len(search.terms) if required_terms == "all" else 1
@@ -320,12 +325,12 @@ class _ScoredPart:
         Args:
             scores: the score of each document of the part.
             matching: the indexes of the documents that match.
-            depth: the number of documents without ties.
+            depth: as in ``best``.
         """
         if depth < len(matching):
-            # The score of the last document at this depth; others may have the same one.
-            lowest = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
-            matching = matching[scores[matching] >= lowest]
+            # At a depth of 0, no document remains.
+            last_score = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
+            matching = matching[scores[matching] >= last_score]
         ids = [self.part.ids[index] for index in matching.tolist()]
         return list(zip(scores[matching].tolist(), ids, strict=True))
 
@@ -340,13 +345,13 @@ class _ScoredPart:
             boost: the weight of the field.
         """
         contributions: list[tuple[Array, Array]] = []
-        for term, term_weight in terms.items():
-            indexes, tf = self.part.fields[field_index].postings(term)
-            weight = float(np.float32(boost * term_weight))
-            key = (field_index, term, weight)
+        for term_index, term_weight in terms.items():
+            indexes, tf = self.part.fields[field_index].postings(term_index)
+            weight = float(np.float32(boost * term_weight))  # as in Lucene
+            key = (field_index, term_index, weight)
             if key not in self._cached_contributions:
-                statistics = self.statistics[field_index].term(term, weight)
-                self._cached_contributions[key] = self._apply_model(field_index, indexes, tf, statistics)
+                term = self.statistics[field_index].term(term_index, weight)
+                self._cached_contributions[key] = self._apply_model(field_index, indexes, tf, term)
             contributions.append((indexes, self._cached_contributions[key]))
         return contributions
 
@@ -364,9 +369,9 @@ class _ScoredPart:
             return lengths  # an empty array
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), len(indexes))
-        if not isinstance(model, Weighted):  # which applies the weight itself
-            contributions = term.weight * contributions
-        return contributions.astype(np.float32)
+        if isinstance(model, Weighted):  # it has applied the weight
+            return contributions.astype(np.float32)
+        return np.asarray(term.weight * contributions, np.float32)
 
     @cached_property
     def _lengths(self) -> list[Array]:
@@ -377,9 +382,9 @@ class _ScoredPart:
 
 
 def _checked_numbers(result: Any, document_count: int) -> Array:
-    """Returns the result of a model, which may be the baseline's own, if it has the right form.
+    """Returns the result of a formula if it has the right form; a baseline's own formula may have errors.
 
-    Statistics with gaps are a frequent reason for a NaN, because a formula gets NaN for an unknown number.
+    A frequent reason for NaN is an unknown number of the collection, because formulas get NaN for it.
 
     Raises:
         ToucheError: if it is not a finite number for each document.

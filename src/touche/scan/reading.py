@@ -176,9 +176,9 @@ def _is_small(paths: Sequence[Path]) -> bool:
         total_bytes = sum(path.stat().st_size for path in paths)
     except OSError:
         return False
-    # Each file may end with a small piece. With fewer full pieces than this, there are too few in all.
-    full_pieces = _MIN_PIECES - len(paths)
-    return total_bytes < full_pieces * cutting.SIZE
+    # The pieces of full size, and a smaller one at the end of each file.
+    most_pieces = total_bytes / cutting.SIZE + len(paths)
+    return most_pieces < _MIN_PIECES
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
@@ -264,7 +264,8 @@ def _parts_of_pieces(
         sent_pieces = (piece.in_file or piece for piece in pieces)
         for _, future in in_order(sent_pieces, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
-            if part is None or not seen.isdisjoint(ids):
+            repeated_ids = seen.intersection(ids)
+            if part is None or repeated_ids:
                 raise _OneProcessError
             seen.update(ids)
             yield document_count, part
@@ -280,7 +281,7 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
 
 
 def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
-    """Returns the ids of a piece's documents, their number and their part; None if this process fails.
+    """Returns the ids of a piece's documents, their number and their part; the part is None after a failure.
 
     Ids are only needed to find repeated ones, so that there are none if only some documents are read.
     """
@@ -290,10 +291,10 @@ def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]
         make_part, among = _worker_state[0]
         documents: list[AnyDocument] = []
         for document in piece.documents(wanted=among):
-            if isinstance(document, RawPage | Skipped):  # only the first process parses pages, or skips them
+            if isinstance(document, RawPage | Skipped):  # only the main process parses pages, or skips them
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []
         return ids, len(documents), make_part(documents)
-    except Exception:  # the first process repeats the work, and reports the error
+    except Exception:  # the main process repeats the work, and reports the error
         return (), 0, None

@@ -65,7 +65,8 @@ class Statistics:
         Args:
             counts: their counts.
         """
-        tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])  # in earlier postings
+        # For each posting, the sum of tf of all postings before it.
+        tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         return cls(
             documents=int(np.count_nonzero(counts.lengths)),
             tokens=int(counts.lengths.sum(dtype=np.int64)),

@@ -70,7 +70,8 @@ def _check(field: FieldStatistics | KnownStatistics) -> None:
     """
     documents = field.tokens if field.documents is None else field.documents
     for known_df, known_ttf in field.terms.values():
-        ttf = field.tokens if known_ttf is None else known_ttf
+        most = 0 if known_df == 0 else field.tokens  # a term in no document has no occurrence
+        ttf = most if known_ttf is None else known_ttf
         df = min(ttf, 1) if known_df is None else known_df
         # A document with a term has it at least once, and a term that occurs is in some document.
         if df > min(ttf, documents) or ttf > field.tokens or (df == 0 and ttf > 0):
@@ -136,7 +137,7 @@ def _read(path: Path, kind: type[_File]) -> _File:
         raw = file.read(_MAX_BYTES)
     try:
         return msgspec.json.decode(raw, type=kind)
-    except (ValueError, RecursionError) as error:  # of msgspec, and for bytes that are not UTF-8
+    except (ValueError, RecursionError) as error:  # not such a file, not UTF-8, or nested too deeply
         remedy = "pass a file that --keep-statistics has written"
         raise InputError(path, "the file has no statistics of a collection", remedy) from error
 

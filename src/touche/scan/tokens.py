@@ -72,11 +72,11 @@ def analysis_named(name: str) -> Analysis:
     """Returns an analysis.
 
     Args:
-        name: the name. ``standard`` keeps all words. ``stopped`` removes Lucene's English stop words.
-            ``english`` removes them and possessives, and applies Porter's stemmer. ``plural`` is ChatNoir's
-            chain without ICU: singulars replace plurals, and accents are removed. ``unstemmed`` only removes
-            accents. ``plural-alnum`` and ``unstemmed-alnum`` also omit words without a letter or digit, such
-            as ®, like the ICU tokenizer.
+        name: the name. All make lower case. ``standard`` keeps all words. ``stopped`` removes Lucene's
+            English stop words. ``english`` removes them and possessives, and applies Porter's stemmer.
+            ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are removed.
+            ``unstemmed`` only removes accents. ``plural-alnum`` and ``unstemmed-alnum`` also omit words
+            without a letter or digit, such as ®, like the ICU tokenizer.
 
     Raises:
         ParameterError: if there is no such analysis.
@@ -153,8 +153,8 @@ def _in_java_units(stemmer: Callable[[str], str], word: str) -> str:
         return stemmer(word)
     encoded_word = word.encode("utf-16-le")
     units = (int.from_bytes(encoded_word[at : at + 2], "little") for at in range(0, len(encoded_word), 2))
-    # A stemmer may also cut a pair of units in two, which then cannot be encoded without "surrogatepass".
     stemmed = stemmer("".join(map(chr, units)))  # a character for each unit
+    # Python encodes units of a pair only with "surrogatepass", and decodes each pair as one character.
     return stemmed.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
@@ -162,10 +162,10 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
     """Returns a function from a stem to the beginning that all its words share.
 
     Args:
-        endings: endings of stems whose last letter can be another one in the words, such as i for y.
+        endings: if a stem ends so, words may have another last letter: the stem of sky is ski.
     """
     # A stem of one letter is a word itself, so that no letter has changed.
-    return lambda stem: stem[:-1] if len(stem) > 1 and stem.endswith(endings) else stem
+    return lambda term: term[:-1] if len(term) > 1 and term.endswith(endings) else term
 
 
 def _whole_word(term: str) -> str:

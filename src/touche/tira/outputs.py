@@ -1,4 +1,4 @@
-"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml, both or none."""
+"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml, together."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import ToucheError
-from touche.io.identifiers import is_word, quoted
+from touche.io.identifiers import check_tag, is_word, quoted
 from touche.io.writing import check_outputs, together, write_whole
 from touche.trec.columns import Run
-from touche.trec.runs import MAX_DEPTH, digits, format_run, ranking
-from touche.trec.runs import RUN_FILE as RUN_FILE
+from touche.trec.runs import MAX_DEPTH, RUN_FILE, digits, format_run, ranking
 from touche.trec.topics import Topic
 
 INPUT_VARIABLE = "inputDataset"  # set by TIRA, as the next one
@@ -30,8 +29,8 @@ def write_run(
 ) -> list[Topic]:
     """Writes run.txt, in the order of the topics, together with its metadata.
 
-    An error, an interrupt or a kill leaves the output of an earlier run as it was. The files of two runs are
-    never mixed.
+    An error or an interrupt leaves the output of an earlier run as it was. A kill at the very end may leave
+    run.txt without ir-metadata.yml. The files of two runs are never mixed.
 
     Args:
         directory: the output directory, which is made if it is missing.
@@ -50,7 +49,7 @@ def write_run(
             number, or another value is not a word.
         InputError: if the directory cannot be written, or the disk is full.
     """
-    _checked_word(tag, "tag", "such as touche-bm25")
+    check_tag(tag)
     with _writing_with_metadata(directory, metadata, inputs) as file:
         texts = _texts_by_topic({topic.number: topic for topic in topics}, rankings, tag)
         write_whole(file, "".join(texts.get(topic.number, "") for topic in topics))
@@ -62,7 +61,7 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
 
     Args:
         directory: the output directory, which is made if it is missing.
-        run: the run, best documents first; scores are written as float32, with the fewest digits.
+        run: the run, best documents first; scores are written with the fewest digits of their float32.
         metadata: returns the text of ir-metadata.yml.
         inputs: as for ``write_run``.
 
@@ -71,6 +70,7 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
         InputError: if the directory cannot be written, or the disk is full.
     """
     columns: dict[str, Iterable[str]] = {
+        "topic": run.topics.present,
         "document id": run.documents,
         "stance": run.stances.present,
         "tag": run.tags.present,
@@ -87,7 +87,7 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
 def _writing_with_metadata(
     directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]
 ) -> Iterator[Path]:
-    """Yields the path of run.txt for writing, and then writes the metadata; both files appear, or none."""
+    """Yields the path of run.txt for writing, and then writes the metadata; both files appear together."""
     run_file = directory / RUN_FILE
     metadata_file = directory / METADATA_FILE
     with together(run_file, inputs):
@@ -99,14 +99,15 @@ def _writing_with_metadata(
 def _texts_by_topic(
     topics: Mapping[str, Topic], rankings: Iterable[tuple[Topic, Iterable[Hit]]], tag: str
 ) -> dict[str, str]:
-    """Returns the lines of each topic in run.txt as one text; empty for a topic without results.
+    """Returns the lines of each topic in run.txt as one text; without results it is empty or missing.
 
     Args:
         topics: the topics to answer, by their numbers.
         rankings, tag: as for ``write_run``.
     """
     texts: dict[str, str] = {}
-    ranked_stances: dict[str, set[str]] = {}  # of each topic; "" for a ranking without a stance of its own
+    # By topic. The stance of a ranking is the one that all its documents have, or else empty.
+    ranked_stances: dict[str, set[str]] = {}
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
         if not isinstance(topic, Topic):
@@ -114,11 +115,10 @@ def _texts_by_topic(
         stances: dict[str, str] = {}  # by document
         ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
         stances_of_documents = {stances.get(document, "") for document, _ in ranked}
-        # The ranking's own stance is one that all its documents have.
         stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
-        # A ranking without a stance of its own has to be the only one of its topic.
-        is_repeated = stance in earlier or "" in earlier or (stance == "" and len(earlier) > 0)
+        # The rankings of a topic have different stances; one without a stance is the only one.
+        is_repeated = stance in earlier or (bool(earlier) and "" in {stance, *earlier})
         if topic.number not in topics or (ranked and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
@@ -135,7 +135,7 @@ def _texts_by_topic(
 
 
 def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
-    """Yields hits without their stances, which are added to ``stances``."""
+    """Yields hits without their stances, which are added to ``stances`` meanwhile, by document."""
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     for hit in hits:
@@ -146,14 +146,14 @@ def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[t
         yield document, hit[1]
 
 
-def _checked_word(value: Any, what: str, example: str) -> str:
-    """Returns a value for a column of a run; a value that is not one word is an error.
+def _checked_word(value: Any, what: str, advice: str) -> str:
+    """Returns a value for a column of a run. If it is not one word, it is an error that ends in ``advice``.
 
     Programs that read runs split lines at white space, and some also at control characters.
     """
     if not is_word(value):
-        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {example}")
-    return str(value)
+        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {advice}")
+    return str(value)  # a str already, which mypy does not know
 
 
 def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:

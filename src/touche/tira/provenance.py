@@ -69,7 +69,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         statistics: the file with statistics of the whole collection, or None.
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
-    folder_of_topics = paths[0].parent if paths else None
+    folder_of_topics = paths[0].parent if paths else None  # in a sandbox, it shows the dataset
     collection = {
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
@@ -146,7 +146,8 @@ def metadata(
         started, stopped: the times of start and end.
         joules: the energy that the machine's processors used meanwhile; None if it is unknown.
     """
-    team = software.team or os.environ.get(TEAM_VARIABLE)
+    team = software.team or os.environ.get(TEAM_VARIABLE)  # a team on the command line has priority
+    # In an image, git does not know the folder, so that these two come from its variables.
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
     commit = os.environ.get(REVISION_VARIABLE) or software.revision
     image = os.environ.get(IMAGE_VARIABLE)
@@ -160,7 +161,7 @@ def metadata(
         "stop time": stopped.isoformat(timespec="milliseconds"),
         "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
     }
-    # This name is that of TIREx tracker, because ir_metadata has none for energy.
+    # ``energy used system`` is a name of TIREx tracker, because ir_metadata has none.
     energy = None if joules is None else {"energy used system": f"{joules:.1f} J"}
     record = {
         "schema version": "0.2",
@@ -304,10 +305,10 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    """Returns the md5 of a file, computed while no other thread needs the processor."""
+    """Returns the md5 of a file, computed while no other code needs all processors."""
     digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
-        # Larger blocks than in file_digest: after each one, this thread waits until another one pauses.
+        # Larger blocks than in file_digest, because this thread waits for other code before each of them.
         while block := file.read(_BLOCK_BYTES):
             wait_for_processor()
             digest.update(block)

@@ -127,10 +127,10 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
         details |= {name: value for name, value in original.items() if value}  # null is missing
     return Topic(
         number=number,
-        title=_folded(text_field(fields, "query", path, line)),
+        title=folded(text_field(fields, "query", path, line)),
         objects=_objects(details["objects"], path, line),
-        description=_folded(text_field(details, "description", path, line)),
-        narrative=_folded(text_field(details, "narrative", path, line)),
+        description=folded(text_field(details, "description", path, line)),
+        narrative=folded(text_field(details, "narrative", path, line)),
     )
 
 
@@ -141,14 +141,14 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
         problem = '"objects" is neither a string nor a list of strings'
         raise InputError(path, problem, "write the compared objects as a list", line=line)
-    return tuple(map(_folded, value))
+    return tuple(map(folded, value))
 
 
 def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
     """Returns the topic in an element, whose attribute ``line`` is from ``_parse_xml``."""
     line = int(element.attrib["line"])
     number, title, description, narrative = (
-        _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
+        folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
     )
     if not number:
         raise InputError(path, "the topic has no number", "add a <number>", line=line)
@@ -199,7 +199,7 @@ class _LineNotingBuilder(TreeBuilder):
         return super().start(tag, attrs | {"line": str(self.expat.CurrentLineNumber)})
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Returns a text with single blanks as white space, and none around it."""
     return " ".join(text.split())
 

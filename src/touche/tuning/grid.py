@@ -34,9 +34,9 @@ def grid_settings(
         raise ParameterError(
             f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
         )
-    values = {name: _distinct_values(options, name, values) for name, values in grid.items()}
-    check_size(prod(map(len, values.values())))
-    return [checked(options, dict(zip(values, cell, strict=True))) for cell in product(*values.values())]
+    distinct = {name: _distinct_values(options, name, values) for name, values in grid.items()}
+    check_size(prod(map(len, distinct.values())))
+    return [checked(options, dict(zip(distinct, cell, strict=True))) for cell in product(*distinct.values())]
 
 
 def _distinct_values(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
@@ -61,6 +61,7 @@ def check_size(number: int) -> None:
         ParameterError: if the grid is too large; the error has the number of settings.
     """
     if number > MOST_SETTINGS:
+        # Python does not print numbers of more than 4,300 digits.
         size = f"{number:,}" if number < _MAX_NUMBER else f"at least {_MAX_NUMBER:,}"
         raise ParameterError(
             f"the grid has {size} settings, but at most {MOST_SETTINGS:,} are allowed; use larger steps"
@@ -77,7 +78,7 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
     Raises:
         ParameterError: if a value is not of the option's type, or a range has no step towards its end.
     """
-    kind = type(option.default)
+    kind = _kind(option)
     if kind is tuple:
         raise ParameterError(f"{option.name} takes a tuple, which cannot be swept; omit it")
     parts = [part.strip() for part in text.split(",")]
@@ -89,6 +90,11 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
                 raise ParameterError(f"{option.name} = {quoted(part)}; choose among {', '.join(_FLAGS)}")
         return [_FLAGS[part.lower()] for part in parts]
     return parts  # of an option that is a text
+
+
+def _kind(option: Parameter) -> type[Any]:
+    """Returns the type of an option's values: float for a float whose default is written as 1."""
+    return float if option.annotation is float else type(option.default)
 
 
 def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
@@ -104,7 +110,8 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
             numbers = [numbers[0], numbers[0], Decimal(1)]
         first, last, step = numbers
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
-        steps_to_last = min((last - first) / step, Decimal(_MAX_NUMBER))  # a huge number takes long to print
+        # Within limits, because Decimal needs seconds to make an int of a huge number.
+        steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))
         count = floor(steps_to_last) + 1 if is_range else 0
     except (ArithmeticError, ValueError):  # a text, neither one nor three numbers, or a step of 0
         is_range = False
@@ -116,6 +123,6 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     check_size(count)
     for index in range(count):
         number = first + index * step
-        if type(option.default) is int and number != number.to_integral_value():
+        if _kind(option) is int and number != number.to_integral_value():
             raise ParameterError(f"{problem} has the value {number}; write whole numbers")
         yield number

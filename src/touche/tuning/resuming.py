@@ -44,12 +44,10 @@ class Resumption:
         """
         self._runs = runs
         self._output = os.path.realpath(output)
-        self._origins: dict[Path, str] = {}  # by the folder of a run what it depends on, before it begins
+        self._origins: dict[Path, str] = {}  # for each run's folder, what the run depends on at its beginning
 
     def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
-        """Returns whether a folder has a complete run with these options.
-
-        Stores what the run depends on, for a comparison in ``complete``.
+        """Notes what a run depends on, and returns whether its folder has a complete run with these options.
 
         Args:
             folder: folder of the run.
@@ -61,11 +59,12 @@ class Resumption:
         # The worst effect of a broken file is a repeated run.
         with suppress(OSError, ValueError, LookupError, TypeError):
             record = orjson.loads((folder / COMPLETE_FILE).read_bytes())
+            # Of the record's modules, only the names are used; their versions now are compared.
             return bool(record == self._completion_record(folder, record["modules"]))
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Marks the run in a folder as complete, unless code or data have changed since ``is_complete``.
+        """Marks the run in a folder as complete, unless code has changed since its import, or data meanwhile.
 
         Args:
             folder: folder of the run.
@@ -105,7 +104,7 @@ class Resumption:
             options: values of all options of the baseline.
             code: digest of the baseline's files.
         """
-        # Options that only store values change no ranking, but the run changes their folders.
+        # The run itself writes to the folders of keep_ options, so that these do not count.
         values = [value for name, value in options.items() if not name.startswith("keep_")]
         # Any text may be the path of a file.
         data = [self._fingerprint(Path(text)) for value in values for text in texts_in(value) if text]
@@ -152,9 +151,8 @@ class Resumption:
         unread = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
             unread += [self._fingerprint(path) for path in self._runs.source.files]
-        if (
-            isinstance(documents, Files) and not documents.format.is_complete
-        ):  # they name files in their folder
+        names_other_files = isinstance(documents, Files) and not documents.format.is_complete
+        if names_other_files:  # such as pages.csv, whose documents are other files in its folder
             folder = documents.paths[0].parent
             unread.append(self._digest(folder, fingerprints(folder)))
         return unread
@@ -208,6 +206,7 @@ def _version_text(module: str, packages: Sequence[str]) -> str:
         if packages:  # code that was installed with a package changes only with the package's version
             changeable = [path for path in paths if path.parent.name not in INSTALLED]
         texts += map(_digest_of_code, changeable)
+        # A module of one file, and installed code, have no files in folders; their origin is added.
         files = [file for path in changeable for file in path.rglob("*.py")]
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
@@ -224,7 +223,7 @@ def _digest_of_code(path: Path) -> str:
 
 def _is_newer_than_process(path: Path) -> bool:
     """Returns whether a file changed after this process started."""
-    with suppress(OSError):  # a module without a file
+    with suppress(OSError):  # no file, or a system without /proc: a change stays unnoticed
         return path.stat().st_ctime > _start_of_process()
     return False
 
@@ -240,6 +239,7 @@ def _start_of_process() -> float:
     """
     # The second field of proc(5) is a name in parentheses, which may contain blanks.
     _, _, after_name = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")
-    start_ticks = int(after_name.split()[19]) + 2  # the 22nd field, starttime; later rather than earlier
+    # The 22nd field, starttime, and two ticks, so that files written just before the start are not newer.
+    start_ticks = int(after_name.split()[19]) + 2
     seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
     return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot

@@ -103,7 +103,8 @@ def sweep(
     settings = grid_settings(ranker.options, grid)
     with temporary_folder("touche-sweep-") as temporary, file_of_qrels(qrels) as judgments:
         name = dataset_name(dataset)
-        if task is None and is_dataset(name):  # else an input directory, which names no task
+        # The id of a dataset also names its task; an input directory names none.
+        if task is None and is_dataset(name):
             task = name
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
         source = opened(name, needs_documents=ranker.needs_documents)
@@ -129,7 +130,7 @@ def _write_tables(result: Sweep, folder: Path) -> list[str]:
         for dimension in result.by_dimension:
             try:
                 figure = result.heat_map(dimension)
-            except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
+            except ToucheError as error:  # matplotlib is not installed, or no setting has a mean
                 problems.append(f"no heat map: {error}")
             else:
                 plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
@@ -153,7 +154,7 @@ def run_settings(
 
     Args:
         ranker: baseline.
-        source: its input; read once for all settings that start with the same counts.
+        source: its input; settings whose rankings begin with the same counts share a pass over it.
         output: folder for the folders of the settings.
         settings: values of all options of the baseline, per setting.
         scored: task of the runs, once for each measure.
@@ -191,7 +192,7 @@ def run_settings(
     for dimension, dimension_scores in result.by_dimension.items():
         try:
             validations[dimension] = _cross_validate(dimension_scores, cross_validation)
-        except ToucheError as error:
+        except ToucheError as error:  # a warning, because the scores are valid without cross-validation
             problems.append(f"{dimension}: {error}")
     return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
 
@@ -203,6 +204,7 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
         check_tag(tag)
     tag, number = tags.most_common(1)[0]
     if number > 1:
+        # A tag has only the last part of a path, and no options ``keep_...``.
         raise ToucheError(f"two settings have the tag {tag}; rename one of the files in their options")
     swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
@@ -240,7 +242,7 @@ def _in_passes(
     Yields:
         Each setting with its topics without hits.
     """
-    while settings:
+    while settings:  # each pass writes at least one run, because its first ranking is never postponed
         postponed = []
         readings.begin_pass()
         for setting in settings:
@@ -263,8 +265,8 @@ def _score_runs(
         for run in chain.from_iterable(by_measure):  # one for each dimension and measure
             if run.is_ranking:
                 rows.append(_score(setting, run))
-                for text in doubts(run):
-                    doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
+                for doubt in doubts(run):
+                    doubtful.setdefault(f"{run.label}: {doubt}", []).append(setting)
     if not rows:
         raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     warnings = []
@@ -276,7 +278,7 @@ def _score_runs(
 
 def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
     """Returns the score of a run."""
-    # By the requested evaluator, or by the only one that has the measure.
+    # One evaluator was requested; if only the other one has the measure, that one has computed it.
     [(evaluator, score)] = run.scores.items()
     return SettingScore(
         setting=setting,

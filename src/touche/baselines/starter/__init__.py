@@ -22,7 +22,7 @@ _FILES = (
     ".github/workflows/check.yml",
 )
 # Names that the function cannot have: Python's, and those that baseline.py uses.
-_TAKEN = {"baseline", "re", "tokenize", *dir(builtins), *kwlist}
+_TAKEN = {"baseline", "re", "tokenize", "with_unmatched", *dir(builtins), *kwlist}
 
 
 def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
@@ -37,10 +37,12 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
         team: the team that submits runs; empty for none.
 
     Raises:
-        InputError: if the function cannot have this name, the folder is not empty, or it cannot be written.
+        InputError: if the folder's name is not valid for a function, its parent is missing, or the folder has
+            files or cannot be written.
+        ToucheError: if the team is blank or not printable.
     """
-    is_name = bool(team.strip()) and team.isprintable()
-    if team and not is_name:
+    is_blank = team != "" and not team.strip()
+    if is_blank or not team.isprintable():
         raise ToucheError(f"--team {team!r} is blank or not printable; write the name of your team at TIRA")
     target = folder.resolve()
     function = re.sub(r"\W", "_", target.name)
@@ -50,7 +52,8 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     if not target.parent.is_dir():
         raise InputError(folder, f"the folder {folder.parent} does not exist", "make it first")
     is_empty_folder = target.is_dir() and not any(target.iterdir())
-    if target.exists() and not is_empty_folder:
+    is_usable = not target.exists() or is_empty_folder
+    if not is_usable:
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
     try:
         _write(target, function, base, team)
@@ -60,34 +63,37 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
 
 
 def _write(target: Path, function: str, base: str, team: str) -> None:
-    """Writes the files to a temporary folder first, so that a full disk leaves nothing behind.
+    """Writes the files to a temporary folder, and then moves them, so that a full disk leaves nothing behind.
 
     Args:
         target: the new folder, an absolute path.
         function: the name of the function in baseline.py.
         base, team: as in ``write_baseline``.
     """
+    new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
     with temporary_folder(".touche-new-", within=target.parent) as scratch:
         new_folder = scratch / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
-            text = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE_FUNCTION, function)
+            # At once, because a new name may contain the other example.
+            text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
             if name == "Dockerfile":
                 text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
-                text = text.replace("ARG TEAM=\n", f"ARG TEAM={_in_dockerfile(team)}\n")
+                text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
             path = new_folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         if not target.exists():
             new_folder.rename(target)
             return
+        # An empty folder stays, because a shell may be in it. Without baseline.py, it is no baseline yet.
         others = [path for path in new_folder.iterdir() if path.name != _BASELINE]
         for path in (*others, new_folder / _BASELINE):
             path.rename(target / path.name)
 
 
-def _in_dockerfile(value: str) -> str:
-    """Quotes a value of a Dockerfile, where a dollar sign would name a variable."""
+def _quoted_for_dockerfile(value: str) -> str:
+    """Quotes a printable value for a Dockerfile, if necessary; a dollar sign would begin a variable there."""
     if re.fullmatch(r"[\w.-]*", value, re.ASCII):
         return value  # needs no quotes
     escaped = re.sub(r'([\\"$])', r"\\\1", value)

@@ -123,7 +123,7 @@ def _decode(raw: RawPage) -> str:
 
 
 def _count_unreadable(text: str) -> int:
-    """Returns the number of characters that are not printable, or replace bytes that cannot be decoded."""
+    """Returns the number of characters that are not printable, or U+FFFD, which is for undecodable bytes."""
     characters = "".join(text.split())  # without white space, which Python calls not printable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0

@@ -60,9 +60,9 @@ def shortened(text: str, length: int) -> str:
 
 def _sentences(paragraph: str) -> list[str]:
     """Splits a paragraph into sentences."""
+    # A match includes the blank behind a sentence, so that the end of the paragraph is no match.
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
-    # The last two bounds are equal if the paragraph ends with a sentence.
-    return [paragraph[begin:end].strip() for begin, end in pairwise(bounds) if begin < end]
+    return [paragraph[begin:end].strip() for begin, end in pairwise(bounds)]
 
 
 def _is_prose(sentence: str) -> bool:
@@ -77,7 +77,8 @@ def _is_prose(sentence: str) -> bool:
 def _is_plain_prose(sentence: str) -> bool:
     """Returns whether a faster, stricter test than that of ``_is_prose`` accepts a sentence.
 
-    All characters except blanks and words between blanks count as signs.
+    It splits only at blanks. A part that is not only letters is no word, and each of its characters counts as
+    a sign. So it finds no more words than ``_is_prose``, and no fewer signs.
     """
     parts = sentence.split(" ")
     words = [part for part in parts if part.isalpha()]

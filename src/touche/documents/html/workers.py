@@ -44,7 +44,7 @@ def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
     """Parses documents in a process of their own; if one ends it, parses each half in the same way."""
     with Pool(1) as pool, suppress(BrokenProcessPool):
         return pool.submit(_parse_all, documents, parser).result()
-    if len(documents) == 1:
+    if len(documents) == 1:  # which has ended the process
         return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
     half = len(documents) // 2
     return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)

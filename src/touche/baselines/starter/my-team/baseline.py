@@ -22,16 +22,18 @@ def my_team(
     depth: number of documents per topic.
     """
     texts = {document.id: document.text for document in documents}
-    if not any(map(tokenize, texts.values())):  # rank_bm25 would divide by 0, the number of all words
+    if not any(map(tokenize, texts.values())):  # rank_bm25 would divide by 0, the number of different words
         for topic in topics:
-            yield topic, with_unmatched([], topic.candidates or (), depth)  # only candidates are ranked
+            candidates = texts.keys() & (topic.candidates or ())  # no other documents are ranked
+            yield topic, with_unmatched([], candidates, depth)
         return
     indexes = {id: index for index, id in enumerate(texts)}  # by which rank_bm25 knows documents
     bm25 = BM25Okapi(map(tokenize, texts.values()), k1=k1, b=b)
     for topic in topics:
         query = tokenize(topic.title)
         among = texts.keys() if topic.candidates is None else topic.candidates & texts.keys()
-        # Scores do not show whether a document has a word of the title: they can be negative or 0.
+        # Scores can be negative or 0, and so do not show whether a document has a word of the title.
+        # doc_freqs has the words of each document.
         matching = [id for id in among if bm25.doc_freqs[indexes[id]].keys() & query]
         scores = bm25.get_batch_scores(query, [indexes[id] for id in matching])
         ranked = sorted(zip(scores, matching, strict=True), reverse=True)  # best first
