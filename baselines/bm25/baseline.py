@@ -37,7 +37,7 @@ def bm25(
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
     fields = TITLE_AND_TEXT if multifield else scan.ONE_FIELD
-    # For images, the stance of each ranking of a topic; None for the stances of other documents.
+    # With PRO, CON or both, for images, a topic has a ranking for each of these stances.
     image_stances = {"PRO": ["PRO"], "CON": ["CON"], "both": ["PRO", "CON"]}.get(stance)
     if engine == "lucene":
         rankings = scan.rank(

@@ -45,13 +45,13 @@ def _term(word: str) -> str:
 @cache
 def _stop_words() -> frozenset[str]:
     """Reads a file with several words on each line; lines that begin with # are comments."""
-    lines = (Path(__file__).with_name("terrier-stop-words.txt")).read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("terrier-stop-words.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 @cache
 def _lower_or_blank() -> bytes:
-    """Returns a table for ``bytes.translate``: lower case of letters, digits, and blanks for all else."""
+    """Returns a table for ``bytes.translate``: letters become lower case, all but digits become blanks."""
     ascii_characters = map(chr, range(128))
     table = "".join(char.lower() if char.isalnum() else " " for char in ascii_characters)
-    return table.encode("ascii").ljust(256)  # with blanks for other bytes
+    return table.encode("ascii").ljust(256)  # ``translate`` needs 256 bytes

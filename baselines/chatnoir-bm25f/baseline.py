@@ -102,7 +102,7 @@ class Method:
     share: float
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
-        """Returns what to read the pages for; ``explained`` is the id of the explained page, or empty."""
+        """Returns what is needed of the pages; ``explained`` is the id of the explained page, or empty."""
         searches = [
             Search(self.first_query(topic), self.second_query(topic), topic.candidates) for topic in topics
         ]

@@ -70,7 +70,7 @@ class Matching:
                 return mask
         # The query is a Bool.
         required = (*query.must, *query.filters)
-        if required:  # then the queries of should only increase the score
+        if required:  # then the queries of should only increase the score, and there is no minimum
             mask = self._match_at_least(required, len(required))
         else:
             mask = self._match_at_least(query.should, query.minimum)
@@ -92,8 +92,8 @@ class Matching:
         positions_by_term = {term: self._positions(term, indexes) for term in distinct}
         term_indexes = [self.index(term) for term in terms]
         frequencies = []
-        for place in range(len(indexes)):  # of each page that has all terms
-            positions_in_page = [positions_by_term[term][place] for term in terms]
+        for number in range(len(indexes)):  # for each page that has all terms
+            positions_in_page = [positions_by_term[term][number] for term in terms]
             frequencies.append(frequency(positions_in_page, term_indexes, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
         has_phrase = tf > 0
@@ -191,7 +191,8 @@ class _SloppyPhraseMatcher:
             distance = self._greatest_start - word.start
             next_start = self._queue[0].start  # of the word that is now furthest behind
             self._can_match = self._advance_past_equals(word)
-            # While the popped word stays furthest behind, each of its steps makes the distance smaller.
+            # While the popped word stays furthest behind, a step makes the distance smaller, or greater if an
+            # equal word moves too.
             while self._can_match and word.start <= next_start:
                 distance = min(distance, self._greatest_start - word.start)
                 self._can_match = self._advance_past_equals(word)
@@ -234,7 +235,7 @@ class _SloppyPhraseMatcher:
         return next((other for other in others if other.start + other.offset == position), None)
 
     def _queue_again(self, repetitions: set[int]) -> None:
-        """Pops words until all of these were in the queue, and pushes them again, to their new places.
+        """Pops words until it has popped all of these, then pushes the popped words to their new places.
 
         Args:
             repetitions: the repetitions of these words. As in Lucene, any repeated word with this repetition
@@ -344,7 +345,7 @@ class Collecting:
 
     @property
     def vocabularies(self) -> Mapping[str, scan.Vocabulary]:
-        """For each field the terms of all queries in it, and in the other fields with the same analysis."""
+        """The terms of all queries, by field; fields with the same analysis share one vocabulary."""
         terms = defaultdict[str, list[str]](list)  # by analysis
         for search in self.searches:
             for term in (*terms_in(search.first_query), *terms_in(search.second_query)):
@@ -357,7 +358,7 @@ class Collecting:
 
 
 def terms_in(query: Query) -> Iterator[Term]:
-    """Yields the terms of a query."""
+    """Yields the terms of a query; a label has none."""
     for leaf in leaves(query):
         match leaf:
             case Term():

@@ -153,7 +153,7 @@ def all_of(
     extra = tuple(query for query in extra if query != NOTHING)
     merged = _merge_equal(must)
     is_single = len(merged) == 1 and not (filters or without or extra)
-    # Without any query, this Bool is NOTHING.
+    # Without any argument, this Bool is NOTHING.
     return merged[0] if is_single else Bool(must=merged, should=extra, filters=filters, without=without)
 
 
@@ -167,7 +167,7 @@ def _merge_equal(queries: Iterable[Query]) -> tuple[Query, ...]:
 
 
 def leaves(query: Query) -> Iterator[Leaf]:
-    """Yields the leaves of a query: terms, phrases and labels."""
+    """Yields the leaves of a query: all but Bool and Boosted."""
     if isinstance(query, Boosted):
         yield from leaves(query.query)
     elif isinstance(query, Bool):
@@ -253,14 +253,14 @@ class Syntax:
             if token["operator"]:
                 if operator is None:
                     operator = all_of if token["operator"] == "+" else any_of
-            elif token["phrase"] == "":  # after two quotes, Lucene forgets the operator
+            elif token["phrase"] == "":  # after an empty phrase, Lucene forgets the operator
                 operator = None
             else:
                 query = any_of(
                     boosted(self._in_field(field, token, default), boost)
                     for field, boost in self.boosts.items()
                 )
-                if query != NOTHING:  # as a blank or a stop word is
+                if query != NOTHING:  # a blank and a stop word are NOTHING
                     if is_negated:
                         query = all_of([EVERYTHING], without=[query])
                     yield operator or default, query
@@ -274,7 +274,7 @@ class Syntax:
         """
         terms = tuple(self.terms_of(field, token["phrase"] or token["word"] or ""))
         if len(terms) > 1 and token["phrase"]:
-            return Phrase(field, terms, 0)
+            return Phrase(field, terms, slop=0)
         return default(Term(field, term) for term in terms)
 
 

@@ -72,7 +72,7 @@ class Collection:
         )
 
     def page(self, id: str) -> Scoring | None:
-        """Returns the scoring of a stored page, as its only page; None if the page is missing."""
+        """Returns a scoring of one stored page alone; None if the page is missing."""
 
         def add_part(before: Pages | None, part: Part) -> Pages | None:
             """Returns the page, from this part or from those before."""
@@ -99,7 +99,8 @@ class Collection:
             statistics=self.totals.statistics,
             vocabularies=self.vocabularies,
         )
-        return self.parts.folded([() for _ in self.collecting.searches], best.add_part, best.merge)
+        no_hits: Hits = [()] * len(self.collecting.searches)  # for each topic, before the first part
+        return self.parts.folded(no_hits, best.add_part, best.merge)
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,12 @@ class _Best:
 
 
 def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
-    """Returns pages with the weighted sums of their two scores, best first."""
+    """Returns pages with the weighted sums of their two scores, best first.
+
+    Args:
+        hits: the pages.
+        numbers: a year of chatnoir.toml, with the weights of both queries.
+    """
     first_weight = numbers["match_weight"]
     second_weight = numbers["rescore_weight"]
     scores = [(hit, first_weight * hit.first_score + second_weight * hit.second_score) for hit in hits]

@@ -42,6 +42,7 @@ class Scoring:
                 return self._bm25(query, boost)
             case Combined():
                 return self._bm25f(query, boost)
+        # The query is a Bool or a label.
         indexes = np.flatnonzero(self.matching.matches(query))
         if isinstance(query, Bool):  # Lucene rounds both sums to float32 before it adds them
             return indexes, self._sum(query.must, boost)[indexes] + self._sum(query.should, boost)[indexes]
@@ -66,7 +67,7 @@ class Scoring:
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
         """Yields a line for each term or phrase that matches the first page, which is the explained one.
 
-        Combined terms and labels have no line, because each is a part of the score on its own.
+        Combined terms and labels have no line: each is a whole part, whose score the caller prints.
         """
         if not self.matching.matches(query)[0]:
             return
@@ -114,7 +115,7 @@ class Scoring:
         return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined_statistics(self, query: Combined) -> scan.Term:
-        """Returns the statistics of a term in several fields: the greatest df and documents, other sums."""
+        """Returns the statistics of a term in fields: greatest df and documents, weighted ttf and tokens."""
         terms = [
             (weight, self._statistics_of_term(Term(field, query.term))) for field, weight in query.weights
         ]
@@ -122,7 +123,7 @@ class Scoring:
             df=max(term.df for _, term in terms),
             ttf=sum(weight * term.ttf for weight, term in terms),  # BM25F does not use it
             documents=max(term.documents for _, term in terms),
-            tokens=sum(int(weight * term.tokens) for weight, term in terms),
+            tokens=sum(int(weight * term.tokens) for weight, term in terms),  # int, because weights are whole
         )
 
     def _statistics_of_terms(self, query: Term | Phrase) -> list[scan.Term]:
@@ -141,7 +142,7 @@ def _idf(terms: Iterable[scan.Term]) -> np.float32:
 def _saturate(tf: scan.Array, lengths: scan.Array, term: scan.Term, boosted_idf: np.float32) -> scan.Array:
     """Returns boosted_idf tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one = np.float32(1)
-    mean = np.float32(term.mean_length if len(tf) else 1)  # without documents, there is no mean
+    mean = np.float32(term.mean_length if len(tf) else 1)  # without documents, the mean would divide by 0
     inverse_k = one / (K1 * ((one - B) + B * lengths / mean))
     scores: scan.Array = boosted_idf - boosted_idf / (one + tf * inverse_k)
     return scores

@@ -68,7 +68,7 @@ class Embeddings:
                     if progress is None:  # this is the first block that is not stored
                         if self.folder:
                             check_writable(self.folder)  # a complete folder may be read-only
-                        # Not earlier, because its count of documents takes as long as reading stored blocks.
+                        # Not earlier: the bar counts all documents, as slow as reading stored blocks.
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )

@@ -19,8 +19,7 @@ def dph(
     Lengths are exact, as in Terrier.
 
     model: Terrier's DPH, DLH or PL2; only PL2 has a parameter.
-    c: influence of the document's length in PL2, above 0; with a larger c, longer documents score higher. No
-        effect on DPH and DLH.
+    c: a number above 0; with a larger c, PL2 lets longer documents score higher. No effect on DPH and DLH.
     depth: number of documents per topic.
     """
     check_range("c", c, 1e-9, 1e9)

@@ -16,8 +16,8 @@ def elrond(
 ) -> Rankings:
     """Ranks arguments by the sum of the scores of their premises and of their debate's title.
 
-    A term of the topic's title is required in the premises, but not in the debate's title. Other documents
-    have their text instead of premises.
+    A term of the topic's title is required in the premises, but not in the debate's title. Documents
+    that are not arguments have their text instead of premises.
 
     stop_words: lucene, snowball, none, or a file with a word on each line; the team's own list is not
         shipped.

@@ -47,7 +47,7 @@ def rm3(
 
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     collection = scan.Collection.of(topics, documents, "english")
-    # Without with_all_candidates: a candidate without a term of the title gives no feedback.
+    # Unlike ``scan.rank``, this appends no candidates without a term of the title: they give no feedback.
     rankings = list(collection.rank(topics, scan.Scoring(formula), feedback))
     feedback_documents = scan.picked(documents, {document for _, hits in rankings for document, _ in hits})
     counts = {document.id: Counter(scan.terms(document.text, "english")) for document in feedback_documents}

@@ -26,7 +26,7 @@ def sentence_coherence(
         (all-MiniLM-L6-v2), nsp by BERT's next-sentence prediction.
     model: folder of the BERT model, for nsp only.
     weight: weight of coherence, from 0 to 1.
-    penalty: penalty for a pair with opposite stances.
+    penalty: penalty for a pair with opposite stances, from 0 to 10.
     mu: weight of the collection's language model in DirichletLM, in tokens.
     depth: number of re-ranked pairs per topic.
     """

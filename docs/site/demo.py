@@ -51,7 +51,7 @@ def _expected_on(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScor
     """By command and part the first score that is expected of a baseline there."""
     found: dict[str, dict[str, ExpectedScore]] = {}
     for name in [each for each in baselines.names() if not baselines.missing_extra(each)]:
-        asked = [each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.reruns]
+        asked = [each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.needs_rerun]
         for part in parts:
             for entry in [each for each in asked if each.dataset == f"spot-check/{part}"][:1]:
                 found.setdefault(entry.command, {})[part] = entry

@@ -111,7 +111,7 @@ def rows(name: str) -> list[Row]:
 def scores(name: str, reruns: bool = True) -> list[ExpectedScore]:
     """Returns the expected scores of a baseline; with reruns, without the scores of official runs."""
     entries = [each for each in read_expected(name) if isinstance(each, ExpectedScore)]
-    return [each for each in entries if each.reruns or not reruns]
+    return [each for each in entries if each.needs_rerun or not reruns]
 
 
 def is_shown(entry: ExpectedScore) -> bool:

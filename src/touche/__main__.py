@@ -9,7 +9,7 @@ from typing import Any
 def main() -> None:
     """Runs the command; before and after its work, a signal ends the process at once."""
     _end_at_signals()
-    # Otherwise Python processes, as of multiprocessing, would import modules of the current folder.
+    # Otherwise Python processes, as those of multiprocessing, would import modules of the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     from touche import cli  # here, because it takes 250 ms, and signals are handled before
 
@@ -25,7 +25,7 @@ def _end_at_signals() -> None:
             signal.signal(number, _end)
 
 
-def _end(number: int, frame: Any = None) -> None:
+def _end(number: int, frame: Any) -> None:
     """Ends the process directly, because imports and the interpreter's exit print or swallow exceptions."""
     with suppress(OSError):
         os.write(2, b"touche: interrupted\n" if number == signal.SIGINT else b"touche: terminated\n")

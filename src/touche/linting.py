@@ -398,7 +398,7 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        # n + 1 sentences make at least n pairs. For documents, n would do; one more costs nothing.
+        # With n = min_results, n + 1 sentences make at least n pairs. One document more costs nothing.
         if len(present) == len(wanted) and units > rules.min_results:
             break
     results = units * (units - 1) if rules.unit == PAIR else units  # pairs are ordered
@@ -474,6 +474,7 @@ def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
                 message=f"{line.document!r} is not a pair of two different sentences",
                 remedy="write two sentence ids, joined by a comma",
             )
+        # As in qrels, lower case is accepted; the rules have upper case.
         if rules.stances and line.stance.upper() not in rules.stances:
             yield Breach(
                 code="unknown-stance",
@@ -562,6 +563,7 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
         for (_, above), (number, below) in pairwise(tied):
+            # Lines with the same rank have no order that trec_eval could change.
             if below.rank > above.rank and below.document > above.document:
                 ids = [line.document for _, line in tied]
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
@@ -624,7 +626,7 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
 
 
 def _tag_breaches(run: _Run) -> Iterator[Breach]:
-    """Yields the first tag with blanks, and the first line of each tag after the first tag."""
+    """Yields the first tag with blanks, and the first line of each further tag."""
     # The tag is the rest of a line after its fifth column.
     with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]
     if with_blanks:

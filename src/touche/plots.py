@@ -83,7 +83,7 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
         _draw(axes, y, row)
         # A name may be a path, whose end is the most distinctive.
         is_short = len(row.name) <= _LONGEST_LABEL
-        names.append(row.name if is_short else f"…{row.name[1 - _LONGEST_LABEL :]}")
+        names.append(row.name if is_short else f"…{row.name[-(_LONGEST_LABEL - 1) :]}")
     axes.set_yticks(range(len(rows)), names)
     for label in axes.get_yticklabels():  # made after the style has ended, which sets this for other texts
         label.set_parse_math(False)
@@ -125,7 +125,7 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
     """Draws values of two options as colours and numbers, the highest in bold.
 
     Args:
-        cells: values by column and row, as texts; both are in the order of their first occurrence.
+        cells: values by the texts of column and row; both are in the order of their first occurrence.
         across, down: labels of columns and rows.
         title: title, which names the values.
 
@@ -189,6 +189,6 @@ def save(figure: "Figure", path: Path) -> None:
         for kind, metadata in formats.items():
             buffer = BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
-            figure.set_layout_engine("none")  # the next format has the same layout
+            figure.set_layout_engine("none")  # keeps this layout for the next format
             with whole(path.with_name(f"{path.name}.{kind}")) as file:
                 file.write(buffer.getvalue())

@@ -16,7 +16,7 @@ from conftest import Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
 from touche.data import places
-from touche.data.fetching import fetch, verify
+from touche.data.fetching import copy_samples, fetch, verify
 from touche.data.sources import Source, _list_sources, official
 from touche.errors import InputError, ToucheError
 
@@ -365,6 +365,11 @@ def test_named_samples_that_a_mirror_lacks_are_an_error(
     code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)
     assert code == 2 and "qrels/a.qrels: not in the mirror" in out
     assert "corpora/argsme-2020-04-01-sample is not published; pass the folder that contains it" in err
+
+
+def test_a_sample_that_the_folder_has_is_no_problem(two: None, tmp_path: Path) -> None:
+    (tmp_path / "corpora" / "argsme-2020-04-01-sample").mkdir(parents=True)
+    assert [*copy_samples(["touche-2020-task-1/sample"], None, tmp_path)] == []
 
 
 def test_a_missing_file_fails_only_for_a_named_dataset(

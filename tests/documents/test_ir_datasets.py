@@ -208,11 +208,14 @@ def test_a_container_is_without_ir_datasets(touche: Touche, tmp_path: Path) -> N
     assert code == 2 and "irds:a/b: container images do not contain ir_datasets" in said
 
 
-def test_a_query_of_touche_keeps_what_the_organizers_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
-    fields = {"query_id": "1", "title": "A or\nB?", "objects": ("a", "b"), "description": "One\n two."}
+@pytest.mark.parametrize(("objects", "kept"), [(("a", "b"), ("a", "b")), (None, ()), ("car, bus", ())])
+def test_a_query_of_touche_keeps_what_the_organizers_wrote(
+    monkeypatch: pytest.MonkeyPatch, objects: object, kept: tuple[str, ...]
+) -> None:
+    fields = {"query_id": "1", "title": "A or\nB?", "objects": objects, "description": "One\n two."}
     query = SimpleNamespace(**fields, narrative=None)
     dataset = SimpleNamespace(has_docs=lambda: True, has_queries=lambda: True, queries_iter=lambda: [query])
     monkeypatch.setitem(ir_datasets.registry._registered, "touche-test", dataset)
     assert IrDataset("touche-test").topics() == [
-        Topic(number="1", title="A or B?", objects=("a", "b"), description="One two.")
+        Topic(number="1", title="A or B?", objects=kept, description="One two.")
     ]

@@ -15,7 +15,7 @@ from touche.documents.html.extraction import parse, parse_as_in_2020
 from touche.documents.html.parsing import parsed
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.pages import Page, PageError, RawPage, Skipped
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
 
 HTML = """<!DOCTYPE html>
 <html lang="en"><head><title>  Wool or
@@ -259,3 +259,10 @@ def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str)
     (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
     with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
         list(read_pages_csv(tmp_path / "pages.csv", set()))
+
+
+def test_fields_of_another_parser_are_refused_also_after_a_raw_page() -> None:
+    raw = RawPage("raw", "https://example.org/", HTML.encode())
+    other = Page("other", title="Wool", rules="parse_as_in_2020")
+    with pytest.raises(ToucheError, match="page other"):
+        list(parsed([raw, other], processes=1))

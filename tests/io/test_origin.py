@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from conftest import git
+from touche.io import origin as module
 from touche.io.origin import origin
 
 UNKNOWN = {"revision": "unknown", "source": "unknown"}
@@ -30,6 +31,14 @@ def test_a_change_and_a_new_file_are_dirty(repository: Path) -> None:
     (repository / "new.py").unlink()
     (repository / "baseline.py").write_text("b")
     assert origin(repository)["revision"] == f"{commit}-dirty"
+
+
+def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = module._git
+    monkeypatch.setattr(
+        module, "_git", lambda folder, *command: "" if "status" in command else called(folder, *command)
+    )
+    assert origin(repository)["revision"] == "unknown"
 
 
 @pytest.mark.parametrize(

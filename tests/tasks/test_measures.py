@@ -43,8 +43,8 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
             "AP(rel=0)",
             "rel is not from 1 to 1000; correct it",
         ),  # or spam, -2, counts
-        ("IPrec@0.155", "recall is not from 0 to 1 with at most two digits"),
-        ("SetF(beta=1e400)", "beta is not from 0 to 100 with at most two digits"),
+        ("IPrec@0.155", "recall is not from 0 to 1 with at most two decimals"),
+        ("SetF(beta=1e400)", "beta is not from 0 to 100 with at most two decimals"),
         ("nDCG(gains={1:2000000000})@5", "gains are not whole numbers from 0 to 1000"),  # trec_eval took 90 s
         ("nDCG(gains={1:-1})@5", "gains are not whole numbers from 0 to 1000"),
         ("nDCG(gains={0:1,1:-1})", "gains are not whole numbers from 0 to 1000"),

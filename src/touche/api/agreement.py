@@ -55,7 +55,7 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # The list with the baselines has no names, so that a dictionary's runs are read before, with their names.
+    # The list below has no names, so a dictionary's runs get their names here.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):

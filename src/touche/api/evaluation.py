@@ -190,8 +190,8 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    # Published values are touche's. With "both", a measure that touche lacks is scored as well, and has no
-    # comparable values. The error on those, at the end, names the tasks that have some.
+    # Published values are touche's. ``score`` refuses a measure that a named evaluator lacks. It accepts
+    # "both", so that the error at the end can name the tasks with published values.
     scorers = "both" if published else evaluator
     by_measure = score(named_runs, task, measure, qrels, scorers)
     compared = list[Any]()
@@ -223,8 +223,8 @@ def _remedy_for_no_pair(task: str | None, published: bool) -> str:
     """Returns what to do if no two runs, or no run and a published one, can be compared."""
     if not published:
         return "pass runs that share at least two scored topics"
-    is_of_task_with_topics = task is not None and tasks.task(task).id in tasks_with_topics()
-    if is_of_task_with_topics:
+    has_published_values = task is not None and tasks.task(task).id in tasks_with_topics()
+    if has_published_values:
         return "check that the task is the run's task"
     return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
 

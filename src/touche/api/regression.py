@@ -81,6 +81,7 @@ def regress(
     folder = optional_path("report", report)
     markdown_file = optional_path("summary", summary)
     log_of_reruns = optional_path("record", record)
+    # Not the summary, to which lines are appended; it may be a device.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in files:
         if not file.parent.is_dir():
@@ -88,7 +89,7 @@ def regress(
     check_outputs(files)
     _check_log(log_of_reruns, by)
     if folder:
-        imported("jinja2", "analysis")  # before the runs, because the page is written after them
+        imported("jinja2", "analysis")  # so that a missing package is an error before the runs
         imported("matplotlib", "analysis")
     # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
     expected, outcomes = running.read_expectations(baseline_names(baselines), ids)
@@ -130,7 +131,7 @@ def _write_files(
     outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path | None, markdown_file: Path | None
 ) -> None:
     """Writes all outcomes as JSON and as JUnit XML, and appends them as Markdown."""
-    if json_file:  # again, because an update can change outcomes, and no baseline may have run
+    if json_file:  # again: an update can change outcomes, and without any run the file is not yet written
         write_whole(json_file, to_json(outcomes))
     if junit_file:
         write_whole(junit_file, to_junit(outcomes))

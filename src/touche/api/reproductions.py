@@ -31,7 +31,7 @@ class Reproduction:
     Attributes:
         baseline: the name of the baseline.
         command: the baseline with its options.
-        dataset: the id of the dataset with the whole corpus.
+        dataset: the id of the task, which is also that of the dataset with the whole corpus.
         dimension: the judged dimension.
         measure: the measure, such as ``nDCG@5``.
         evaluator: the evaluator.
@@ -126,7 +126,7 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     Of several scores on the sample, one with the dimension and evaluator of published results is preferred.
     """
     entries = read_expected(name)
-    scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.reruns]
+    scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.needs_rerun]
     of_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
     published = [entry for entry in scores if entry.kind == PUBLISHED]
     samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith(f"/{_SAMPLE}")]
@@ -144,10 +144,10 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     return sorted(records, key=lambda record: (record.dataset, record.command))
 
 
-def is_scored_as_published(sample: ExpectedScore) -> bool:
+def is_scored_as_published(score: ExpectedScore) -> bool:
     """Returns whether a score has the dimension and the evaluator of published results of its task."""
-    published = tasks.task(_task_id(sample)).published
-    return any((row.dimension, row.evaluator) == (sample.dimension, sample.evaluator) for row in published)
+    published = tasks.task(_task_id(score)).published
+    return any((row.dimension, row.evaluator) == (score.dimension, score.evaluator) for row in published)
 
 
 def _reproduction(
@@ -168,12 +168,11 @@ def _reproduction(
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     reruns_on_corpus = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    topics_by_dataset = {  # numbers of topics, by the ids of datasets with only some topics
-        expected.dataset: len(tasks.dataset(expected.dataset)[0].only_topics)
-        for expected in (of_topics if is_published else ())
-        if (expected.command, _task_id(expected)) == (entry.command, task.id)
-        and entry.dimension in expected.dimensions
-    }
+    same_run = [other for other in of_topics if (other.command, _task_id(other)) == (entry.command, task.id)]
+    counted = [other for other in same_run if is_published and entry.dimension in other.dimensions]
+    # The number of topics of each dataset with only some topics.
+    topics_by_dataset = {other.dataset: len(tasks.dataset(other.dataset)[0].only_topics) for other in counted}
+    # Rows about means have no number of topics.
     reruns_on_topics = [
         row for row in reruns if row.topics and row.topics == topics_by_dataset.get(row.dataset)
     ]
@@ -220,7 +219,7 @@ def _task_id(entry: ExpectedScore | ExpectedTopics) -> str:
 
 
 def _last_green(entry: ExpectedScore, log: Iterable[LoggedScore]) -> LoggedScore | None:
-    """Returns the last row that passed the present value of an entry."""
+    """Returns the last row that passed with the present value of an entry, within its present tolerance."""
     rows = [row for row in log if row.dataset == entry.dataset and row.expected == entry.value]
     green = [row for row in rows if row.verdict == PASSED and entry.accepts(row.got)]
     return green[-1] if green else None

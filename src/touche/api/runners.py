@@ -17,7 +17,7 @@ from touche.baselines.loader import FILE, as_baseline, baseline_folder, load, na
 from touche.baselines.method import Baseline
 from touche.baselines.options import as_arguments, checked
 from touche.baselines.running import Runs, statistics_named
-from touche.containers.limits import RUNNER_NAMES, Limits
+from touche.containers.limits import RUNNER_NAMES, SPARK, Limits
 from touche.data import datasets, places
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from touche.containers.runs import Usage
 
 HERE = "local"
-SPARK = "spark"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MASTER = "local[*]"  # Spark's name for all processors of this machine
 _WITH_LIMITS = [name for name in RUNNER_NAMES if name != HERE]
@@ -134,7 +133,8 @@ def run(
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
         has_hits = written.path.stat().st_size > 0  # an empty file is no run
-        return (read_run(written.path) if has_hits else Run.of([])).called(ranker.tag(values))
+        ranked = read_run(written.path) if has_hits else Run.of([])
+        return ranked.called(ranker.tag(values))  # instead of the path of the file, which may be temporary
 
 
 @keeping_inputs
@@ -195,12 +195,14 @@ def write_run(
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
     in_memory = documents is not None or (topics is not None and dataset is None)
-    has_only_both = topics is not None and documents is not None and dataset is None
-    if in_memory and not (has_only_both and runner == HERE):
+    is_unusable = topics is None or documents is None or dataset is not None or runner != HERE
+    if in_memory and is_unusable:
         problem = "topics and documents replace the dataset, and only of a local run"
         raise ToucheError(f"{problem}; pass a dataset, or both topics and documents")
     source = "" if in_memory else dataset_name(dataset)
-    if not (source or in_memory) or not name_or_path("output", output):
+    is_input_empty = not in_memory and source == ""
+    is_output_empty = name_or_path("output", output) == ""
+    if is_input_empty or is_output_empty:
         raise ToucheError("-i or -o is empty; pass the input and the output directory")
     is_address = _ADDRESS.match(source)
     if topics is not None and not in_memory and not is_address:
@@ -311,10 +313,10 @@ def _write(
     if settings.statistics:  # checked here, so that an unusable file leaves an earlier run as it is
         settings = replace(settings, statistics=_statistics_file(ranker, settings.statistics))
     open_input = _on_spark if settings.runner == SPARK else _here
-    with open_input(ranker, settings) as collection:
-        runs = Runs(ranker, collection, team)
-        log(f"{ranker.name}: {collection.description}")
-        about_statistics = _about_statistics(runs.source)
+    with open_input(ranker, settings) as source:
+        runs = Runs(ranker, source, team)
+        log(f"{ranker.name}: {source.description}")
+        about_statistics = _about_statistics(runs.source)  # which also has published statistics
         if about_statistics:
             log(f"{ranker.name}: {about_statistics}")
         without_hits = runs.write(settings.output, options, tag)
@@ -348,13 +350,14 @@ def _statistics_file(baseline: Baseline, named: Path) -> Path:
 
 
 def _about_statistics(source: Input) -> str:
-    """Describes the statistics by which a part of a collection is ranked; empty for a whole collection.
+    """Returns a sentence on the statistics by which documents are ranked; empty for their own statistics.
 
-    Also empty if no statistics of the whole collection are published, or if those of the part are written.
+    It names a file that replaces them, and published ones of the whole collection that the baseline lacks.
     """
     files = source.documents.statistics
     if files and files.known and not files.is_whole:
         return f"ranks by the statistics in {files.known.name}, not by those of the documents"
+    # Files without known statistics are only written; those of a whole collection say what it has.
     if files or source.is_whole or not source.statistics:
         return ""
     return f"has no statistics named {source.statistics}, so it ranks by those of the documents"
@@ -362,7 +365,7 @@ def _about_statistics(source: Input) -> str:
 
 @contextmanager
 def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
-    """Opens the input in this process, which reads no addresses."""
+    """Opens the input in this process, which reads no addresses; a context manager, as ``_on_spark``."""
     addresses = [name for name in (settings.dataset, settings.keep_fields or "") if _ADDRESS.match(name)]
     if addresses:
         raise ToucheError(f"{addresses[0]}: only Spark opens addresses; add --runner spark, or pass a folder")

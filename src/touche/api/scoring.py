@@ -41,7 +41,7 @@ def score(
         For each measure, the evaluated runs in every dimension.
     """
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
-    evaluators = [] if evaluator == "both" else [evaluator]
+    evaluators = [] if evaluator == "both" else [evaluator]  # if empty, all that have the measure
     with file_of_qrels(qrels) as path:
         scored = tasks.tasks_scored_by(task, parse_measures(measure), path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
@@ -60,7 +60,7 @@ def with_reference(
 ) -> tuple[list[Path | Run], str | Path | None]:
     """Returns runs with different names, and the name or path of the reference among them."""
     sources = list_of_runs(runs)
-    # A dictionary has names, which its sources lack; an iterator has been read.
+    # Only the dictionary has the names of its runs. In other forms, ``runs`` may be an iterator, now used up.
     named = read_runs(runs if isinstance(runs, Mapping) else sources)
     return named, reference_name(reference, sources, named)
 
@@ -68,7 +68,7 @@ def with_reference(
 def reference_name(
     reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
 ) -> str | Path | None:
-    """Returns the path of the reference among the runs; a text that is no path of them is unchanged.
+    """Returns the path of the run that is the reference; another text is returned as a tag.
 
     Args:
         reference: the reference; None if there is none.
@@ -87,7 +87,7 @@ def reference_name(
             is_file = isinstance(source, str | PathLike)
             if is_file and resolved(expanded(source)) == resolved(name):
                 return path
-        return name  # perhaps a tag
+        return name  # a tag; if no run has it, ``run_named`` raises an error
     # A run in memory is the same object as one of the runs, or has its lines.
     for source, path in zip(sources, paths, strict=True):
         if source is reference:

@@ -85,8 +85,8 @@ class TaskData:
 def task_of_run(run: Path) -> str:
     """Returns the dataset or task that ir-metadata.yml next to a run names; empty if it names none.
 
-    A run on a folder names only files. Then it is the task whose card has one of them as its topics, if only
-    one task has it.
+    The metadata of a run on a folder names only files. Then the result is the task whose card names one of
+    these files as its topics, if there is only one such task.
 
     Args:
         run: the file of the run.

@@ -10,7 +10,7 @@ from operator import add, mul, sub, truediv
 from types import GenericAlias
 from typing import Any, Literal
 
-from touche.baselines.loader import DEFAULTS, FILE, as_tuple, baseline_folder, is_shipped, parsed
+from touche.baselines.loader import DEFAULT_TYPES, FILE, as_tuple, baseline_folder, is_shipped, parsed
 from touche.baselines.method import Baseline, Method
 
 _MODULES = {  # the modules of each extra; base images have the same names
@@ -26,7 +26,7 @@ _BASE = re.compile(
 # A RecursionError comes from a name that refers to itself.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")  # such as touche.baseline(needs_documents=False)
-_TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}  # by their names in annotations
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULT_TYPES}  # by their names in annotations
 _Assigned = Mapping[str, ast.expr]
 """The unevaluated values of a module's names, as ``_assigned`` returns them."""
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -118,7 +118,7 @@ def _method(function: ast.FunctionDef, assigned: _Assigned) -> Method:
     for argument, node in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
         default = _literal(node, assigned)
         annotation = _annotation(argument.annotation, assigned)
-        if not all(type(item) in DEFAULTS for item in as_tuple(default)):
+        if not all(type(item) in DEFAULT_TYPES for item in as_tuple(default)):
             raise ValueError(default)
         option = Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         parameters.append(option)
@@ -169,7 +169,7 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
     """Returns the type of an annotation; ``Parameter.empty`` if it is missing or a union.
 
     Raises:
-        ValueError: if it is unknown, or may be a choice of unknown values, such as an imported name.
+        ValueError: if it is anything else, such as an imported name.
     """
     match node:
         case None | ast.BinOp():  # a union is written int | str
@@ -186,5 +186,5 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
             return GenericAlias(tuple, tuple(_annotation(part, assigned) for part in elements))
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
-            return Literal.__getitem__(_literal(values, assigned))  # the same as Literal[...]
-    raise ValueError(node)
+            return Literal.__getitem__(_literal(values, assigned))  # Literal[...] for type checkers
+    raise ValueError(node)  # such as an imported name, which may stand for a Literal

@@ -61,7 +61,7 @@ def combined_digest(files: Mapping[Path, str]) -> str:
 
 
 def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
-    """Yields the files below a folder; ``parents`` are the folders above it, without links."""
+    """Yields the files below a folder; ``parents`` are the real paths of the folders above."""
     real_path = os.path.realpath(folder)
     is_circular = real_path in parents  # a link to a parent would never end
     is_environment = (folder / "pyvenv.cfg").exists()

@@ -64,7 +64,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         output: the file for the sum.
 
     Returns:
-        The path of the file, and the numbers of parts and documents.
+        The path of the file, and the numbers of joined files and documents.
 
     Raises:
         ToucheError: if a file is unusable or passed twice, the files have different topics or analyses, or
@@ -87,7 +87,7 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
     sums = add_statistics([(part, read_statistics(part)) for part in paths])
-    # A file may itself be the sum of several parts.
+    # In the file, the number of parts: a joined file may itself be the sum of several.
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
     # Those of the field that most documents have: a field counts only documents in which it is not empty.
     documents = max(field.documents for field in sums.values())
@@ -205,7 +205,7 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
         InputError: if a run is missing, or is ranked by other statistics.
     """
     parts = count_parts(statistics)
-    if parts > len(paths):  # a part may be ranked in several runs, but none may be missing
+    if parts > len(paths):  # several runs may be of one part, but no part may be missing
         problem = f"the sum of {parts} parts, but {len(paths)} runs are passed"
         raise InputError(statistics, problem, "pass the runs of all parts")
     digest = md5(statistics)

@@ -21,7 +21,7 @@ from touche.io.opening import is_file
 
 FILE = "baseline.py"
 _MOST_CACHED_TREES = 64  # more than there are shipped baselines
-DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
+DEFAULT_TYPES = (int, float, str, bool)  # of an option, or of a tuple's values
 
 
 def load(name: str) -> Baseline:
@@ -67,7 +67,7 @@ def load(name: str) -> Baseline:
         problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
         raise InputError(path, problem, "write these parameters", line=only.line)
     for option in options:
-        if not all(type(value) in DEFAULTS for value in as_tuple(option.default)):
+        if not all(type(value) in DEFAULT_TYPES for value in as_tuple(option.default)):
             problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
             raise InputError(path, problem, "choose such a default", line=only.line)
     return replace(
@@ -133,7 +133,7 @@ def baseline_folder(name: str) -> Path:
     problem = f"there is no baseline {name!r}"
     if name and is_file(path / FILE):  # without a name, the path is the current folder
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
-    known = choice(name, names()) if names() else "an image contains only its own baseline."
+    known = choice(name, names()) if names() else "an image contains only its own baseline."  # a sentence
     raise ToucheError(
         f"{problem}; {known} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
     )
@@ -146,7 +146,7 @@ def is_shipped(folder: Path) -> bool:
 
 
 def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
-    """Returns the frames of an error in the code of a folder, an absolute path without links."""
+    """Returns the frames of an error in the code of a folder, whose path is absolute and without links."""
     frames = traceback.extract_tb(error.__traceback__)
     return [frame for frame in frames if _is_own(folder, frame.filename)]
 
@@ -154,8 +154,8 @@ def frames_in(folder: Path, error: BaseException) -> list[traceback.FrameSummary
 def as_tuple(default: Any) -> tuple[Any, ...]:
     """Returns the values of an option: one value, or those of a tuple.
 
-    An empty tuple counts as one value. Its type is not in ``DEFAULTS``, so that callers refuse it, because
-    nothing shows the type of its values.
+    An empty tuple counts as one value. Its type is not in ``DEFAULT_TYPES``, so that callers refuse it,
+    because nothing shows the type of its values.
     """
     return default if isinstance(default, tuple) and default else (default,)
 

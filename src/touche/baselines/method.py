@@ -132,10 +132,7 @@ class Baseline:
                 yield described, line
 
     def tag(self, options: dict[str, Any]) -> str:
-        """Returns the tag of a run: the name, and options that differ from their defaults; without blanks.
-
-        Options whose names begin with ``keep_`` are left out.
-        """
+        """Returns the tag of a run with these options, as ``run_tag``."""
         return run_tag(self.name, self.changed(options))
 
     def changed(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,8 +179,8 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
-    # pickle finds an object by its name in the module. The function's name is that of the baseline there, so
-    # the function itself is found as the baseline's attribute.
+    # In its module, the function's name now means the Baseline. pickle looks functions up by __qualname__,
+    # so this name has to lead to the Baseline's attribute ``method``.
     method.__qualname__ += ".method"
     return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
 
@@ -193,4 +190,4 @@ def _word(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(map(_word, value))
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))
-    return Path(value).name if is_path else str(value)  # also a word, such as the name of a model
+    return Path(value).name if is_path else str(value)  # the name of a model stays whole, even with a slash

@@ -42,8 +42,8 @@ def pyterrier(
         >>> sorted(bm25.search("wind power").columns)
         ['docno', 'qid', 'query', 'rank', 'score']
     """
-    imported("pyterrier", "pyterrier")
-    from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier
+    imported("pyterrier", "pyterrier")  # raises an error with a remedy if PyTerrier is missing
+    from touche.baselines.transformer import BaselineTransformer  # here, because it imports PyTerrier
 
     ranker = as_baseline(baseline)
     values = checked(ranker.options, options)

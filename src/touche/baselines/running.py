@@ -69,7 +69,8 @@ class Runs:
         if self.ranker.folder:
             package = self.ranker.method.__module__.rpartition(".")[0]  # made from the folder
             modules = libraries[package]  # a set to which later imports of the baseline are added
-            # origin runs git, not in a thread: a process that the baseline forks would keep git's pipe open.
+            # git does not run in a thread, as ``data`` does: a process that the baseline forks meanwhile
+            # would keep git's pipe open.
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 
@@ -173,9 +174,11 @@ def with_published_statistics(ranker: Baseline, source: Input) -> Input:
 
     Statistics that the user has chosen stay.
     """
-    if source.documents.statistics or not ranker.folder or not source.statistics:
+    name = source.statistics  # empty if none are published
+    is_chosen_by_user = bool(source.documents.statistics)
+    if is_chosen_by_user or not ranker.folder or not name:
         return source
-    file = statistics_named(ranker.folder, source.statistics)
+    file = statistics_named(ranker.folder, name)
     if not file.is_file():
         return source
     files = StatisticsFiles(known=file, is_whole=source.is_whole)

@@ -78,7 +78,7 @@ class SearchEngine:
             ToucheError: if the engine refuses, is absent, requests too long a pause, or sends no results;
                 or if the cache cannot be used.
         """
-        check_range("cache_days", self.keep_days, 0, 36_500)  # a hundred years
+        check_range("cache_days", self.keep_days, 0, 36_500)  # the name of the option; a hundred years
         # The session stores the answers for which this is true.
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
         caching = nullcontext() if self.is_cached else self._session.cache_disabled()
@@ -97,7 +97,7 @@ class SearchEngine:
             results, missing = _read(response, read)
         except _UNEXPECTED as error:
             raise self._no_answer("no JSON with results") from error
-        if missing > 0:  # a later request may return all of them
+        if missing > 0:  # no error, because a later request may return all of them
             sent = len(results)
             _log.warning("%s sent %d of %d results for: %s", self.name, sent, sent + missing, query)
         note_answer(self.name, response.created_at.astimezone(UTC))

@@ -49,9 +49,8 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         needed = ["query"] if self.documents is not None else ["query", "text"]
-        with pt.validate.any(
-            inp, context=self
-        ) as forms:  # with a collection either form, else only the second
+        # With a collection, the frame has queries or results; without one, results.
+        with pt.validate.any(inp, context=self) as forms:
             if self.documents is not None:
                 forms.query_frame(extra_columns=needed, mode="retrieve")
             forms.result_frame(extra_columns=needed, mode="rerank")
@@ -101,7 +100,8 @@ def _checked_texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 def _by_key(frame: DataFrame, key: str, value: str) -> dict[str, str]:
     """Returns the value of each key; refuses a key with two values."""
     pairs = frame[[key, value]].drop_duplicates()
-    repeated = pairs[key][pairs[key].duplicated()]
+    keys = pairs[key]
+    repeated = keys[keys.duplicated()]  # each has two values
     if len(repeated):
         problem = f"{key} {quoted(repeated.iloc[0])} has two values of {value}"
         raise ToucheError(f"{problem}; use a different {key} for each")

@@ -52,6 +52,7 @@ class Teaching(Group):
             with formatter.section(title):
                 for name in names:
                     command = _declared(name)
+                    # A list of its own, because an example may follow; equal widths align these lists.
                     formatter.write_dl([(name.ljust(width), command.get_short_help_str(_MAX_SENTENCE))])
                     if names == FIRST:
                         formatter.write(indent(f"{command.example}\n", "    "))

@@ -165,8 +165,8 @@ class Ids(click.ParamType[str]):
         """Completes ids, and folders if they are valid; if no id fits, the shell completes folders."""
         ids = [id for id in self._known() if id.startswith(incomplete)]
         if self._folders and not ids:
-            return [CompletionItem(incomplete, type="dir")]  # for the shell, which knows no ids
-        # Path.glob would drop a leading ./
+            return [CompletionItem(incomplete, type="dir")]  # the shell then completes folders itself
+        # Before anything is typed, only ids are listed. Path.glob would drop a leading ./
         folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
         return [CompletionItem(word) for word in ids + folders]
 
@@ -190,7 +190,7 @@ def _available_datasets() -> list[str]:
 
 
 def _baselines() -> list[str]:
-    from touche import baselines  # here, because help does not need its 400 ms
+    from touche import baselines  # here, because most help does not need its 400 ms
 
     return baselines.names()
 

@@ -138,7 +138,7 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
 
 
 def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
-    """Returns the table of a measure."""
+    """Returns the table of a measure; ``bounds`` are the columns of bounds, none unless requested."""
     first = compared[0]
     if first.results is not None:  # detected stances, which have no tests
         documents = "the N documents with a judged stance that both runs have"
@@ -147,10 +147,10 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     below = f"corrected p of the paired t-test below {SIGNIFICANT}"
     is_any_significant = any(row.significant for row in compared)
     significance = f"* significant: {below}" if is_any_significant else f"no row is significant: no {below}"
-    rows = counted(len(compared), "row")
+    correction = f"Holm's correction covers {counted(len(compared), 'row')}"
     undecided = [row for row in compared if row.is_undecided]
     notes = [
-        f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
+        f"{first.measure} of {first.evaluator}; {correction}, intervals are not corrected",
         significance,
         "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
     ]

@@ -22,6 +22,9 @@ def completion(ctx: click.Context, shell: str) -> None:
     zsh:  touche completion zsh >> ~/.zshrc (after a line: autoload -Uz compinit && compinit)
     fish: touche completion fish > ~/.config/fish/completions/touche.fish
     """
-    script = get_completion_class(shell)
-    assert script is not None  # click has these three
-    click.echo(script(ctx.find_root().command, {}, "touche", VARIABLE).source(), nl=False)
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None  # click has these three
+    shell_completion = completion_class(
+        ctx.find_root().command, ctx_args={}, prog_name="touche", complete_var=VARIABLE
+    )
+    click.echo(shell_completion.source(), nl=False)

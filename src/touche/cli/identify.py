@@ -82,7 +82,7 @@ def _candidate_columns(first: Candidate) -> list[Column]:
     return [
         Column("n", "documents"),
         Column("p", "free_numbers"),
-        Column("p/n", "floor", three_decimals),  # as many scores fit even a wrong hypothesis
+        Column("p/n", "floor", three_decimals),  # this share fits even a wrong hypothesis
         *shares,
         Column("median", "median", "{:.0e}".format),
         Column("hypothesis", "hypothesis"),

@@ -82,8 +82,8 @@ def _differences(result: VerifiedImage) -> Sheet:
     above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
         above.append(f"the rebuild: {result.rebuilt}")
-    if result.differences:  # unknown if only the digest of the image is known
-        above.append("")
+    if result.differences:  # there are none if only the digest of the image is known
+        above.append("")  # a blank line before the table
     notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
     if len(result.differences) > _MAX_DIFFERENCES:
         notes.insert(0, f"and {len(result.differences) - _MAX_DIFFERENCES} more")

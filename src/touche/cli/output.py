@@ -62,7 +62,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table to print: records, their columns, and lines around them; without records, only these lines.
+    """A table to print: records, their columns, and lines around them.
+
+    On a terminal, a sheet with lines but without records has only these lines.
 
     Attributes:
         columns: columns.
@@ -93,7 +95,7 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
     print_sheets(sheets, style)
 
 
-def print_sheets(sheets: Iterable[Sheet], style: str = "table") -> None:
+def print_sheets(sheets: Iterable[Sheet], style: str) -> None:
     """Prints tables in a style, ``table`` or one of ``MARKUP``, with a blank line between them."""
     for number, sheet in enumerate(sheets):
         if number:
@@ -115,7 +117,7 @@ def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[st
     """Prints a sheet for a terminal; ``rows`` are its cells."""
     for line in sheet.above:
         click.echo(line)
-    has_table = rows or not (sheet.above or sheet.notes)
+    has_table = rows or not (sheet.above or sheet.notes)  # without rows and lines, at least the header
     if has_table:
         show(header, rows, sheet.colours)
         if sheet.notes:
@@ -134,6 +136,7 @@ def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequenc
             if style != "latex":  # there, the line is a comment
                 text = markup.text(text)
             click.echo(_LINES[style].format(text))
+    # Notes are part of a table in markup, so that they also need one without rows.
     has_only_lines_above = sheet.above and not rows and not sheet.notes
     if has_only_lines_above:
         return
@@ -149,7 +152,7 @@ def render_wide(table: "WideTable", style: str) -> None:
         sys.stdout.write(format_rows(table.records, style))
     elif style == "table":
         show(["run", *table.columns], table.text_rows())
-        click.echo()  # a blank line above all notes
+        click.echo()  # a blank line above this note, and those that may be printed afterwards
         if table.note:
             click.echo(table.note)
     else:
@@ -211,7 +214,7 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
     for column in columns[len(naming) :]:
         extended = [*tables[-1], column]
         least_width = sum(member.least_width + _BLANKS for member in extended) - _BLANKS
-        has_own_column = len(tables[-1]) > len(naming)  # else the column is too wide for any table
+        has_own_column = len(tables[-1]) > len(naming)  # else a new table would not have more room
         if has_own_column and least_width > width:
             tables.append([*naming])
         tables[-1].append(column)
@@ -219,7 +222,7 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
-    """Returns a table of rich."""
+    """Returns a table of rich; ``colours`` are by the text of a cell up to its colon."""
     from rich.table import Table  # optional, as above
     from rich.text import Text
 

@@ -67,7 +67,8 @@ _EFFECTS = [
 
 def overlap_sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
     """Yields a table of measures without judgments, and a table of scores if there are any."""
-    pairs = {(row.run_a, row.run_b): row for row in overlaps}  # one row; those of dimensions agree
+    # One row for each pair; these measures are equal in the rows of all dimensions.
+    pairs = {(row.run_a, row.run_b): row for row in overlaps}
     yield Sheet(_RANKINGS, pairs.values())
     scored = [row for row in overlaps if isinstance(row, ScoredOverlap)]
     if scored:

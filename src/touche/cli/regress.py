@@ -85,7 +85,7 @@ def regress(
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
     print_line = click.echo if style == "table" else tell
-    if twice and regression.repeats and not regression.unchecked:
+    if twice and regression.all_repeatable and not regression.unchecked:
         print_line("both runs of each baseline wrote the same run.txt, byte by byte")
     if regression.page:
         print_line(str(regression.page))
@@ -106,11 +106,12 @@ _TOPICS = [
 
 
 def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
-    """Yields the outcomes with a note on missing data, then agreements with official runs, then topics."""
-    notes = [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
+    """Yields the outcomes with notes, then agreements with official runs, then topics."""
+    notes = list[str]()
     if regression.missing:
         advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
-        notes.insert(0, f"{verdicts.MISSING}: {advice}")
+        notes.append(f"{verdicts.MISSING}: {advice}")
+    notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     usages = [outcome.usage for outcome in regression if outcome.usage]
     memory_kinds = dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of)
     memory = f"; memory: {', '.join(memory_kinds)}" if memory_kinds else ""

@@ -13,15 +13,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines
-from touche.api.runners import HERE, SPARK, declaration, write_run
-from touche.baselines.loader import DEFAULTS, FILE
+from touche.api.runners import HERE, declaration, write_run
+from touche.baselines.loader import DEFAULT_TYPES, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.containers.limits import PROGRAMS, Limits
+from touche.containers.limits import PROGRAMS, SPARK, Limits
 from touche.errors import InputError, ToucheError, ToucheWarning
 from touche.io.opening import is_file
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
@@ -45,12 +45,14 @@ class Baselines(Group):
             if not is_completion:
                 raise
             return None
-        if baseline is None and is_completion:
-            return None
-        runner = ctx.obj  # from ``resolve_command``
-        if baseline is None and runner in (*PROGRAMS, "tira"):
-            declaration(cmd_name)  # raises the error that names the reason, before any code runs here
-        return self.make_command(baseline or baselines.load(cmd_name), cmd_name)
+        if baseline is None:  # its options can be read only by running its code
+            if is_completion:
+                return None
+            is_in_sandbox = ctx.obj in (*PROGRAMS, "tira")  # --runner, from ``resolve_command``
+            if is_in_sandbox:
+                declaration(cmd_name)  # raises the error that names the reason, before any code runs here
+            baseline = baselines.load(cmd_name)
+        return self.make_command(baseline, cmd_name)
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command of a baseline."""
@@ -93,8 +95,8 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Stores --runner in ``ctx.obj``; ``get_command`` loads no code of a baseline in a sandbox."""
-        runner = click.Command("run", params=runners(SPARK), context_settings=_LENIENT)
+        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here if it is a sandbox."""
+        runner = click.Command("run", params=runners(with_spark=True), context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
 
@@ -133,7 +135,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _READ_HERE("--statistics FILE", "Use the statistics of the whole collection; INPUT is one part of it."),
     _READ_HERE("--keep-statistics FILE", "Write the statistics of INPUT to FILE, for --statistics."),
     *naming("Input and output"),
-    *runners(SPARK, "spark: the workers of a Spark cluster"),
+    *runners(with_spark=True),
     _ON_SPARK("--master URL", "Spark's address, such as spark://host:7077 or yarn.", default="local[*]"),
     _ON_SPARK("--topics FILE", "Topics, if INPUT is an address, such as s3a://bucket/corpus."),
     _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
@@ -236,6 +238,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
     default = parameter.default
     kind = _type(parameter.annotation, default)
     is_flag = kind is bool
+    is_blank = isinstance(default, tuple) and not any(default)  # a tuple of empty texts
     name = parameter.name.replace("_", "-")
     return Option(
         [parameter.name, f"--{name}/--no-{name}" if is_flag else f"--{name}"],
@@ -243,7 +246,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
         type=kind,
         is_flag=is_flag,
         default=default,
-        show_default=not isinstance(default, tuple) or any(default),  # a tuple of empty texts would be blank
+        show_default=not is_blank,
         help=text,
     )
 
@@ -253,7 +256,7 @@ def _type(declared: Any, default: Any) -> Any:
     if get_origin(declared) is Literal:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):
-        return declared if declared in DEFAULTS else type(default)
+        return declared if declared in DEFAULT_TYPES else type(default)
     declared_types = get_args(declared)
-    is_usable = len(declared_types) == len(default) and all(kind in DEFAULTS for kind in declared_types)
+    is_usable = len(declared_types) == len(default) and all(kind in DEFAULT_TYPES for kind in declared_types)
     return declared_types if is_usable else tuple(type(value) for value in default)

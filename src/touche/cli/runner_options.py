@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 from touche.cli.commands import OUTSIDE, Option, option
 from touche.cli.options import checking
-from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
+from touche.containers.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
 from touche.errors import ToucheError
 
 _NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
@@ -16,15 +16,10 @@ _SECTION = OUTSIDE[0]
 _RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run"
 
 
-def runners(name: str = "", help: str = "") -> list[click.Parameter]:
-    """Creates the option --runner and the options of its limits.
-
-    Args:
-        name: one more runner; empty for none.
-        help: its help text.
-    """
-    names = [*RUNNER_NAMES, name] if name else [*RUNNER_NAMES]
-    help_text = f"{_RUNNERS}; {help}." if name else f"{_RUNNERS}."
+def runners(*, with_spark: bool = False) -> list[click.Parameter]:
+    """Creates the option --runner, with or without Spark, and the options of its limits."""
+    names = [*RUNNER_NAMES, SPARK] if with_spark else [*RUNNER_NAMES]
+    help_text = f"{_RUNNERS}; spark: the workers of a Spark cluster." if with_spark else f"{_RUNNERS}."
     check_memory = checking(_is_size, _NO_SIZE)
     memory_help = "Memory of the sandbox, such as 512m or 8g."
     processors = click.FloatRange(min=0.1)

@@ -87,7 +87,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> str | None:
-    """Joins the values of an option; refuses an option's name, which click takes for a missing value."""
+    """Joins the values of an option. Without any, click reads the next option's name, which is refused."""
     options = {name for other in ctx.command.get_params(ctx) for name in other.opts}
     if any(text.partition("=")[0] in options for text in texts):
         raise click.UsageError(f"{param.opts[0]} needs VALUES, such as {example}", ctx)
@@ -115,7 +115,7 @@ def _sweep(
 ) -> None:
     """Sweeps a baseline, and prints a table."""
     from touche.tuning.grid import parse_values  # here, because help does not need these 48 ms
-    from touche.tuning.sweeps import sweep
+    from touche.tuning.sweeps import sweep as run_sweep
 
     dataset = dataset or scoring["task_id"]
     if dataset is None:
@@ -123,7 +123,7 @@ def _sweep(
     grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}
     scoring["cross_validation"] = None if cross_validation == "none" else cross_validation
     with own_frames(baseline):
-        result = quietly(sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)
+        result = quietly(run_sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
     tell(f"{result.baseline}: {count} in {output}, {result.new_runs} of them new")
     warn(*result.warnings)
@@ -138,7 +138,7 @@ def _sheets(result: "Sweep") -> Iterator[Sheet]:
     note = f"* the highest mean of {best[0].evaluator}; {optimism}"
     for measure in measures:
         rows = [row for scores in result.by_dimension.values() for row in scores if row.measure == measure]
-        notes = [note] if measure == measures[-1] else []
+        notes = [note] if measure == measures[-1] else []  # once, below the last table
         yield Sheet(_columns(rows[0], best), rows, notes)
     for dimension, validation in result.cross_validations.items():
         yield folds_sheet(f"{validation.method}, {dimension}", validation)

@@ -309,7 +309,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
     for row in shown:
         if row.rerun:
-            subject = f"{row.rank}, {row.name}, which is expected within {row.tolerance:g}"
+            subject = f"{row.rank}, {row.name}, whose rerun may differ by {row.tolerance:g}"
             notes.append(f"to rerun {subject}: {row.rerun}")
     if len(shown) < len(results):
         selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"

@@ -102,7 +102,7 @@ def _error_text(error: object) -> str:
 
 def failure_reason(message: str) -> str:
     """Returns the error of a worker's traceback with the baseline's line, or Java's message."""
-    message = without_packages(message)
+    message = without_packages(message)  # a baseline's package has a generated name
     # The last traceback is the baseline's; without one, this is the whole message.
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     baseline_lines = re.findall(rf'{FOLDER_PREFIX}\w+/([^"]*)", line (\d+)', trace)

@@ -63,7 +63,7 @@ class FieldsFolder:
                     yield file
                 _move(file_system, unfinished, f"{folder}/{name}")
             finally:
-                with suppress(OSError):  # it was moved
+                with suppress(OSError):  # it is gone if it was moved
                     file_system.delete_file(unfinished)
 
     def end(self) -> None:

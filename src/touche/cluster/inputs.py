@@ -115,7 +115,7 @@ class _Folder:
 
     def path(self, name: str) -> Path:
         """Returns the path of a file that Spark lists by this name; only a local file can be opened by it."""
-        if self.is_local:  # Spark does not escape blanks and other letters as addresses do
+        if self.is_local:  # not decoded as an address: Spark's names have blanks as they are
             return Path(name[len(_LOCAL_SCHEME) :])
         return Path(name)
 
@@ -164,8 +164,8 @@ def find_remote(
     context: Any,
     ship: Ship,
     uri: str,
-    topics: Path | None = None,
-    with_options: Callable[[Files], Files] = lambda files: files,
+    topics: Path | None,
+    with_options: Callable[[Files], Files],
 ) -> Input:
     """Returns the input in any file system that Spark can read; documents may be at any depth.
 
@@ -175,7 +175,7 @@ def find_remote(
         context: a SparkContext.
         ship: the result of ``folder_sent``.
         uri: the address of a folder.
-        topics: a file of topics on this machine; by default the one in the folder.
+        topics: a file of topics on this machine; None for the one in the folder.
         with_options: adds the user's options to the files.
 
     Raises:

@@ -87,10 +87,10 @@ def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
     from pyspark.java_gateway import launch_gateway  # optional
 
     try:
-        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+        gateway = launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
         with warnings.catch_warnings(action="ignore"):  # warnings about pandas, which is not used here
             return pyspark.SparkContext(conf=conf, gateway=gateway)
-    except Exception as error:  # Java is missing, has died, or refuses a setting
+    except Exception as error:
         output.seek(0)
         text = output.read()
         # Java's own message says most; without Java there is a line of its launcher.
@@ -105,6 +105,6 @@ def _end_java(gateway: Any) -> None:
 
     gateway.shutdown()
     if gateway.proc:  # else another program, such as spark-submit, has started Java
-        gateway.proc.stdin.close()  # at whose end Java ends
+        gateway.proc.stdin.close()  # Java ends when its standard input is closed
         gateway.proc.wait()
     SparkContext._gateway = SparkContext._jvm = None

@@ -106,7 +106,7 @@ class ReadTask(Generic[_T]):
                 reports.append(source)
                 continue
             count = 0
-            # Ids are unique only in a file or piece, because others are on other machines.
+            # Repeated ids are found only in a file or piece, because other machines read the others.
             records = source.documents() if isinstance(source, Piece) else self.reader(source, set())
             try:
                 for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
@@ -136,7 +136,7 @@ def _collecting_warnings(reports: list[WorkerReport]) -> Iterator[None]:
     """Adds a report for each warning that the library logs in this block."""
     logger = logging.getLogger("touche")
     handler = logging.Handler(logging.WARNING)
-    # A method of one object, which mypy refuses, is shorter than a class.
+    # Replacing the method of one object is shorter than a subclass; mypy refuses it.
     handler.emit = lambda record: reports.append(WorkerReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:

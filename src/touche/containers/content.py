@@ -255,7 +255,7 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
     history = config.get("history") or ()
     # A step that changes only a setting, such as ENV, has no layer.
     commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
-    if len(commands) != len(layers):  # an image without history
+    if len(commands) != len(layers):  # without a history, or with an incomplete one
         commands = [f"layer {number}" for number in range(1, len(layers) + 1)]
     return Content(
         files=files,
@@ -299,7 +299,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     written_settings = config.get("config") or {}
     settings = {name: written_settings.get(name) or "" for name in _SETTINGS}
     settings["WorkingDir"] = settings["WorkingDir"] or "/"
-    settings["Env"] = sorted(settings["Env"])
+    settings["Env"] = sorted(settings["Env"])  # a list; an empty one if the setting is missing
     labels = written_settings.get("Labels") or {}
     settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
     return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

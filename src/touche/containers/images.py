@@ -75,23 +75,23 @@ def _project_url(label: str) -> str:
 
 
 def base_image() -> str:
-    """Returns the base image of new baselines: that of a release, with its digest; else the local one."""
-    published = published_image("base")
+    """Returns the base image of new baselines: in a release, its image and digest; else the local one."""
+    published = published_image(_FIRST_BASE)
     if _buildable_clone() or not published:
-        return image_name("base")
-    # hatch_build.py writes this address, with its digest, if it knows the published images.
+        return image_name(_FIRST_BASE)
+    # hatch_build.py writes this address, with its digest, if TOUCHE_IMAGES lists the images.
     digest = _project_url("Base image").rpartition("@")[2]
     return f"{published}@{digest}" if digest else published
 
 
 def check_name(folder: Path) -> None:
-    """Checks that the name of a baseline's folder can be the name of its image.
+    """Checks that a baseline's image can have the name of its folder, and replaces no other image.
 
     Raises:
         InputError: if it cannot.
     """
-    has_name_of_shipped = folder.name in names() and not is_shipped(folder)
-    if folder.name in _BASES or has_name_of_shipped:
+    would_replace_shipped = folder.name in names() and not is_shipped(folder)
+    if folder.name in _BASES or would_replace_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
@@ -109,10 +109,11 @@ def image_advice(baseline: str) -> str:
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    is_release = published_image("base") != ""  # on its bases, own baselines can be built as well
+    # Own baselines can also be built on the published bases of a release.
+    is_release = published_image(_FIRST_BASE) != ""
     if not extra_in_dockerfile(baseline) or not (root or is_release):
         return ""
-    if is_shipped(folder) and root is None:  # outside of a clone, it is not built, but pulled
+    if is_shipped(folder) and root is None:  # without a clone, users pull it
         return "; or run its image: add --runner docker"
     return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
@@ -206,7 +207,7 @@ class _Builder:
     def _name_stage(self, name: str, stage_id: str) -> None:
         """Names the image of a stage, so that the next build can find and remove it."""
         earlier_id = find_image(self.program, name)
-        succeeds(self.program, "tag", stage_id, name)
+        succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
         self._remove_replaced(name, earlier_id)
 
     def _remove_replaced(self, image: str, earlier_id: str) -> None:
@@ -235,6 +236,7 @@ class _Builder:
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
         lines: list[str] = []
+        # With the machine's own network, downloads need no bridge, and can use its local proxy.
         command = [self.program, "build", "--force-rm", "--network=host", "--tag", image]
         if self.program == "podman":
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
@@ -336,7 +338,7 @@ def _buildable_clone() -> Path | None:
 
 
 def _remedy_without_clone(program: str, name: str) -> str:
-    """Returns how to get an image of this project without a clone."""
+    """Returns how to get an image of this project, as advice to users without a clone."""
     address = published_image(name)
     if not address:
         return "build it in a clone of touche-baselines"
@@ -361,9 +363,9 @@ def _checked_folder(name: str) -> Path:
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:
-    """Returns the names of the base images in a Dockerfile; in a clone also the first base, which all need.
+    """Returns the names of the base images in a Dockerfile; if it has one, in a clone also the first base.
 
-    An example of a line is ``ARG BASE=touche/lucene``.
+    The other bases begin with the first one. An example of a line is ``ARG BASE=touche/lucene``.
     """
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
     # A shipped Dockerfile in a release has the address of a published base before its name, and its digest

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 PROGRAMS = ("docker", "podman")  # programs that run containers
 RUNNER_NAMES = ("local", *PROGRAMS, "tira")
+SPARK = "spark"  # a runner only of ``touche run``
 
 
 @dataclass(frozen=True)

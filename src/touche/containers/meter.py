@@ -78,7 +78,7 @@ class Meter:
             else:
                 memory, self.cpu, self.memory_of = _usage_version_1(self._groups)
             self.memory = max(self.memory or 0, memory)
-        except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
+        except (OSError, ValueError, KeyError):  # no groups (not started), ended, or another kind
             self._groups = {}  # look again next time: a starting container joins its groups one by one
 
 
@@ -120,10 +120,10 @@ def _usage_version_2(group: Path) -> tuple[int, float, str]:
 
 
 def _control_groups(container_id: str) -> dict[str, Path]:
-    """Returns the folders of a container's control groups by controller; in version 2, the only one is empty.
+    """Returns the folders of a container's control groups by controller; version 2 has one, ``_UNIFIED``.
 
-    A process belongs to the container if its groups contain the container's id. The result is empty if no
-    process does, because the container has not started, has ended, or runs on another machine.
+    A process belongs to the container if the paths of its groups contain the container's id. The result is
+    empty if no process does, because the container has not started, has ended, or runs on another machine.
     """
     if not container_id:  # not yet written
         return {}

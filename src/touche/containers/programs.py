@@ -108,7 +108,7 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: paths on this machine, which replace paths in the program's container in the lines, by those.
+        paths: by a path in the program's container, the path on this machine that replaces it in the lines.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.
@@ -184,7 +184,7 @@ class _Reader(Thread):
 
 @contextmanager
 def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
-    """Starts a shell that ends the process group if this process is killed and the shell's input closes."""
+    """Starts a shell that ends the group if this process is killed, which closes the shell's input."""
     command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
     null = subprocess.DEVNULL
     with subprocess.Popen(

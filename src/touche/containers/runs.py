@@ -103,7 +103,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
-    with temporary_folder("touche-run-") as scratch:  # removed even if the program is killed
+    with temporary_folder("touche-run-") as scratch:  # for all temporary files; removed even after a kill
         file = scratch / "usage"
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
@@ -165,8 +165,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     image = digest("docker", image_name(job.name)).digest
-    call = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
-    command_in_container = " ".join([call, *arguments])
+    baseline = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
+    command_in_container = " ".join([baseline, *arguments])
     began = time.monotonic()
     command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
@@ -190,7 +190,10 @@ RUNNERS: Mapping[str, Runner] = {
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes containers of this user that are left because their run and its cleaning shell were killed."""
+    """Removes containers of this user that are left because their run and its watcher were killed.
+
+    The watcher is the shell that ``execute`` starts to clean up.
+    """
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
         match = _CONTAINER_NAME.fullmatch(name)
@@ -208,7 +211,7 @@ def _removal(program: str, container: str) -> list[str]:
 
 def _owner_label() -> str:
     """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
-    machine = uuid4().hex  # without /proc, so that no later process removes the container
+    machine = uuid4().hex  # random without /proc, so that no later process removes the container
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         machine = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -320,7 +323,8 @@ def _run_container(
                 folder=str(scratch),
                 paths=_host_paths(job, "/input", "/output"),
             )
-        # With control groups of version 1, Podman leaves this empty file if the memory was exceeded.
+        # With control groups of version 1, Podman leaves this empty file in its working folder, which is
+        # ``scratch``, if the memory was exceeded.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or output_of(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
@@ -386,22 +390,22 @@ def input_directory(name: str) -> Iterator[Path]:
 def _link(path: str | Path, link: str | Path) -> None:
     """Makes a hard link; copies the file if it is in another file system."""
     try:
-        os.link(Path(path).resolve(), link)
+        os.link(Path(path).resolve(), link)  # to the file itself, if the path is a symbolic link
     except OSError:
         shutil.copyfile(path, link)
 
 
 @contextmanager
 def _output_directory(job: Job) -> Iterator[Path]:
-    """Yields an empty hidden folder in the output directory; if no error occurs, its files move there."""
+    """Yields an empty hidden folder in the output directory; without an error, its files are copied there."""
     make_folder(job.output)
     check_writable(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
         yield folder
-        _move_output(folder, job)
+        _copy_output(folder, job)
 
 
-def _move_output(folder: Path, job: Job) -> None:
+def _copy_output(folder: Path, job: Job) -> None:
     """Copies the files of a run to the output directory, where they replace an earlier run and its metadata.
 
     Args:

@@ -99,7 +99,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         image = against
     elif find_image(program, local):
         image = local
-    else:  # the local name is not pulled, because in a registry it may belong to anyone
+    else:  # not the local name: it would be pulled, and in a registry it may belong to anyone
         image = published_image(folder.name) if is_shipped(folder) else ""
     if not image:
         build_command = f"touche images build {quote(baseline)}"
@@ -225,7 +225,7 @@ def _compare(
     rebuilt, commands_above_base = _rebuild(program, baseline, log)
     original_digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
-    commands = [_SHELL.sub("", command) for command in commands_above_base]
+    unpinned = [command for command in commands_above_base if _UNPINNED.search(_SHELL.sub("", command))]
     return VerifiedImage(
         subject=subject,
         answer=SAME if original_digest == rebuilt.digest else DIFFERENT,
@@ -233,7 +233,7 @@ def _compare(
         digest=original_digest,
         rebuilt=rebuilt.digest,
         differences=differences,
-        unpinned=[_short_command(command) for command in commands if _UNPINNED.search(command)],
+        unpinned=[*map(_short_command, unpinned)],
     )
 
 
@@ -271,7 +271,7 @@ def _layers_of_base(program: str, prefix: str) -> int:
         layers = output_of(
             program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
         )
-        counts.append(len(json.loads(layers or "[]")))
+        counts.append(len(json.loads(layers or "[]")))  # empty if this base was not rebuilt
     return max(counts)  # of the uppermost base, which has all layers of the base below it
 
 
@@ -282,9 +282,8 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
         file = image.files.get(path)
         rebuilt_file = rebuilt.files.get(path)
         if file != rebuilt_file:
-            content_with_file = (
-                image if file else rebuilt
-            )  # the image is verified, so that its layer is named
+            # The image is what is verified, so its layer is named if both have the file.
+            content_with_file = image if file else rebuilt
             command = content_with_file.commands[content_with_file.layers[path]]
             kind = _kind_of_difference(file, rebuilt_file)
             differences.append(Difference(layer=_short_command(command), path=path, kind=kind))

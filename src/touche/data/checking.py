@@ -78,7 +78,7 @@ def _check_topics(card: Path, task: Task, checked: CheckedFiles) -> set[str] | N
 def _check_documents(
     card: Path, task: Task, checked: CheckedFiles, all_topics: set[str] | None
 ) -> frozenset[str] | None:
-    """Checks that topics and ids of each corpus are in the task and in the whole corpus.
+    """Checks that the topics of each corpus are in the task, and its ids in the whole corpus.
 
     Returns the ids in the whole corpus; None if it is missing or has web pages.
 

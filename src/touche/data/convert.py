@@ -48,8 +48,7 @@ def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     """
     folder = as_path("output", output)
     is_empty_folder = folder.is_dir() and not any(folder.iterdir())
-    is_free = not folder.exists() or is_empty_folder
-    if not is_free:
+    if folder.exists() and not is_empty_folder:
         raise InputError(folder, "not an empty folder", "choose a new folder")
     source = open_dataset(dataset)
     task, _ = tasks.dataset(dataset)
@@ -76,7 +75,7 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
     with whole_folder(folder) as part:
         for path, lines in files.items():
             make_folder((part / path).parent)
-            with whole(part / path) as file:  # for its errors, because the folder appears whole anyway
+            with whole(part / path) as file:  # to raise InputError; the folder is whole anyway
                 file.writelines(line.encode() for line in lines)
 
 

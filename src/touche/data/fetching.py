@@ -43,7 +43,7 @@ class Status:
         path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
         word: the result, such as ``fetched`` or ``differs``.
         remark: an explanation, or an empty text.
-        problem: why the file is missing, and what to do; empty if it is complete.
+        problem: why fetching failed, and what to do; empty if it did not fail.
     """
 
     path: str
@@ -85,7 +85,7 @@ def fetch(
     if status.word != MISSING:  # verified, or there is no md5 to compare with
         return Status(source.path, "available", status.remark)
     if source.agreement:
-        return Status(source.path, "needs a licence", f"apply at {source.page}, then save the corpus there")
+        return Status(source.path, "needs a licence", f"apply at {source.page}, then save it at this path")
     data_folder = folder or data_home()
     if not source.url:
         return Status(source.path, "not fetched", _why_not_fetched(source, data_folder))
@@ -137,7 +137,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         folder: the data folder; by default the clone or the user's folder.
 
     Yields:
-        A status for each file, and ``not published`` for a corpus that the mirror lacks.
+        A status for each copied file, and ``not published`` for a corpus that the mirror lacks.
     """
     # The names of folders in corpora/.
     published_folders = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
@@ -147,13 +147,14 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         is_available_anywhere = folder is None and is_available("corpora", name)
         if name in published_folders or is_available_anywhere:
             continue
+        is_in_folder = folder is not None and (folder / "corpora" / name).is_dir()
         paths = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in paths if path.is_file())
-        if not files:
+        if not (files or is_in_folder):
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
-            if not sample.place(folder):
+            if not sample.place(folder):  # the folder may have some of the files
                 yield _put_in_place(sample, file, (folder or data_home()) / sample.path)
 
 
@@ -177,9 +178,9 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     md5 can be checked.
     """
     published_name = PurePosixPath(source.url).name
-    in_place_of_file = str(PurePosixPath(source.path).parent / published_name)
-    # In the mirror itself, or in folders such as those of the data.
-    for name in (published_name, f"{source.kind}/{published_name}", in_place_of_file, source.path):
+    beside_file = str(PurePosixPath(source.path).parent / published_name)
+    # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
+    for name in (published_name, f"{source.kind}/{published_name}", beside_file, source.path):
         path = mirror / name
         is_copied_dataset = bool(source.dataset) and path.is_dir()
         if path.is_file() or is_copied_dataset:
@@ -295,7 +296,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _why_not_fetched(source: Source, folder: Path) -> str:
-    """Returns why a file without an address to fetch it from is missing, and what to do."""
+    """Returns why a file without ``url`` is not fetched, and what to do; ``by_hand`` may have its address."""
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
     problem = "touche cannot check or unpack it, so fetch it yourself"

@@ -103,6 +103,7 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     Yields:
         For each file its path, the number of its arguments, and the ids of altered texts.
     """
+    # Samples are not published.
     published = (name for name in tasks.datasets() if not name.endswith("/sample"))
     tasks_and_corpora = map(tasks.dataset, datasets or published)
     for corpus in dict.fromkeys(corpus for _, corpus in tasks_and_corpora):  # each once
@@ -203,6 +204,6 @@ def _check_complete(source: Path, judged_ids: Set[str], present_ids: Set[str]) -
 
 
 def _locate(data_folder: Path, kind: str, name: str) -> Path:
-    """Returns the path of a file in a folder of data, else that in the searched folders, as ``locate``."""
+    """Returns the path of a file in the data folder; if it is not there, that of ``locate``."""
     path = data_folder / kind / name
     return path if path.is_file() else locate(kind, name)

@@ -26,7 +26,7 @@ def task_qrels(task: Task, dimension: str) -> Qrels:
         qrels = read_answers(
             path,
             judgments.question,
-            stances=task.rules.stances,
+            stances=task.rules.ranked_stances,
             excluded_topics=task.excluded_topics,
             labels=judgments.labels or None,
             ids=task.rules.ids,

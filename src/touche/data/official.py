@@ -169,8 +169,8 @@ def fetch(
     size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
     size = in_bytes(sum(size_by_url.values()))
     # A download of all data is large, so it needs an explicit request.
-    is_unrequested_download = not (ids or no_corpora or mirror_folder or every)
-    if missing and is_unrequested_download:
+    is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
+    if missing and not is_requested:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     if missing:
         log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
@@ -196,8 +196,8 @@ def _fetch_each(
 
     Args:
         sources: the official files.
-        ids: the ids of the requested datasets; if empty, all data. Files that cannot be had are a problem
-            only for requested datasets.
+        ids: the ids of the requested datasets; if empty, all data. Only with ids is it a problem that the
+            mirror lacks a file, or that a corpus is not published; a failure always is one.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: whether to leave out unpublished corpora.
@@ -227,11 +227,12 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use the data of a folder; none if it is searched, or is the default (None)."""
+    """Returns a note on how to use the data of a folder; none for the default, or one in TOUCHE_DATA."""
     if folder is None or folder in tasks.data_folders():
         return ()
-    others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""  # a shell replaces the variable
-    return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}",)
+    # A shell replaces the variable.
+    earlier_folders = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
+    return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{earlier_folders}",)
 
 
 def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
@@ -263,25 +264,26 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
     counts = Counter(status.word for status in files)
     warnings: tuple[str, ...] = ()
     if counts[MISSING] == len(files) and not texts:
-        warnings = (f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}",)
-        warn(*warnings)
+        warning = f"nothing was verified, because all files are missing; {_how_to_get(sources, ids)}"
+        warnings = (warning,)
+        warn(warning)
     is_incomplete = bool(ids) and counts[MISSING] > 0  # without ids, nobody expects all data here
     is_altered = counts[DIFFERS] > 0 or any(check.altered for check in texts)
     sentences = [sentence for check in texts for sentence in _describe_check(check)]
-    count_of_files = ", ".join(f"{count} {word}" for word, count in counts.items())  # such as 3 verified
+    counts_text = ", ".join(f"{count} {word}" for word, count in counts.items())  # such as 3 verified
     return VerifiedData(
         kind=Status,
         records=files,
         texts=Table(TextCheck, texts),
         is_broken=is_altered or is_incomplete,
         warnings=warnings,
-        notes=(*sentences, count_of_files or "no file is published"),
+        notes=(*sentences, counts_text or "no file is published"),
     )
 
 
 def _how_to_get(sources: Sequence[Source], ids: Sequence[str]) -> str:
     """Returns how to get the files of datasets, all of which are missing; without ids, all official files."""
-    if not any(source.url for source in sources):  # none can be fetched
+    if not any(source.url for source in sources):  # none can be fetched, and all have the same remedy
         return remedy(sources[-1].path)
     # A sample is not published; its topics and qrels are those of the whole dataset.
     fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
@@ -297,7 +299,7 @@ def _describe_check(check: TextCheck) -> Iterator[str]:
 
 
 def problem_with(statuses: Sequence[Status]) -> str:
-    """Returns a sentence that counts the missing files, with a remedy; empty if none is missing.
+    """Returns a sentence that counts the files with a problem, with a remedy; empty without any.
 
     Args:
         statuses: what ``fetch`` returned.

@@ -37,7 +37,7 @@ def locate(kind: str, name: str) -> Path:
     """Returns the path of a data file or folder.
 
     Args:
-        kind: ``topics``, ``qrels`` or ``corpora``.
+        kind: ``topics``, ``qrels``, ``corpora`` or ``runs``.
         name: the name of the file or folder.
 
     Raises:
@@ -61,7 +61,7 @@ def is_available(kind: str, name: str) -> bool:
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
-    """Returns the file of topics: in topics/, or in the folder of a corpus (of some topics, or of BEIR).
+    """Returns the file of topics: that of a corpus with its own topics, else in topics/, else BEIR's queries.
 
     Raises:
         MissingDataError: if it is missing.
@@ -118,8 +118,9 @@ def locate_corpus(corpus: Corpus) -> Path:
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Fetched data goes to ``data_home``. This folder would still be found first.
-    removal = "" if folder.parent == data_home() / "corpora" else "; remove that folder first"
+    # Fetched data goes to ``data_home``; a broken folder elsewhere may still be found before it.
+    is_at_home = folder.parent == data_home() / "corpora"
+    removal = "" if is_at_home else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")
 
 

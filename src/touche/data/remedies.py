@@ -19,8 +19,8 @@ ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 def records() -> list[dict[str, Any]]:
     """Returns the records of publishers.toml, one for each publication.
 
-    Each has a title, the url of its page, and a licence. All else is optional: ``files`` has a table with
-    address, md5 and size for each path, and the id of a dataset for a corpus of some topics. ``by_hand`` has
+    Each has a title, the url of its page, and a licence. All else is optional. ``files`` has a table for each
+    path: ``ir_datasets``, or url, md5 and size; and ``dataset`` for a corpus of some topics. ``by_hand`` has
     an address for each path, and ``agreement`` is a list of paths. Paths are below the data folder, such as
     ``corpora/clueweb12``.
     """
@@ -115,9 +115,12 @@ def _dataset_in(path: str) -> str:
 
 
 def _task_with(path: str) -> str:
-    """Returns the first task that needs a file for its whole corpus; tasks with broken cards are left out."""
+    """Returns the id of the first task whose topics, qrels or whole corpus include a file; else empty.
+
+    Tasks with broken cards are left out.
+    """
     for task_id in tasks.ids():
         with suppress(ToucheError):
             if dataset_has_file(*tasks.dataset(task_id), path):
                 return task_id
-    return ""  # the file belongs to no task
+    return ""

@@ -50,7 +50,7 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         header_end, column_names = next(rows, (0, []))  # the header's last line, from 1; 0 if it is missing
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        # Only places in the file need it, which a compressed file does not have.
+        # Only pieces of a plain file have a place in it, for which the header counts.
         header_bytes = file.tell() if file.seekable() else 0
         yield from pieces_of_blocks(file, cutter, CsvBounds().look, header_bytes)
 
@@ -101,12 +101,12 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
-            a surrogate pair, or has another type (``msgspec.ValidationError``).
+            a surrogate pair, or its type is wrong (``msgspec.ValidationError``).
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
     except msgspec.DecodeError:
-        # Only Python can read the literal, which is rare, or it has another type.
+        # Only Python can read the literal, which is rare, or its type is wrong, so that it fails again.
         with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)

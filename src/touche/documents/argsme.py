@@ -133,9 +133,8 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         for block in blocks(file):
             begin = 0  # the bytes before it are stored, or in a piece
             while begin < len(block):
-                began_in_list = (
-                    bounds.in_list
-                )  # the bytes up to ``end`` are all in the list, or all around it
+                # ``look`` stops where the list begins or ends: it passes only bytes in the list, or around.
+                began_in_list = bounds.in_list
                 stop, end, first_comma, last_comma = bounds.look(block, begin)
                 if began_in_list:
                     if last_comma >= 0:  # the arguments before it are complete

@@ -63,7 +63,7 @@ def corpus_line(document: AnyDocument) -> str:
             metadata.sentences = tuple((sentence.id, sentence.text) for sentence in document.sentences)
     elif isinstance(document, Page):
         title = document.title or ""
-        # The id is in "_id"; the rules name the parser, whose work is done.
+        # The id is in "_id". ``rules``, the name of the parser, is omitted; equality of pages ignores it.
         fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
         metadata = _Metadata(type="page", fields=fields)
     values = {"stance": stance, _PROJECT: msgspec.to_builtins(metadata)}

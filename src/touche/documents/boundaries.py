@@ -72,7 +72,7 @@ class CsvBounds:
         self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
-        """Returns the index of the newline that ends a block's first row, and the index after its last one.
+        """Returns the index of the newline that ends the first row, and that of the byte after the last row.
 
         Both are 0 if no row ends in the block.
         """

@@ -24,6 +24,10 @@ def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
 
     The text is the page's main content; title and headings are missing.
 
+    Args:
+        path: the file.
+        seen: ids of earlier documents; new ids are added.
+
     Raises:
         InputError: if a line is broken or repeats an id; the message names the line.
     """

@@ -56,7 +56,7 @@ class HasFields:
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
             is_query_of_tira = "qid" in record
-            # BEIR's queries have the fields of its documents without titles, so that only the name tells.
+            # A query of BEIR has the fields of a document without a title; only the file's name tells.
             is_query_of_beir = "title" not in record and _has_name_of_queries(path)
             return self.names <= record.keys() and not (is_query_of_tira or is_query_of_beir)
         return False
@@ -207,8 +207,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 def find_documents(directory: Path) -> Files | Images:
     """Finds the documents in a directory, as ``find`` does.
 
-    Files in the directory decide first, unless their format allows subfolders. The folder of images is next.
-    Formats that allow subfolders are last: that of the files in the directory, or the first one below it.
+    Files in the directory decide first if their format has no subfolders. The folder of images is next.
+    Formats with subfolders are last: that of files in the directory, else the first one of files below it.
 
     Raises:
         InputError: if the directory has no documents.
@@ -228,7 +228,7 @@ def find_documents(directory: Path) -> Files | Images:
             return _files(format, paths, side_files(direct_paths))
     for path in direct_paths:
         if _TABLE_NAME.fullmatch(path.name) and not _has_name_of_queries(path):
-            check_table(path)  # always raises here, and says what the header lacks
+            check_table(path)  # always raises, because no format fits, and says what the header lacks
     more_remedies = ", or name an ir_datasets corpus with --corpus"
     skipped = [path.name for path in direct_paths if _is_skipped_table(path)]
     if skipped:
@@ -253,8 +253,8 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
         InputError: if none of the files has documents.
     """
     visible = _visible(paths)
-    # Only formats that the name alone tells (as all names in subfolders do), and whose files contain their
-    # documents, because the list may lack other files that they name.
+    # Only formats that the name alone tells: those without ``fits``, and those with names in subfolders, for
+    # which ``fits`` is not called. Their files contain their documents, because the list may lack others.
     formats = [
         format
         for format in _FORMATS

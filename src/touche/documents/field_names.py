@@ -52,7 +52,7 @@ def document_in(
         return None
     if "contents" in record:
         record = {"text": record["contents"]} | record  # a record with both has its own text
-    # Records of BEIR, with "_id", are texts; an error says that the text is missing.
+    # A record with "_id" is one of BEIR. If it has no text, the parser for BEIR raises an error about that.
     is_text = "text" in record or id_field == "_id"
     # In a table with pages and texts, the cell for HTML is empty in the row of a text.
     has_html = bool(record.get("html"))

@@ -149,7 +149,7 @@ class Files(Documents):
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:
-        """Returns the files; many have a common progress bar, because only large files have their own."""
+        """Returns the files; many get a common progress bar, because a small file shows none of its own."""
         if len(self.paths) <= _FEW_FILES:
             return self.paths
         return watched(self.paths, f"reading {self.format.unit}", self.format.unit, len(self.paths))

@@ -23,7 +23,7 @@ def files_below(
     Args:
         directory: the directory.
         name_pattern: a pattern for the whole name of a file.
-        without: names of folders to skip.
+        without: names to skip.
     """
     top = str(directory)
     folders = [top]  # to be visited
@@ -33,7 +33,7 @@ def files_below(
         folder = folders.pop()
         is_top = folder == top
         for entry in _entries(folder, skipped):
-            if entry.name.startswith("."):
+            if entry.name.startswith(".") or entry.name in without:
                 continue
             has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
@@ -41,13 +41,13 @@ def files_below(
             leads_to_new_folder = is_top and _add_new_folder(target, roots)  # changes the roots
             leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
-                if entry.name not in without:
-                    folders.append(entry.path)
+                folders.append(entry.path)
             elif is_link and not leads_to_file_in_roots:  # such a link is not followed
-                # The warning counts a link that has a wanted name or leads to a folder. A broken link (None)
-                # in the directory itself may have led to a folder.
-                may_be_folder = is_top if target is None else target.is_dir()
-                if has_wanted_name or may_be_folder:
+                # The warning counts a link that has a wanted name or leads to a folder, and a broken link in
+                # the directory itself, because it may have led to a folder.
+                leads_to_folder = target is not None and target.is_dir()
+                is_broken_at_top = is_top and target is None
+                if has_wanted_name or leads_to_folder or is_broken_at_top:
                     skipped.append(entry.path)
             elif has_wanted_name and entry.is_file():  # not a pipe or a device
                 yield Path(entry.path)

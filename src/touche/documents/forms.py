@@ -28,7 +28,7 @@ _TEXTS = ("text", "contents", "body")
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
-    """Returns documents in any form as ``Documents``; those of an iterator are stored in memory.
+    """Returns documents in any form as ``Documents``; other forms than this are stored in memory.
 
     Args:
         source: the documents.
@@ -66,7 +66,8 @@ def _document_in(values: Mapping[str, Any], source_name: str, row: int) -> AnyDo
         attributes = _only_fields(Argument, values) | {"id": id, "premises": texts}
         return Argument(**attributes)
     if {"body", "headings"} <= values.keys():
-        return Page(**_only_fields(Page, values) | {"id": id})
+        attributes = _only_fields(Page, values) | {"id": id}
+        return Page(**attributes)
     return Document(id, text_in(values, _TEXTS, source_name, row))
 
 

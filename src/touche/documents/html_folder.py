@@ -52,5 +52,6 @@ def _read_page(id: str, page_path: Path, url: str) -> RawPage | Skipped:
     with suppress(OSError):
         if page_path.is_file():  # reading a pipe would wait forever
             with page_path.open("rb") as file:
-                return RawPage(id, url, file.read(LARGEST_PAGE + 1))  # the parser skips pages of this size
+                # One byte too many shows the parser that it has to skip the page.
+                return RawPage(id, url, file.read(LARGEST_PAGE + 1))
     return Skipped(id, "without a file")

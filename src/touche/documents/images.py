@@ -1,5 +1,6 @@
 """Images in the folders of Touché's image retrieval: ``images/I05/I0538673fe011264e/pages/P.../``."""
 
+import errno
 import io
 import os
 import re
@@ -166,7 +167,9 @@ def _read_bytes(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})", "replace links by files") from error
+        is_link = error.errno == errno.ELOOP  # O_NOFOLLOW makes a link this error
+        remedy = "replace links by files" if is_link else "check the path"
+        raise InputError(path, f"cannot be read ({error.strerror})", remedy) from error
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:

@@ -152,10 +152,11 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
     def folded_text(name: str) -> str:
         return folded(getattr(query, name, None) or "")
 
+    objects = getattr(query, "objects", ())  # the two that a comparative question compares
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
         title=folded_text("title") or folded(query.default_text()),
-        objects=tuple(getattr(query, "objects", ())),  # the two that a comparative question compares
+        objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # other datasets may have a text
         description=folded_text("description"),
         narrative=folded_text("narrative"),
     )
@@ -181,7 +182,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
         id=record.doc_id,
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
-        stance=record.premises[0].stance.name if record.premises else "",
+        stance=record.premises[0].stance.name if record.premises else "",  # all premises have one
         sentences=sentences,
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,

@@ -53,6 +53,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
             if stop == DEEP:
                 problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
                 raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+            # Bytes after the end of the array are in the last piece, whose parsing refuses them.
             return first_comma, last_comma + 1  # 0 if there is no comma; a comma belongs to its element
 
         yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
@@ -81,10 +82,9 @@ def _parse_elements(
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
         fields = {name: value for name, value in record.items() if value is not None}
         texts = [record[name] for name in TEXTS if name in record]
+        # Nulls are an empty text, as empty cells of a table are; a missing text is an error.
         if texts and all(text is None for text in texts):
-            fields["text"] = (
-                ""  # nulls are an empty text, as empty cells of a table; a missing text is an error
-            )
+            fields["text"] = ""
         document = document_in(fields, piece.path, line, seen, wanted)
         if document:
             yield document

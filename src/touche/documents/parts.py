@@ -78,7 +78,8 @@ class Readings:
         self._has_begun = True
         if reading in self._parts:
             return self._parts[reading]
-        # A later ranking waits only at its first request; once it has begun, it reads what it lacks.
+        # A later ranking waits only at its first request; once it has begun, it reads what it lacks,
+        # because postponing it would repeat its work.
         if is_first_request and not self._is_first_ranking:
             raise PostponedError
         parts = read()

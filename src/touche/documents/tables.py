@@ -29,7 +29,7 @@ def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
             an id; the message names the line in which the row ends.
     """
     header = list[str]()
-    may_warn = _separator(path) == "\t"  # only TSV is written without quotes; once
+    may_warn = _separator(path) == "\t"  # only once; and only TSV is often written without quotes
     for line, cells in _rows(path):
         if not header:
             header = cells

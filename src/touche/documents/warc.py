@@ -35,7 +35,8 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
 
     Args:
         path: the archive.
-        seen: ids of the collection so far, to which those of pages are added; an earlier id is skipped.
+        seen: ids of the collection so far, to which those of pages are added. A page with an earlier id is
+            skipped.
 
     Raises:
         InputError: if the file cannot be opened.
@@ -43,7 +44,7 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     name = one_line(str(path))
     count = 0
     last_begin = 0  # the first byte of the last record
-    most_bytes = 0  # an upper bound of their decompressed length, because those of headers are unknown
+    most_bytes = 0  # at least the decompressed length of all records; that of their headers is unknown
     try:
         has_unix_lines = _has_unix_lines(path)
         for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
@@ -146,7 +147,7 @@ def _page_in_record(
         if not is_bare:
             # Also for archives with CRLF, because a server may end its lines by LF.
             record.parse_http(auto_decode="all", quirks_mode=True)
-        content = record.reader.read(LARGEST_PAGE + 1)  # one more than the parser accepts
+        content = record.reader.read(LARGEST_PAGE + 1)  # one byte too many, so that the parser skips the page
     except OSError:
         return Skipped(id, "that is broken")
     reason = _wrong_length(record, content, has_unix_lines)

@@ -112,6 +112,7 @@ def scored_overlaps(
         ToucheError: if there are fewer than two runs, or two runs share no topic.
     """
     runs = {(run.path, run.dimension): run for run in evaluated}
+    # Evaluated lines are already divided into rankings.
     rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
     for (a, rankings_a), (b, rankings_b) in _pairs(rankings_of_runs, paths):
         unscored = overlap(rankings_a, rankings_b, (str(a), str(b)))
@@ -148,10 +149,10 @@ def overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
 
 
 def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Evaluated) -> ScoredOverlap:
-    """Compares the same two runs by judgments.
+    """Returns the agreement of two runs with and without judgments.
 
     Args:
-        unscored: agreement without judgments.
+        unscored: their agreement without judgments.
         a, b: original and rerun, in one dimension, by trec_eval, or the measure's only evaluator.
         baselines: none, or the baseline of each run, in the same dimension.
     """
@@ -164,11 +165,11 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
     mean_a = fmean(scores_a)
     mean_b = fmean(scores_b)
     effect = None
-    relative_loss = None
+    ri_difference = None
     if scores_of_baselines:
         baseline_a, baseline_b = map(fmean, scores_of_baselines)
         effect = effect_ratio(mean_a, baseline_a, mean_b, baseline_b)
-        relative_loss = delta_ri(mean_a, baseline_a, mean_b, baseline_b)
+        ri_difference = delta_ri(mean_a, baseline_a, mean_b, baseline_b)
     return ScoredOverlap(
         **vars(unscored),
         task=a.task.id,
@@ -181,7 +182,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         rmse=rmse(scores_a, scores_b),
         p_t_test=t_test(list(map(sub, scores_a, scores_b))),
         effect_ratio=effect,
-        delta_ri=relative_loss,
+        delta_ri=ri_difference,
     )
 
 
@@ -223,7 +224,7 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
 
 
 def rbo(a: Sequence[str], b: Sequence[str]) -> float:
-    """Returns rank-biased overlap (Webber et al. 2010): the common part of the first d results, over d.
+    """Returns rank-biased overlap (Webber et al. 2010): the mean share of common results to each depth d.
 
     It is the mean of |first d of a ∩ first d of b| / d, over the depths d from 1 to the length of the longer
     list. A depth has the weight p^(d - 1), p = 0.95, so the first 20 ranks of a long list have 85% of the
@@ -235,7 +236,7 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """
     positions_a = _positions(a)
     positions_b = _positions(b)
-    # A document is common from the depth at which the second list has it.
+    # The later position of each common document, from 0: from this depth on, both lists have it.
     first_common = [
         max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
     ]
@@ -251,7 +252,7 @@ def rmse(a: Sequence[float], b: Sequence[float]) -> float:
         a, b: scores of the same topics.
 
     Returns:
-        From 0 (equal scores) to 1, in the unit of the score.
+        From 0 (equal scores) to the largest score of the measure, such as 1 for nDCG.
     """
     return sqrt(fmean((score_a - score_b) ** 2 for score_a, score_b in zip(a, b, strict=True)))
 

@@ -94,7 +94,7 @@ class Judge:
 
 
 def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge | None:
-    """Returns the data for bounds of a measure; None if the measure or the qrels have no bounds.
+    """Returns the data for bounds of a measure; None if the measure has none, or no grade is above 0.
 
     Args:
         qrels: the judgments; grades below 0 count as 0.
@@ -118,7 +118,7 @@ def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge
 
 
 def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
-    """Returns the bounds of each topic that an evaluator averages over once the topic's list is judged.
+    """Returns the bounds of each topic that counts in the mean, or would count if its list were judged.
 
     Args:
         known: what is known about the grades.
@@ -127,8 +127,8 @@ def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -
         evaluation: the evaluator's scores. The score of a topic without unjudged documents is both bounds.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
-    judged = evaluation.judged_per_topic
-    with_unjudged = {topic: order[topic] for topic in order if topic in judged and judged[topic] < 1}
+    shares = evaluation.judged_per_topic
+    with_unjudged = {topic: order[topic] for topic in order if topic in shares and shares[topic] < 1}
     for topic, documents in run.documents_of(with_unjudged, known.cutoff).items():
         values[topic] = known.topic(topic, documents)
     return values
@@ -152,7 +152,8 @@ def _ndcg(known: Judge, labels: Mapping[str, int], first: Sequence[str], second:
 
     It is the sum of weight times grade, over the ideal DCG; a document of both lists has the net weight.
     """
-    discounts = rank_discounts(known.cutoff or 0)
+    assert known.cutoff is not None  # only nDCG@k has bounds
+    discounts = rank_discounts(known.cutoff)
     weights = dict.fromkeys([*first, *second], 0.0)
     for sign, documents in ((1, first), (-1, second)):
         for document, discount in zip(documents, discounts.tolist(), strict=False):
@@ -185,9 +186,10 @@ def _greatest_ratio(
     ratios = np.divide(dcgs, ideal_dcgs, out=np.zeros_like(dcgs), where=ideal_dcgs > 0)
     value = float(ratios.max())
     # Dinkelbach's method: the counts that are best for the value give a greater value, until none does. A
-    # value below 0 is the greatest already, and the counts for 0 do not give a greater one.
+    # value below 0 is the greatest already. Then the counts for 0, equal as at the start, end the loop.
     rows = np.arange(len(scale))
     while True:
+        # A lower grade never gets a lower count, because its ideal sums grow less.
         counts = (free_sums - max(value, 0.0) * ideals).argmax(axis=1)
         ideal_dcg = float(steps @ ideals[rows, counts])
         ratio = (fixed + float(steps @ free_sums[counts])) / ideal_dcg if ideal_dcg else 0.0
@@ -197,7 +199,7 @@ def _greatest_ratio(
 
 
 def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discounts: Floats) -> Floats:
-    """Returns the sum of the discounts of all documents with at least a grade, in the ideal ranking.
+    """Returns the sums of the ideal discounts of all documents with at least a given grade.
 
     Args:
         judged: all judged gains of the topic.
@@ -216,7 +218,7 @@ def _ideal_sums(judged: Sequence[int], free: int, scale: Sequence[int], discount
 
 
 def _relevance(
-    known: Judge, labels: Mapping[str, int], documents: Iterable[str]
+    known: Judge, labels: Mapping[str, int], documents: Collection[str]
 ) -> tuple[set[str], set[str]]:
     """Returns the relevant documents, and the unjudged ones that can become relevant."""
     relevant = {document for document in documents if labels.get(document, 0) >= known.relevant}
@@ -225,16 +227,20 @@ def _relevance(
 
 
 def _precision(known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]) -> float:
-    """Returns the greatest difference of P@k."""
+    """Returns the greatest difference of P@k: that of the first list minus that of the second."""
     relevant, free = _relevance(known, labels, [*first, *second])
     hits = relevant | (free - {*second})  # a free document of both lists would change both in the same way
-    return (len(hits.intersection(first)) - len(hits.intersection(second))) / (known.cutoff or 1)
+    assert known.cutoff is not None  # P always has a cutoff
+    return (len(hits.intersection(first)) - len(hits.intersection(second))) / known.cutoff
 
 
 def _reciprocal_rank(
     known: Judge, labels: Mapping[str, int], first: Sequence[str], second: Sequence[str]
 ) -> float:
-    """Returns the greatest difference of RR; at most one unjudged document, one of the first, is relevant."""
+    """Returns the greatest difference of RR, that of the first list minus that of the second.
+
+    It is greatest if at most one unjudged document, one of the first list, is relevant.
+    """
     relevant, free = _relevance(known, labels, [*first, *second])
     gains_first = {id: 1 / rank for rank, id in enumerate(first, 1)}
     gains_second = {id: 1 / rank for rank, id in enumerate(second, 1)}
@@ -242,7 +248,7 @@ def _reciprocal_rank(
     known_second = max((gains_second.get(id, 0.0) for id in relevant), default=0.0)
     differences = [known_first - known_second]
     for id in first:
-        if id in free:  # and the only relevant one; the second list may also have it
+        if id in free:  # as if no other unjudged document was relevant; the second list may also have it
             greatest_first = max(known_first, gains_first[id])
             greatest_second = max(known_second, gains_second.get(id, 0.0))
             differences.append(greatest_first - greatest_second)

@@ -27,7 +27,7 @@ from touche.tasks.records import rounded
 
 _FEWEST = 2  # common topics that a test needs
 _PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
-_ROUNDING = 1e-12  # bounds as near to 0 are 0, except for rounding
+_ROUNDING = 1e-12  # a bound that is closer to 0 is 0 with a rounding error
 
 Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
@@ -170,8 +170,8 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
         runs: evaluated runs, of which those without touche's values are left out; values are rounded.
 
     Returns:
-        The comparisons, with the correction for all of them, and a sentence for each published run without a
-        value for each topic, or with the values of the run itself.
+        The comparisons, corrected for all by the same measure, and a sentence for each published run without
+        a value for each topic, or with the values of the run itself.
     """
     compared = list[Comparison]()
     why_missing = dict[str, None]()  # an ordered set, because runs share published runs
@@ -230,7 +230,7 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     for run in runs:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
-    # A run is named by its path if others have its tag, even if those are not among these runs.
+    # The tag of several runs is the name of none. But these runs may be only some, of which one has the tag.
     tagged = [run for run in runs if run.tag == name]
     paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run is there once for each dimension
     if len(paths) > 1:
@@ -242,7 +242,7 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
 
 
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Yields each pair of runs of a dimension; with a reference, each other run and the one of its path."""
+    """Yields each pair of runs of a dimension; with a reference, each other run with the reference's."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
         in_dimension = [run for run in runs if run.dimension == dimension]
         if reference is None:
@@ -314,13 +314,14 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
         None for measures without bounds; for AP@k, which has bounds only for one list; and if it is unknown
         which topics touche would average over.
     """
-    known = a.judge  # that of run B is equal, because measure and judgments are the same
-    if known is None or known.is_of_one:
+    judge = a.judge  # that of run B is equal, because measure and judgments are the same
+    if judge is None or judge.is_of_one:
         return None
+    # None: it is unknown which topics touche would average over.
     if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
         return None
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
-    return known.mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
+    return judge.mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
@@ -339,7 +340,7 @@ def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
             comparison,
             p_t_test_holm=p_t_test,
             p_randomisation_holm=p_randomisation,
-            significant=p_t_test is not None and p_t_test < SIGNIFICANT,
+            significant=p_t_test is not None and p_t_test < SIGNIFICANT,  # never None: stances are not here
         )
         for comparison, p_t_test, p_randomisation in zip(compared, p_t_tests, p_randomisations, strict=True)
     ]
@@ -352,13 +353,12 @@ def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
         ToucheError: if there are too few such documents.
     """
     first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
-    mean_a = first.mean or 0.0
-    mean_b = second.mean or 0.0
+    assert first.mean is not None and second.mean is not None  # both have the common documents
     return Comparison(
         **vars(_pair(a, b, "touche")),
-        mean_a=mean_a,
-        mean_b=mean_b,
-        difference=mean_a - mean_b,
+        mean_a=first.mean,
+        mean_b=second.mean,
+        difference=first.mean - second.mean,
         low=low,
         high=high,
         topics=first.topics,

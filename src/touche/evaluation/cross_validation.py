@@ -80,6 +80,7 @@ class CrossValidation(Generic[_T]):
     def choices(self) -> list[Choice[_T]]:
         """Each chosen candidate, in the order of its first fold; candidates are equal if their texts are."""
         choices = []
+        # By their texts, because a setting, which contains dictionaries, cannot be the key of one.
         for folds in group_by(self.folds, lambda fold: str(fold.choice)).values():
             values = [value for fold in folds for value in fold.values.values()]
             choices.append(

@@ -14,7 +14,7 @@ from typing import Any
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
-from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure, parsed, uncut
+from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, parsed, uncut
 from touche.trec.columns import Order, Run, RunLine
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -77,8 +77,8 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
 
     Documents are ordered by descending score, ties by descending document id. Scores are float32; versions
     since September 2023 read double. The gain is the label, or 0 for labels below 0 and unjudged documents. A
-    topic of the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``. The order is made by
-    ``touche.trec.runs.in_order_of_score``.
+    topic of the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``. The order is
+    ``Run.by_score``.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
@@ -134,7 +134,7 @@ def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
         rel: the lowest relevant grade; None for graded gains.
     """
     gains_by_rank = [grade if rel is None else int(grade >= rel) for grade in grades]
-    return sum((1 - p) * p**above * gain for above, gain in enumerate(gains_by_rank))
+    return sum((1 - p) * p**index * gain for index, gain in enumerate(gains_by_rank))
 
 
 def err(grades: Iterable[int], highest: int) -> float:
@@ -175,7 +175,8 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
         ToucheError: if the run has no topic of the qrels.
     """
     run = Run.of(run)
-    cutoff = measure.cutoff or 0
+    assert measure.cutoff is not None  # nDCG@k has one
+    cutoff = measure.cutoff
     ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
     per_topic = {}
     for topic, labels in gains(qrels).items():
@@ -208,7 +209,7 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 def evaluators_for(measure: Measure) -> list[str]:
     """Returns the evaluators of a measure: both for nDCG@k, touche for its own, trec_eval for others."""
-    if measure in (MACRO_F1, *PER_STANCE.values()):
+    if measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
         return ["touche"]
     return [*EVALUATORS] if measure.of_script else ["trec_eval"]
 
@@ -242,7 +243,7 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
 
 
 def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    """Returns the share of judged documents among the first k of each topic, of which there may be fewer.
+    """Returns the share of judged documents among the first k of each topic, or among all if it has fewer.
 
     Args:
         ranked: documents of topics that are in the qrels.

@@ -201,7 +201,9 @@ def standardised(scores: Floats) -> Floats:
 
 
 def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
-    """Returns the correctly rounded sum of each document's shares: CombSUM (Fox and Shaw 1994).
+    """Returns the sum of each document's shares: CombSUM (Fox and Shaw 1994).
+
+    It is correctly rounded, so that the order of the runs does not change it.
 
     Args:
         shares: a row for each run.
@@ -220,8 +222,8 @@ def times_runs(shares: Floats, has: NDArray[np.bool_]) -> Floats:
         shares: a row for each run.
         has: whether each run has each document.
     """
-    runs: NDArray[np.intp] = has.sum(axis=0)
-    return runs * sums(shares, has)
+    run_counts: NDArray[np.intp] = has.sum(axis=0)
+    return run_counts * sums(shares, has)
 
 
 METHODS = {
@@ -264,7 +266,7 @@ def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
     """Returns the documents of topics as a run; topics without documents are left out.
 
     Args:
-        topics: the documents of each topic, in their order.
+        topics: the documents of each topic, best first.
         tag: the tag.
     """
     counts = [len(topic.documents) for topic in topics.values()]

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order, judged_share
 from touche.io.grouping import group_by
-from touche.tasks.measures import IMAGES, PER_STANCE, Measure
+from touche.tasks.measures import IMAGES, MEASURE_OF_QUESTION, Measure
 from touche.trec.by_stance import topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
@@ -23,7 +23,7 @@ def evaluation_by(evaluator: str, run: Run, qrels: Qrels, measure: Measure) -> E
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    if measure in PER_STANCE.values():
+    if measure in MEASURE_OF_QUESTION.values():
         return precision_per_stance(run, qrels)
     return EVALUATORS[evaluator](run, qrels, measure)
 

@@ -34,7 +34,8 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     """Returns the unjudged documents of runs in one dimension, first those with the highest gain.
 
     Raises:
-        ToucheError: if the measure has no bounds; for several runs, none of the difference of two.
+        ToucheError: if no document is relevant, or the measure has no bounds. Several runs need bounds of the
+            difference of two.
     """
     known = _known(runs)
     first_of_runs = [run.first_documents(evaluator) for run in runs]  # of each run, by topic
@@ -49,16 +50,16 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
             weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
             differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
             factor = differences if len(runs) > 1 else weights.sum()
-            gain = float(factor) * _highest(known, topic) / len(known.labels)  # of a mean over all topics
+            gain = float(factor) * _highest(known, topic) / len(known.labels)  # of a mean over the topics
             count = int((weights > 0).sum())
             rows.append(ToJudge(topic=topic, document=document, runs=count, gain=gain))
     return sorted(rows, key=lambda row: (-row.gain, row.topic, row.document))
 
 
 def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence[ToJudge]) -> int | None:
-    """Returns how many rows, from the first one on, decide that the better of two runs stays better.
+    """Returns how many rows, from the first one on, decide that the better of two runs does not get worse.
 
-    If these documents are not relevant, it stays at least equal whatever the grades of the others.
+    If these documents are not relevant, its mean is at least the other's, whatever the other grades are.
 
     Args:
         better: the run with the higher mean.
@@ -69,12 +70,13 @@ def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence
     Returns:
         None if it is better only because touche removes unjudged documents.
     """
-    known = _known([better])
+    known = _known([better, other])
     first_of_better = better.first_documents(evaluator)
     first_of_other = other.first_documents(evaluator)
     topics = better.bounds[evaluator].keys() & other.bounds[evaluator].keys()
 
     def is_decided(count: int) -> bool:
+        """Returns whether the better run stays at least equal if the first rows are not relevant."""
         labels = Qrels({topic: dict(of_topic) for topic, of_topic in known.labels.items()})
         for row in rows[:count]:
             labels[row.topic][row.document] = 0
@@ -90,8 +92,8 @@ def _known(runs: Sequence[Evaluated]) -> Judge:
     """Returns what is known about grades.
 
     Raises:
-        ToucheError: if no document is relevant, or the measure has no bounds; for several runs, none of the
-            difference of two.
+        ToucheError: if no document is relevant, or the measure has no bounds. Several runs need bounds of the
+            difference of two, which AP lacks.
     """
     known = runs[0].judge
     has_relevant = any(max(labels.values()) > 0 for labels in runs[0].judgments.values())
@@ -109,7 +111,8 @@ def _weights(known: Judge, count: int) -> list[float]:
     if known.name == "nDCG":
         return [*rank_discounts(count)]
     if known.name == "P":
-        return [1 / (known.cutoff or 1)] * count
+        assert known.cutoff is not None  # P always has a cutoff
+        return [1 / known.cutoff] * count
     return [1 / rank for rank in range(1, count + 1)]  # of RR, and about those of AP
 
 
@@ -119,4 +122,5 @@ def _highest(known: Judge, topic: str) -> float:
         return 1.0
     highest_grade = known.scale[-1]
     labels = [*known.labels[topic].values(), highest_grade]  # once judged, it is in the ideal list
-    return ndcg([highest_grade], labels, known.cutoff or 1)
+    assert known.cutoff is not None  # only nDCG@k has bounds
+    return ndcg([highest_grade], labels, known.cutoff)

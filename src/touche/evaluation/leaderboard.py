@@ -40,7 +40,7 @@ def levels(published: Sequence[Published]) -> list[Level]:
     for index, (row, values) in enumerate(zip(published, values_or_reasons, strict=True)):
         if isinstance(values, str):
             levels_of_rows[index] = Level(reason=values)
-        elif row.dimension == STANCE:  # values of stances are over different N
+        elif row.dimension == STANCE:  # runs detect stances of different numbers N of passages
             levels_of_rows[index] = Level(reason="N differs")
         else:
             complete[index] = [*values.values()]
@@ -66,7 +66,7 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
         per_topic: the run's value of each topic.
     """
     printed = rounded(mean, task.decimals)
-    own = {topic: rounded(value) for topic, value in per_topic.items()}
+    own = {topic: rounded(value, task.decimals) for topic, value in per_topic.items()}
     values_of_rows = {row: topic_values(row) for row in published}
     itself = None
     if identifies_run(own):
@@ -81,7 +81,7 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
         if not isinstance(values, str) and values.keys() == own.keys():
             others.append(values)
     if others:
-        own_values = [own[topic] for topic in others[0]]
+        own_values = [own[topic] for topic in others[0]]  # ``topic_values`` sorts the topics of all runs
         sums = resampled_sums([own_values, *([*values.values()] for values in others)])
         low, high = rank_interval(sums, sums[0])
         is_complete = len(others) == len(other_rows)
@@ -170,7 +170,7 @@ def standing(
         named = equal  # the rows in the description of the position
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
-        # There is one, because the first of all rows is the best of its team.
+        # The list is not empty: the first row is higher, and it is the best of its team.
         above = [row for row in best if row in higher][-1]
         # All lower rows may be a team's second runs, which are not among the best.
         below = next((row for row in best if row in lower), lower[0])

@@ -20,7 +20,7 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
-from touche.tasks import MACRO_F1, PER_STANCE, STANCE, Measure
+from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import UNKNOWN, rounded
 from touche.tasks.reported import reported_results
@@ -37,7 +37,8 @@ def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
 
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why a measure lacks an evaluator, why the evaluators differ, and the ranks of the runs."""
-    measure = runs[0].measure  # only one that a user chose lacks an evaluator, and it is that of all rankings
+    # The first run is enough: a measure lacks an evaluator only if the user chose it, then for all rankings.
+    measure = runs[0].measure
     notes = []
     if evaluators_for(measure) == ["trec_eval"]:
         reason = "is scored only by trec_eval, because the organizers' script does not have it"
@@ -78,9 +79,10 @@ def doubts(run: Evaluated) -> Iterator[str]:
 
 def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
     """Yields a sentence for each run that has a published run's values in every topic and dimension."""
-    by_name: dict[str, dict[str, Mapping[str, float]]] = {}
+    by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for run in runs:
         if run.is_ranking and not run.any_order:
+            # Values of the organizers' evaluator are published, so it is preferred.
             evaluation = run.evaluations.get("touche") or run.evaluations["trec_eval"]
             by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
     task = runs[0].task
@@ -96,7 +98,7 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
     """Yields a sentence on systems that TIREx reports, the best one with its share of unjudged documents."""
     rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
     score = run.scores.get("trec_eval")
-    # TIREx used all topics and the task's qrels; with other qrels, there are no published results.
+    # TIREx used all topics and the task's own qrels. With the user's qrels, ``task.published`` is empty.
     is_comparable = run.measure.name == "nDCG@10" and run.task.published and not run.task.only_topics
     if rows and is_comparable and score is not None and score.mean is not None:
         above = sum(score.mean > row.ndcg_10 for row in rows)
@@ -114,7 +116,7 @@ def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
-    """Yields a warning if values are over different numbers of documents."""
+    """Yields a warning if stances of runs are scored over different numbers N; rankings have none."""
     sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
@@ -140,9 +142,9 @@ def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterabl
     return [f"{_named(names)}: {text}" for text, names in subjects.items()]
 
 
-def _named(runs: Mapping[str, Iterable[str]]) -> str:
+def _named(dimensions_by_run: Mapping[str, Iterable[str]]) -> str:
     """Returns runs with their dimensions; runs with the same dimensions are grouped."""
-    groups = group_by(runs, lambda run: _enumerated([*runs[run]]))
+    groups = group_by(dimensions_by_run, lambda run: _enumerated([*dimensions_by_run[run]]))
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
 
 
@@ -201,14 +203,15 @@ def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
         return effect
     if unjudged > unjudged_limit(run.task):
         return f", but at least {run.task.judged_limit:g} for the published runs{effect}"
-    return ", as for the published scores"
+    return ", as for the published scores"  # whose runs have as many unjudged results
 
 
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
     """Yields a warning if the qrels lack grade 0, although it is one of the grades in the task's card."""
     judgments = run.task.qrels[run.dimension]
-    has_grade_0 = any(min(labels.values()) <= 0 for labels in run.judgments.values())
-    if 0 in judgments.labels and not has_grade_0:
+    # Grades below 0 also mean not relevant.
+    has_not_relevant = any(min(grades.values()) <= 0 for grades in run.judgments.values())
+    if 0 in judgments.labels and not has_not_relevant:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
         yield f"{judgments.file} lacks the judgments with grade 0, {effect}; {full_file(judgments.file)}"
 
@@ -219,8 +222,10 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
     The collection has all judged documents, so it is opened only for a run with an unjudged document.
     """
     full = run.task.corpora.get("full")
-    collection = small_collection(full) if full else None
-    if full is None or collection is None:
+    if full is None:
+        return
+    collection = small_collection(full)
+    if collection is None:
         return
     results = dict.fromkeys(run.lines.documents.tolist())  # each document once, in the order of the run
     judged = set[str]().union(*run.judgments.values())
@@ -247,7 +252,7 @@ def _effect_of_unjudged(measure: Measure) -> str:
 
 
 def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
-    """Yields a warning on topics that touche does not average over."""
+    """Yields a warning on topics that touche, whose evaluation is passed, does not average over."""
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
         no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"
@@ -264,7 +269,7 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
     if missing:
-        if run.measure in PER_STANCE.values():
+        if run.measure in MEASURE_OF_QUESTION.values():  # each name is of a ranking, such as 1 PRO
             yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
             return
         by_touche = " and touche leaves out" if run.measure.of_script else ""
@@ -303,15 +308,15 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     if not moved:
         return
 
-    def scores_in(order: Mapping[str, np.ndarray]) -> Mapping[str, float]:
+    def values_in(order: Mapping[str, np.ndarray]) -> Mapping[str, float]:
         lines = {topic: order[topic] for topic in moved}
         return by_trec_eval(run.lines.documents_of(lines, measure.depth), run.judgments, measure)
 
-    as_float = scores_in(by_float)
-    as_double = scores_in(by_double)
+    as_float = values_in(by_float)
+    as_double = values_in(by_double)
     changed = [topic for topic in moved if as_float[topic] != as_double[topic]]
     if changed:
-        # Of the mean over all judged topics, of which the others do not change.
+        # The change of the mean over all judged topics, to which only the changed topics add.
         change = sum(as_double[topic] - as_float[topic] for topic in changed) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
@@ -349,10 +354,9 @@ def _standing(run: Evaluated) -> Iterator[str]:
             # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
             if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
                 value = f"{score.mean:.5f}, which the tables round twice,"
-            per_topic = run.evaluations[evaluator].per_topic
             rank = ""
-            if run.is_ranking and score.comparable:
-                rank = own_rank(run.task, rows, score.mean, per_topic)
+            if run.is_ranking and score.comparable:  # stances have no values of topics to resample
+                rank = own_rank(run.task, rows, score.mean, run.evaluations[evaluator].per_topic)
             position = standing(score.mean, rows, run.task.decimals, rank)
             warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
             sentence = f"{value} is {position}{warning}"

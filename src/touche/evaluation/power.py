@@ -32,7 +32,8 @@ def _effect(topics: int) -> float:
     critical = t.isf(SIGNIFICANT / 2, degrees_of_freedom)
 
     def excess_power(effect: float) -> float:
-        power = nct.sf(critical, degrees_of_freedom, effect * sqrt(topics))  # the other tail has below 1e-6
+        # At the root, the other tail has a probability below 1e-6.
+        power = nct.sf(critical, degrees_of_freedom, effect * sqrt(topics))
         return float(power) - POWER
 
-    return float(brentq(excess_power, 0, 100))  # for two topics, it is 11.5
+    return float(brentq(excess_power, 0, 100))  # the largest effect is 11.5, for two topics

@@ -45,9 +45,9 @@ def rank_interval(rows: NDArray[np.float64], samples: NDArray[np.float64]) -> tu
     """Returns the 95% interval of a run's rank.
 
     Args:
-        rows: a row for each run: samples of its mean, or one fixed mean. The run itself may be among them,
-            because it is never above itself.
-        samples: samples of the run's mean, paired with the columns of ``rows``.
+        rows: of shape (runs, samples), samples of each run's mean or sum; the run itself may be among them,
+            because it is never above itself. Or of shape (other runs, 1), their fixed means.
+        samples: samples of the run's mean or sum, paired with the columns of ``rows``.
     """
     low, high = interval_of(1 + (rows > samples).sum(axis=0))
     return round(low), round(high)

@@ -11,7 +11,8 @@ from touche.data.judgments import task_qrels, topic_titles
 from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
-from touche.evaluation.bounds import Bounds, Judge, judge, mean_bounds, topic_bounds
+from touche.evaluation.bounds import Bounds, Judge, judge, topic_bounds
+from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for, judged_order
 from touche.evaluation.images import evaluation_by
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
@@ -180,7 +181,7 @@ class Evaluated(InDimension):
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
-        """Bounds by evaluator and topic, also of topics that count only if the whole run is judged.
+        """Bounds by evaluator and topic, also of topics that touche leaves out until they are judged.
 
         They are empty for measures without bounds.
         """
@@ -219,8 +220,8 @@ class Evaluated(InDimension):
         grades_by_topic = [self.judgments[topic].values() for topic in bounds]
         all_have_relevant = all(any(grade > 0 for grade in grades) for grades in grades_by_topic)
         if evaluator == "touche" and not all_have_relevant:
-            return None  # it leaves out topics without a relevant document, which an unjudged one may be
-        return mean_bounds(bounds)
+            return None  # touche leaves out topics that have no relevant document, but may have one
+        return bounds_of_mean(bounds)
 
     @property
     def all_topic_scores(self) -> list[TopicScore]:
@@ -284,7 +285,8 @@ class Evaluated(InDimension):
         """Returns the sort key of a ranking: its topic, then its stance as the task lists them."""
         topic, _, stance = ranking.partition(" ")
         stances = self.task.rules.ranked_stances
-        return in_order(topic), stances.index(stance) if stance in stances else 0
+        position = stances.index(stance) if stance in stances else 0
+        return in_order(topic), position
 
     def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
         """Returns the records of an evaluation by topic, in order, or by ranking such as ``1 PRO``."""
@@ -423,7 +425,8 @@ def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[
     topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
     run, skipped = read_counted(source, task.rules.stances, task.rules.ids, task.rules.max_results, topics)
     if not run:
-        raise skipped[0] if skipped else InputError(run.path, "the run is empty", "check what wrote it")
+        no_lines = InputError(run.path, "the run is empty", "check what wrote it")
+        raise skipped[0] if skipped else no_lines
     by_stance = run.by_stance()
     check_unique(by_stance)
     return by_stance, skipped
@@ -459,7 +462,8 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
     with_measure = evaluators_for(task.measure)
     has_rankings = bool(task.qrels.keys() - {STANCE})
-    # The reverse is no error: a measure that only touche has is computed by touche, whatever is passed.
+    # Stances are evaluated by touche in any case. Naming only trec_eval is no error: a measure that only
+    # touche has is computed by touche.
     if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")

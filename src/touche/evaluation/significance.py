@@ -105,7 +105,7 @@ def randomisation_test(differences: Sequence[float]) -> float:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Returns p-values corrected for their number by the step-down method of Holm (1979).
 
-    A test without a p-value (None) stays None. It counts as a test, so that others are not corrected less.
+    A test without a p-value (None) stays None. It still counts as a test, for which the others are corrected.
     """
     p = np.array(p_values, dtype=float)  # None becomes NaN, which is sorted last
     order = np.argsort(p)
@@ -114,7 +114,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def effect_size(differences: Sequence[float]) -> float | None:
-    """Returns Cohen's d of paired scores: the mean difference divided by its standard deviation.
+    """Returns Cohen's d of paired scores: the mean of the differences divided by their standard deviation.
 
     Returns:
         0 if no topic differs; None if all differ by the same amount.
@@ -139,9 +139,10 @@ def _assignments(topics: int) -> NDArray[np.uint8]:
     They are packed, because those of a thousand topics need 800 MB as floats.
     """
     if topics <= _EXACT:
-        return np.packbits(np.arange(2**topics)[:, None] >> np.arange(topics) & 1, axis=1)
+        return np.packbits((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1, axis=1)
     generator = np.random.default_rng(SEED)
-    blocks = range(0, PERMUTATIONS, _AT_A_TIME)  # need less memory, and draw the same numbers
+    # Blocks need less memory than one draw of all, which gives the same numbers.
+    blocks = range(0, PERMUTATIONS, _AT_A_TIME)
     return np.concatenate(
         [np.packbits(generator.integers(2, size=(_AT_A_TIME, topics)), axis=1) for _ in blocks]
     )

@@ -101,19 +101,20 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         labels: the stances of the task, in upper case.
     """
     run = Run.of(run)
-    lines = {topic: run.by_topic[topic] for topic in sorted(run.by_topic, key=in_order) if topic in judged}
+    topics = [topic for topic in sorted(run.by_topic, key=in_order) if topic in judged]
+    indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
     columns = {label: column for column, label in enumerate(labels)}
     # The column of each distinct word of the run; the last one is for words that are no stance of the task.
     column_of_word = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
-    counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
-    for matrix, (topic, numbers) in zip(counts, lines.items(), strict=True):
-        detected = column_of_word[run.stances.codes[numbers]].tolist()
-        for document, column in zip(run.documents[numbers], detected, strict=True):
+    counts = np.zeros((len(topics), len(labels), len(labels) + 1), dtype=np.int64)
+    for matrix, (topic, indices) in zip(counts, indices_by_topic.items(), strict=True):
+        detected = column_of_word[run.stances.codes[indices]].tolist()
+        for document, column in zip(run.documents[indices], detected, strict=True):
             if document in judged[topic]:
                 matrix[judged[topic][document], column] += 1
     return StanceEvaluation(
         per_topic={},  # F1 is computed over all topics together
-        judged_per_topic=judged_share(run.documents_of(lines), judged, None),
+        judged_per_topic=judged_share(run.documents_of(indices_by_topic), judged, None),
         labels=labels,
         counts=counts[counts.any(axis=(1, 2))],  # topics with a judged line
     )

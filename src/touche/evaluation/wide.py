@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DIFFERENT = "†"  # significantly different from the reference
 
-Marks = dict[tuple[str, str], list[str]]  # by run and dimension
+Marks = dict[tuple[str, str], list[str]]  # by run and dimension; columns for any order of pairs have none
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class WideTable:
         return [self._record(name, cells) for name, cells in self.rows.items()]
 
     def _record(self, name: str, cells: Sequence[Cell]) -> dict[str, str | float | None]:
-        """Returns the values of a run by column; only a table with tests has a note, and so marks."""
+        """Returns the values of a run by column, and their marks if the table has tests."""
         record: dict[str, str | float | None] = {"run": name}
         for column, cell in zip(self.columns, cells, strict=True):
             record[column] = cell.value
-            if self.note:
+            if self.note:  # a table with tests has a note
                 record[f"{column} marks"] = ",".join(cell.marks)
         return record
 
@@ -157,8 +157,8 @@ def wide_table(
                 notes += notes_of_pairs
                 why_missing += reasons_without_test
             for label in dict.fromkeys(run.label for run in scored):
-                labelled = [run for run in scored if run.label == label]
-                columns[_heading(groups, labelled[0], evaluator)] = _column(labelled, evaluator, names, marks)
+                of_label = [run for run in scored if run.label == label]
+                columns[_heading(groups, of_label[0], evaluator)] = _column(of_label, evaluator, names, marks)
     tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference is not None:
@@ -179,7 +179,7 @@ def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
 ) -> tuple[Marks, list[str], list[str]]:
     """Returns the marks of runs by one measure, and sentences on detectable differences and missing tests."""
-    # In any order of pairs, a run is there once more, and would be compared with itself.
+    # Stances have no tests. A run that is also there for any order of pairs would be compared with itself.
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, [], []
@@ -201,7 +201,13 @@ def _marks(
 
 
 def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
-    """Returns the heading of a run's column: the measure, and the dimension and evaluator if they vary."""
+    """Returns the heading of a column: the measure, and the dimension and evaluator if they vary.
+
+    Args:
+        groups: all runs of the table.
+        run: any run of the column.
+        evaluator: the evaluator of the column.
+    """
     parts = [str(run.measure)]
     if len({run.label for runs in groups for run in runs}) > 1:
         parts.append(run.label)

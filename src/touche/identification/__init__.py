@@ -20,13 +20,13 @@ def identify(
     Args:
         run: a run, or a file ``*.tsv`` with topic, document and score on each line.
         dataset: a dataset id, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: known mean lengths of fields in the whole collection, in tokens. For arguments, pass
-            premises and conclusion, or text and title in BEIR's format. Lucene's mean is over documents with
-            a token in the field.
+        mean_lengths: known mean lengths in the whole collection, in tokens, by the field's name. For
+            arguments, pass ``premises`` and ``conclusion``, or ``text`` and ``title`` as in BEIR's format.
+            Lucene's mean is over documents with a token in the field.
 
     Raises:
-        ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
-            documents lack a field with a mean length, or one of premises and conclusions has none.
+        ToucheError: if the run is broken, the dataset is missing, or run and dataset share no document. Also
+            if the documents lack a field in ``mean_lengths``, or only one part of arguments has a length.
     """
     lines = run if isinstance(run, Run) else read_scores(run)
     source = datasets.open_dataset(dataset)

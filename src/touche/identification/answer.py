@@ -127,14 +127,14 @@ class Answer(Shown):
         if not self.stands_out:
             return NOTHING
         name = self.candidates[0].hypothesis
-        # The formula of the weights tells both models apart. It may be unknown, or differ between fields.
+        # The formula of the weights tells BM25 and TF_IDF apart. It may be unknown, or differ between fields.
         models = {
             "Terrier's TF_IDF" if "Terrier" in frequencies.weight else BM25
             for frequencies in self.collections.values()
         }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
-        parameters = [str(number) for number in self.numbers if str(number)]
+        parameters = [str(number) for number in self.numbers if str(number)]  # b stands in k1's text
         return "; ".join([name, *parameters])
 
     def sentences(self) -> Iterator[str]:
@@ -170,7 +170,7 @@ def answer(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> An
     winner = fits[0]
     equal = _equal_fits(fits)
     stands_out, reason = verdict(winner, equal)
-    # The fitted numbers of these two models only are weights, from which document frequencies follow.
+    # Only the fitted numbers of BM25 and TF_IDF are weights, from which document frequencies follow.
     has_frequencies = stands_out and winner.hypothesis.axes["model"] == BM25_OR_TFIDF
     return Answer(
         in_run=sample.in_run,
@@ -238,10 +238,10 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
     if winner.hypothesis.formula and winner.share() < 1:
         return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
-    scores_beyond = len(winner.errors) - winner.free_numbers  # as many could be reproduced by any hypothesis
+    scores_beyond = len(winner.errors) - winner.free_numbers  # any hypothesis could reproduce the others
     if scores_beyond < _FEWEST:
-        remaining = f"all scores except {scores_beyond}, too few to decide"
-        return False, f"its {winner.free_numbers} free numbers could reproduce {remaining}"
+        reproducible = f"all scores except {scores_beyond}, too few to decide"
+        return False, f"its {winner.free_numbers} free numbers could reproduce {reproducible}"
     share_beyond = winner.gain / (1 - winner.floor)  # of the scores beyond the free numbers
     if share_beyond <= _MAJORITY:
         return False, f"{reproduced}, but its free numbers alone could reproduce {winner.floor:.1%}"
@@ -251,8 +251,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         return False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
         return True, "all scores are reproduced with the statistics of the documents, by no other model"
-    reproduced = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
-    return True, f"{reproduced}, significantly more than by any other model"
+    of_others = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
+    return True, f"{of_others}, significantly more than by any other model"
 
 
 def undecided(

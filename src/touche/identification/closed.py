@@ -109,7 +109,7 @@ def _shared(values: Parameters, known: Statistics) -> list[float]:
         # The fit may try b >= 1 or tiny parameters, but the logarithms of c0 and c1 have to be finite.
         c0 = max(values[K1] * (1 - values[B]), 1e-12)
         return [c0, max(values[K1] * values[B], 1e-12) * known.documents / known.tokens]
-    if C in values:
+    if C in values:  # PL2 has c avgdl
         return [values[C] * known.tokens / known.documents]
     return [values[MU]] if MU in values else []
 
@@ -201,7 +201,7 @@ def _described(problem: Problem, values: Parameters) -> Fit:
 
 
 def _numbers(problem: Problem, values: Parameters) -> Array:
-    """Returns the numbers of a problem for parameters of its formula."""
+    """Returns the free numbers of a problem, in its order, that follow from parameters of its formula."""
     formula = FORMULAS[problem.hypothesis.formula]
     numbers = np.zeros(problem.size)
     # Of the numbers of a problem, all but those of terms are logarithms.

@@ -135,7 +135,7 @@ class FieldCounts:
         )
 
     def same_as(self, other: "FieldCounts") -> bool:
-        """Returns whether other counts have the same numbers, so that fits are equal; terms may differ."""
+        """Returns whether other counts have equal numbers, so that fits are equal; words may differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
@@ -169,7 +169,7 @@ def count_terms(
         lines_of_id[id].append(line)
     counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
-        pairs = [(line, text) for text, id in enumerate(ids) for line in lines_of_id.get(id, ())]
+        pairs = [(line, index) for index, id in enumerate(ids) for line in lines_of_id.get(id, ())]
         # In the order of the sample; two columns even if this chunk has none of its documents.
         lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
         for analysis, terms, fields in _analysed(texts, analyses):
@@ -201,8 +201,9 @@ def _chunks(
         return
     remaining = watched(documents, "counting", "documents", None)
     while chunk := list(islice(remaining, _CHUNK)):
-        texts = [searched_fields(document) for document in chunk]
-        yield [document.id for document in chunk], {name: [text[name] for text in texts] for name in names}
+        records = [searched_fields(document) for document in chunk]
+        texts = {name: [fields[name] for fields in records] for name in names}
+        yield [document.id for document in chunk], texts
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
 
     columns = {term: column for column, term in enumerate(vocabulary)}
     cells = [(word, columns[term]) for word, term in enumerate(terms) if term in columns]
-    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)  # two even without cells
+    rows_and_columns = tuple(np.array(cells, dtype=np.int64).reshape(-1, 2).T)  # both, even without cells
     return csc_array((np.ones(len(cells)), rows_and_columns), shape=(len(terms), len(vocabulary)))
 
 
@@ -333,11 +334,12 @@ def _terms(
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
-    """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
+    """Maps each word by Lucene's token filters; removed words become empty, and parts are joined."""
     [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    if len(terms) == len(distinct):  # no filter both removes and splits words
+    # Equal numbers mean one term for each word, because no filter both removes and splits words.
+    if len(terms) == len(distinct):
         return terms
-    return ["".join(tokens) for tokens in _tokens(distinct, filters)]  # filters removed or split some words
+    return ["".join(tokens) for tokens in _tokens(distinct, filters)]
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str]) -> list[list[str]]:

@@ -21,9 +21,9 @@ _LEAST_DAMPING = 1e-9
 _FACTOR = 5.0  # by which the damping changes after a step
 _LEAST_GAIN = 1e-8  # of the loss; smaller gains end a scale
 _HOPELESS = 0.1  # a fit ends if fewer scores than this share have errors below the scale
-_FARTHEST = np.log(1000.0)  # how far a shared number, a logarithm, may be from its initial value
+_FARTHEST = np.log(1000.0)  # how far a number that is a logarithm may be from its initial value
 _FLOAT32 = 2e-7  # relative precision of engines' numbers
-_UNKNOWN = 1e-9  # added to the diagonal of matrices, so that they have inverses if no score needs a number
+_RIDGE = 1e-9  # added to the diagonal of matrices, so that they have inverses if no score needs a number
 _WEIGHT = 0.5  # the initial value of a free weight
 
 
@@ -251,7 +251,8 @@ def _fit_scale(
             equations = _normal_equations(problem, numbers, scale)
         matrix, slope = equations
         diagonal = np.diag(matrix)
-        damped = matrix + np.diag(damping * diagonal + _UNKNOWN * (1 + diagonal.max()))
+        # The ridge grows with the largest element, but is not 0 if all are 0.
+        damped = matrix + np.diag(damping * diagonal + _RIDGE * (1 + diagonal.max()))
         changed = np.clip(numbers - np.linalg.solve(damped, slope), lowest, highest)
         changed_loss = _loss(problem, changed, scale)
         if changed_loss >= loss or np.isnan(changed_loss):
@@ -275,7 +276,7 @@ def _loss(problem: Problem, numbers: Array, scale: float) -> float:
 def _normal_equations(problem: Problem, numbers: Array, scale: float) -> tuple[Array, Array]:
     """Returns the approximate second derivatives of the loss, and the first ones.
 
-    Both lack the same factor, because a step is a quotient of them.
+    Both lack the factor 2 / scale ** 2, because it cancels out in a step, which is a quotient of them.
     """
     residuals = problem.residuals(numbers)
     slopes = problem.jacobian(numbers)
@@ -295,7 +296,7 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
     variance = 1.0  # if no document is reproduced
     if is_reproduced.any():
         variance = float(np.mean(np.square(problem.residuals(numbers)[is_reproduced])))
-    information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
+    information = slopes.T @ slopes + _RIDGE * np.eye(problem.size)
     deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
     return Fit(
         problem=problem,

@@ -76,7 +76,7 @@ class Hypothesis:
         return f"{self.combination} of {first} and {weight} times {second}"
 
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
-        """Yields the hypotheses that differ on one axis only.
+        """Yields the variants, and the hypotheses of the searched space that differ on one axis only.
 
         Args:
             others: the searched space, in which weights are 1 or free, and the engine's lengths are ours.
@@ -88,12 +88,13 @@ class Hypothesis:
             different = [axis for axis, value in unvaried.axes.items() if other.axes[axis] != value]
             if len(different) == 1:
                 # A relative with the same fields and weight gets this weight, unless its model is linear.
-                is_like_this = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
-                weight = self.weight if is_like_this and not MODELS[other.model].linear else other.weight
+                has_same_fields = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
+                is_linear = MODELS[other.model].linear
+                weight = self.weight if has_same_fields and not is_linear else other.weight
                 yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
-        """Yields the same hypothesis with each weight that can be told, and with each offset of lengths."""
+        """Yields the same hypothesis with each weight that can be inferred, and with each offset but 0."""
         if self.combination and not MODELS[self.model].linear:
             yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
         yield from (replace(self, offset=offset) for offset in OFFSETS)

@@ -13,7 +13,7 @@ from touche.identification.hypotheses import signed_tokens
 from touche.identification.samples import Sample
 
 _MOST = 10  # documents that are listed
-_SMALL = 1e-4  # up to this error, a difference of a term or a token would have made a larger one
+_SMALL = 1e-4  # a term or a token more or less makes a larger error than this
 _LONGEST = 300  # tokens more or less
 _SHORT = 40  # differences in length that are tried together with a term: up to 20 tokens more or less
 
@@ -67,7 +67,13 @@ def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
 
 
 def _explanation(fit: Fit, row: int, within: float) -> str:
-    """Returns the first change that explains the score; simple changes are tried first."""
+    """Returns the first change that explains the score; simple changes are tried first.
+
+    Args:
+        fit: the fit.
+        row: the row of the document.
+        within: the largest error of an explained score.
+    """
     if fit.errors[row] <= _SMALL:
         return "too little for a term or a token: rounding, or the order of ties"
     problem = fit.problem
@@ -87,6 +93,7 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
     for field, counts in enumerate(problem.counts):
         terms += [(field, int(term)) for term in counts.terms[counts.rows == row]]
     lengths = [sign * tokens for tokens in range(1, _LONGEST + 1) for sign in (1, -1)]
+    # An occurrence more makes the field a token longer, one less a token shorter.
     for (field, term), more in product(terms, (1, -1)):
         yield _Change(field=field, longer=more, term=term, more=more)
     for longer, field in product(lengths, range(len(problem.counts))):
@@ -113,7 +120,7 @@ def _changed(counts: FieldCounts, row: int, field: int, changes: Sequence[_Chang
 
 
 def _in_words(problem: Problem, change: _Change) -> str:
-    """Describes a change, such as ``+1 times 'cat'``, which also makes the field one token longer."""
+    """Describes a change, such as ``+1 times 'cat'``; a length that follows from the term is omitted."""
     field = f" in {problem.hypothesis.fields[change.field]}" if len(problem.counts) > 1 else ""
     length = signed_tokens(change.longer) if change.longer else "unchanged length"
     if change.more == 0:

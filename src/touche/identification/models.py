@@ -2,8 +2,8 @@
 
 tf is the frequency of a term in a field, and dl the stored length of the field. The number of a term in a
 field (own) depends on the whole collection; shared numbers are the same for all terms. Each model returns the
-contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number,
-which are logarithms. The arrays tf, dl and own have an element for each document and term.
+contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number.
+Shared numbers are logarithms. The arrays tf, dl and own have an element for each document and term.
 """
 
 from collections.abc import Callable, Mapping
@@ -66,7 +66,8 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
     mu = np.exp(shared[0])
     ratio = tf * np.exp(np.minimum(-own, _LARGEST_EXPONENT))
-    value = np.log1p(ratio) - np.log1p(dl / mu)  # the ratio has its own mu, so that only the rest is by mu
+    # Of these, only the second logarithm has a derivative by mu: own contains the mu of the ratio.
+    value = np.log1p(ratio) - np.log1p(dl / mu)
     is_positive = value > 0  # negative contributions, and so their derivatives, are 0
     return Part(
         value=value * is_positive,
@@ -84,12 +85,13 @@ def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     c1_dl = np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
     slope = -own * share / (tf + c0 + c1_dl)  # the derivative by the denominator
+    # The rows are derivatives by the logarithms of c0 and c1, hence the factors.
     return Part(own * share, share, np.array([slope * c0, slope * c1_dl]))
 
 
 def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
-    share = np.sqrt(tf / np.maximum(dl, 1))  # an offset of lengths may make dl 0
+    share = np.sqrt(tf / np.maximum(dl, 1))  # the offset of a hypothesis may make dl 0
     return Part(own * share, share, np.empty((0, len(tf))))  # no shared numbers, so no rows
 
 
@@ -99,8 +101,8 @@ def dlh(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     (tf (log2(f) + own) + (dl - tf) log2(1 - f) + log2(2 pi tf (1 - f)) / 2) / (tf + 0.5)
     """
     f = _relative(tf, dl)
-    odds = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
-    value = (odds + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
+    first_terms = tf * (np.log2(f) + own) + (dl - tf) * np.log2(1 - f)
+    value = (first_terms + 0.5 * np.log2(2 * np.pi * tf * (1 - f))) / (tf + 0.5)
     return Part(value, tf / (tf + 0.5), np.empty((0, len(tf))))  # no shared numbers, so no rows
 
 

@@ -83,7 +83,8 @@ class DocumentFrequencies:
 
 
 def shared_numbers(fit: Fit) -> list[Number]:
-    """Returns the shared numbers of a fit, the common ones first, then those of each field."""
+    """Returns the shared numbers of a fit: first those of all fields, then those of each field."""
+    # Only a formula in closed form has parameters.
     values = fit.parameters if fit.hypothesis.formula else _fitted(fit)
     if K1_B in values:  # with known mean lengths, BM25 has only two numbers, which determine k1 and b
         k1 = values[C0] + values[K1_B]
@@ -121,7 +122,7 @@ def near(value: float) -> float | None:
 
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
     """Returns the pairs (k1, b) that explain a fitted c0 = k1 (1 - b): well-known or else round ones."""
-    # k1 is up to 3 in steps of 0.1, and b is below 1 in steps of 0.05.
+    # k1 is up to 3 in steps of 0.1, and b is below 1 in steps of 0.05; pairs with a small b are first.
     round_pairs = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
 
     def with_this_c0(pairs: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -146,7 +147,7 @@ def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
         if number.name == C0 and pairs:
             yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
         elif number.name.startswith(C1):  # of two fields, each has a c1, whose name ends with the field
-            lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)
+            lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)  # c1 = k1 b / avgdl
             note = f"then avgdl is {lengths}" if lengths else ""
             yield replace(number, round=None, note=note)  # c1 depends on avgdl, so it is round by chance only
         else:
@@ -184,6 +185,7 @@ def _meanings(c0: float) -> dict[str, Meaning]:
         c0: the fitted k1 (1 - b), which decides on k1; some formulas have k1 as a factor.
     """
 
+    # Both functions solve a formula below for df.
     def lucene(factor: float) -> Meaning:
         return lambda n, w: (n + 1) * np.exp(-w / factor) - 0.5
 
@@ -234,7 +236,7 @@ def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
         first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], meaning)).sum(axis=1)
-        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending, so that the least of equal N wins
+        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending: of equally likely N the least wins
         evidence = _evidence(*_with_errors(n, w, errors, meaning)).sum(axis=1)
         at = int(np.argmax(evidence))
         best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])

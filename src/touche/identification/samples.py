@@ -19,14 +19,14 @@ from touche.trec.topics import Topic
 _REMEDY = "write: topic document score"
 PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
 _SEED = "touche identify"  # of the hashes that select lines
-# The largest relative error of a score that was float32: twice the distance of neighbours.
+# A generous limit of the relative error of a score that was float32: twice the distance of neighbours.
 _FLOAT32_ERROR = 2 * float(np.finfo(np.float32).eps)
 _MOST_DECIMALS = 7  # of a float32
 ONE_FIELD = "premises and conclusion in one field"
 PARTS = ("premises", "conclusion")
 DISCUSSION = "discussion"  # the title of the debate, which many corpora lack
 _OF_BEIR = {"text": "premises", "title": "conclusion"}  # parts by the names of fields in BEIR's format
-_ROUNDED = 0.9  # the share of the scores that must have this number of decimals
+_LEAST_ROUNDED = 0.9  # the least share of scores with this number of decimals; a few may differ
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -89,8 +89,8 @@ def sample_of(
         mean_lengths: known mean lengths, as in ``identify``.
 
     Raises:
-        ToucheError: if there are none, the documents lack a field with a mean length, or only one part of
-            arguments has a mean length.
+        ToucheError: if the dataset has none of the run's documents, the documents lack a field with a mean
+            length, or only one part of arguments has a mean length.
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
@@ -102,7 +102,7 @@ def sample_of(
             f"{source} has none of the run's documents for its topics; pass the dataset of the run"
         )
     names = [*texts[chosen[0].document]]  # all documents of a dataset have the same fields
-    # Most collections have no discussions, for which many hypotheses would be tried in vain.
+    # Most collections have no discussions; hypotheses on this field would be tried in vain.
     if DISCUSSION in names and not any(fields[DISCUSSION] for fields in texts.values()):
         names.remove(DISCUSSION)
     scores = np.array([line.score for line in chosen])
@@ -156,7 +156,7 @@ def count_decimals(scores: Array) -> int:
     """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
         is_rounded = np.abs(scores - np.round(scores, decimals)) <= _FLOAT32_ERROR * np.abs(scores)
-        if np.mean(is_rounded) >= _ROUNDED:
+        if np.mean(is_rounded) >= _LEAST_ROUNDED:
             return decimals
     return _MOST_DECIMALS
 

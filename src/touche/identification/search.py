@@ -89,7 +89,7 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
 
 
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
-    """Fits hypotheses in closed form to some documents, and those that reproduce most of these to all.
+    """Fits hypotheses in closed form to some documents; if they reproduce most scores, also to all.
 
     Each analysis is tried with all hypotheses, until a hypothesis reproduces all scores. Later analyses are
     tried only with the formulas and fields (``shape``) of such hypotheses.
@@ -246,11 +246,11 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the first fits, those with the smallest medians, and for each axis the best fit of each value.
+    """Returns the first fits, those with the smallest medians, and the best fits of each axis's first values.
 
     Args:
         fits: the fits, best first, as from ``ranked``.
-        count: how many of the first fits, of the smallest medians, and of the first values of an axis count.
+        count: how many to choose of the first fits, of the smallest medians, and of each axis's values.
     """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
@@ -267,7 +267,8 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
     # A formula in closed form has the mean lengths of the documents instead. If a field has no known one, the
     # means of all fields are fitted.
-    has_known_means = len(means) == len(hypothesis.fields) and not hypothesis.formula
+    is_closed = bool(hypothesis.formula)
+    has_known_means = len(means) == len(hypothesis.fields) and not is_closed
     return Problem(
         hypothesis=hypothesis,
         counts=tuple(fields[name] for name in hypothesis.fields),
@@ -279,7 +280,7 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
 
 def _scales(scales: Sequence[float], sample: Sample) -> tuple[float, ...]:
     """Returns the scales that are not finer than the scores' decimals."""
-    finest = float(f"1e-{sample.decimals}")  # a computed power may be rounded up, above the equal scale
+    finest = float(f"1e-{sample.decimals}")  # not 0.1 ** decimals, which may be above the equal scale
     return tuple(scale for scale in scales if scale >= finest)
 
 

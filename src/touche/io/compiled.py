@@ -25,6 +25,7 @@ def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
     """
     try:
         library = ctypes.CDLL(str(path))
+        # hatch_build.py adds the digest of the source, in a variable named source.
         digest = (ctypes.c_char * _DIGEST_SIZE).in_dll(library, "source").value.decode()
         source = path.with_suffix(".c")  # an installation has no sources
         if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != digest:

@@ -40,7 +40,7 @@ def read_rows(
 
 
 def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
-    """Returns the next row, or None; the row may have long fields, whose limit is restored afterwards."""
+    """Returns the next row, or None at the end; meanwhile, csv allows longer fields."""
     with _limit_lock:
         earlier_limit = csv.field_size_limit(_LONGEST_FIELD)
         try:

@@ -35,7 +35,7 @@ class EnergyMeter(AbstractContextManager["EnergyMeter"]):
         with self._lock:
             counters = read_counters()
             if counters.keys() != self._counters.keys():
-                counters = {}  # for good, because no later reading has the same keys
+                counters = {}  # for good: later readings are empty too, or have other keys
             for package, (count, limit) in counters.items():
                 earlier_count, _ = self._counters[package]
                 self._microjoules += (count - earlier_count) % limit  # a restarted counter begins at 0

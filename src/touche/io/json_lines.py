@@ -57,7 +57,8 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
         path, line: file and line, for errors.
 
     Raises:
-        InputError: if the field is missing or is not a string, such as an integer of more than 64 bits.
+        InputError: if the field is missing or is not a string. An integer of more than 64 bits is not one
+            either, because orjson reads it as a float.
     """
     value = fields.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:

@@ -41,7 +41,7 @@ class _Watched(io.FileIO):
         self._bar = bar
 
     def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0  # never None, because files do not wait for data
+        count = super().readinto(buffer) or 0  # None only for a file that does not wait for data
         self._bar.update(count)
         return count
 
@@ -68,7 +68,7 @@ def resolved(path: str | PathLike[str]) -> str:
 
 
 def texts_in(value: object) -> list[str]:
-    """Returns the texts of an option, which may name files: a single value, or those of a tuple."""
+    """Returns the texts in the value of an option, a single value or a tuple; they may name files."""
     values = value if isinstance(value, tuple) else (value,)
     return [text for text in values if isinstance(text, str)]
 
@@ -114,8 +114,9 @@ class _Unpacked(io.RawIOBase):
         unpacked = b""
         while not unpacked and self._read_more():
             unpacked = self._stream.decompress(self._packed, len(buffer))
-            # The bytes after the end of the stream, or those whose content did not fit into the buffer. zlib
-            # may hold such content itself. Then it has not read the end of the stream, and more bytes follow.
+            # The bytes that are left: those after the end of the stream, or those whose content did not fit
+            # into the buffer. Even if none are left, zlib may hold content that did not fit. Then the stream
+            # has not ended, and _read_more reads its next bytes.
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._unpacked_size += len(unpacked)
         if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):
@@ -161,7 +162,7 @@ class FileInMemory(PosixPath):
         return io.BytesIO(self.content)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Returns only the size. A derived path, such as the parent, has no content: it is that of a file."""
+        """Returns only the size of the content. A derived path, such as the parent, is a path on the disk."""
         if not hasattr(self, "content"):
             return super().stat(follow_symlinks=follow_symlinks)
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
@@ -202,14 +203,12 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, decompressed if it is gzipped, whatever its name.
 
-    No output of the running command replaces the file.
-
     Raises:
         InputError: if the file cannot be opened or its gzip stream is broken or truncated.
     """
     check_path(path)
     try:
-        add_input(path)
+        add_input(path)  # so that no output of the running command replaces the file
         with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
                 yield io.BufferedReader(_Unpacked(file), _BUFFER_SIZE)

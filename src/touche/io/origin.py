@@ -33,7 +33,8 @@ def origin(folder: Path) -> dict[str, str]:
     if record and root:
         dirty = "" if _is_unchanged(record, root, folder) else "-dirty"
         return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
-    if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
+    # No commit has an ignored folder, such as an environment in another project's repository.
+    if _git(folder, "check-ignore", "."):
         return {"revision": "unknown", "source": "unknown"}
     url = _git(folder, "remote", "get-url", "origin")
     # Local paths and access tokens stay private.
@@ -42,16 +43,20 @@ def origin(folder: Path) -> dict[str, str]:
 
 
 def _revision(folder: Path) -> str:
-    """Returns the commit of a folder, as in ``origin``; empty if there is none, or its status is unknown."""
+    """Returns the commit of a folder, as in ``origin``; empty without one, or if its status is unknown."""
     filter_options = _without_filters(folder)
     if filter_options is None:  # the status would run filters of the repository
         return ""
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit:
         return ""
-    status_command = [*filter_options, "status", "--porcelain", "--ignore-submodules=all"]
-    changes_of_repository = _git(folder, *status_command, "--untracked-files=no")
-    is_dirty = changes_of_repository or _git(folder, *status_command, "--", *_FILES_OF_FOLDER)
+    # The first line names the branch, so that only a failure has no lines.
+    command = [*filter_options, "status", "--porcelain", "--branch", "--ignore-submodules=all"]
+    repository = _git(folder, *command, "--untracked-files=no").splitlines()
+    own_files = _git(folder, *command, "--", *_FILES_OF_FOLDER).splitlines()
+    if not (repository and own_files):
+        return ""
+    is_dirty = len(repository) > 1 or len(own_files) > 1
     return f"{commit}-dirty" if is_dirty else commit
 
 
@@ -112,10 +117,11 @@ def _without_filters(folder: Path) -> list[str] | None:
     words = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
     scopes = words[0::2]  # scopes and keys take turns; after the last key, an empty text
     keys = words[1::2]
-    own_keys = [key for scope, key in zip(scopes, keys, strict=False) if scope in ("local", "worktree")]
-    filters = {key.rpartition(".")[0] for key in own_keys if key.startswith("filter.")}
+    pairs = zip(scopes, keys, strict=False)
+    repository_keys = [key for scope, key in pairs if scope in ("local", "worktree")]
+    filters = {key.rpartition(".")[0] for key in repository_keys if key.startswith("filter.")}
     has_impossible_name = any("=" in name for name in filters)  # an option ends its key at the first =
-    if not own_keys or has_impossible_name:  # no keys: no repository, or a git without --show-scope
+    if not repository_keys or has_impossible_name:  # no keys: no repository, or a git without --show-scope
         return None
     options = list[str]()
     for name in sorted(filters):

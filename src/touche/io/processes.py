@@ -48,7 +48,7 @@ class Pool(ProcessPoolExecutor):
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
-        """Checks that a process starts, so that a process that ends later ends because of its work.
+        """Checks that a process starts; if one ends later, its work is the cause.
 
         Args:
             purpose: the work of the processes, such as ``parse web pages``.

@@ -72,9 +72,8 @@ class _Lines(_NoBar):
                 seconds,
                 ncols=0,  # only numbers
                 prefix=self._what,
-                unit=self._unit if self._unit == "B" else f" {self._unit}",
-                unit_scale=self._unit == "B",
                 initial=self._done_before,
+                **_unit_options(self._unit),
             )
         )
 
@@ -145,8 +144,7 @@ def bar(
         desc=what,
         total=total() if callable(total) else total,
         initial=done,
-        unit=unit if unit == "B" else f" {unit}",
-        unit_scale=unit == "B",
+        **_unit_options(unit),
         delay=_SECONDS_WITHOUT_BAR,
         leave=False,
         dynamic_ncols=True,
@@ -174,13 +172,18 @@ def processors() -> int:
     return min(of_process, ceil(of_container)) if of_container > 0 else of_process
 
 
+def _unit_options(unit: str) -> dict[str, Any]:
+    """Returns tqdm's options for a unit, which it writes directly after the number."""
+    return {"unit": "B", "unit_scale": True} if unit == "B" else {"unit": f" {unit}"}
+
+
 def _processors_of_container() -> float:
     """Returns how many processors a container may use (``docker run --cpus``); 0 or less without a limit.
 
     The kernel states the processor time that the container may use in each period, both in microseconds.
     """
-    files_of_cgroup_v2 = ["cpu.max"]  # both numbers, or the word max instead of the first
-    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # the first may be -1
+    files_of_cgroup_v2 = ["cpu.max"]  # both numbers; without a limit, the first is the word max
+    files_of_cgroup_v1 = ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]  # without a limit, the first is -1
     for files in (files_of_cgroup_v2, files_of_cgroup_v1):
         with suppress(OSError, ValueError):  # the other version, or no limit
             contents = [(_CGROUP / file).read_text(encoding="ascii") for file in files]

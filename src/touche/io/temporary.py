@@ -68,6 +68,7 @@ def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str
                 continue
             except OSError as error:
                 shutil.rmtree(folder)
+                # In the private folder, all prefixes begin with touche-, so that one warning is enough.
                 pattern = f"{prefix}*" if within else "touche-*"
                 _warn_without_locks(parent, pattern, within or tempfile.gettempdir(), error.strerror)
                 raise

@@ -206,7 +206,7 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     token = _block.set(block)
     try:
         yield
-        if block.parts:
+        if block.parts:  # a block that writes no file removes none
             with _input_errors(first):
                 _replace(block.parts_from(first), block.removed)
     finally:
@@ -299,7 +299,10 @@ def _input_errors(path: Path, only: Container[int] | None = None) -> Iterator[No
 
 @contextmanager
 def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file."""
+    """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file.
+
+    It is locked, so that ``_remove_abandoned`` of another process leaves it.
+    """
     # The target is a link only in a cache, where the link itself is replaced.
     earlier_status = None if target.is_symlink() else _status(target)
     part = _hidden_name(target, "part")
@@ -350,10 +353,11 @@ def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
     """
     first, *others = parts
     for part in parts.values():
-        add_output(part)  # also the target, because renaming keeps the identity of a file
+        add_output(part)  # this records the target as well, because renaming keeps the identity of a file
     is_locking = bool(others or removed)
     # Another process that replaces the same files waits, because it would mix its files with these.
-    with locked(first) if is_locking else nullcontext(), _undisturbed():
+    lock = locked(first) if is_locking else nullcontext()
+    with lock, _undisturbed():
         existing = [target for target in (*others, *removed) if target.exists()]
         hidden_by_target = {target: _hidden_name(target, "earlier") for target in existing}
         try:

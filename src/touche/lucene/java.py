@@ -16,7 +16,7 @@ from touche.errors import NotInstalledError, ToucheError
 from touche.io.optional import PYSERINI
 
 _JAR = "anserini-1.7.1-fatjar.jar"  # exactly this one, because scores depend on it
-_MIN_MEMORY_BYTES = 500_000_000  # bytes; with less, Java ends the process without an exception
+_MIN_MEMORY_BYTES = 500_000_000  # with less, Java ends the process without an exception
 
 
 def jar() -> Path:

@@ -130,9 +130,10 @@ class Index:
         candidates = _id_query(among)
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
-        # The candidates with the highest ids. At most len(hits) of them are hits, so enough others remain.
-        in_index = self._top_hits(_boolean_query([], filters=[candidates]), depth)
-        unmatched = [id for id, _ in in_index if id not in matched]
+        # Without a query all scores are equal, so these are the candidates with the highest ids. At most
+        # len(hits) of them are hits, so at least depth - len(hits) others remain, if there are as many.
+        by_id = self._top_hits(_boolean_query([], filters=[candidates]), depth)
+        unmatched = [id for id, _ in by_id if id not in matched]
         return with_unmatched(hits, unmatched, depth)
 
     def _top_hits(self, query: Any, depth: int) -> list[tuple[str, float]]:

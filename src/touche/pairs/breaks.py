@@ -43,7 +43,8 @@ _STEPS = {
     for state, row in _ROWS.items()
 }
 _MAY_BEGIN = {"begun", "odd"}  # signs that may begin the next sentence are not part of this one
-_UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}  # if a letter follows, another sentence began
+# Signs that are not surely part of this sentence.
+_UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}
 
 
 def split_with_blanks(text: str) -> Iterator[str]:
@@ -65,14 +66,13 @@ def _end_of_sentence(signs: str, begin: int) -> int:
 
     Two ends are kept, because only the sign that ends the loop decides between them. If it is a letter, the
     sentence ends before the signs that may begin the next one (``end_before_letter``). If it is another sign,
-    the sentence ends before the first sign, such as a full stop, that may not end it (``sure_end``).
+    the sentence ends before the first sign that is not surely part of it, such as a full stop (``sure_end``).
 
     Args:
         signs: the sign of each character of the text.
         begin: the index of the first character.
     """
-    sure_end = begin + 1  # a sentence has at least one character
-    end_before_letter = begin + 1
+    sure_end = end_before_letter = begin + 1  # a sentence has at least one character
     state = "text"
     at = begin
     while at < len(signs):

@@ -106,7 +106,10 @@ def _next_sentence_weights(bert: Bert, folder: Path) -> list[Array]:
 
 
 def _stem_cosines_of_topic(pairs: Sequence[Pair]) -> list[float]:
-    """Returns the coherence of each pair of a topic; df counts the topic's sentences with a stem."""
+    """Returns the coherence of each pair of a topic.
+
+    The df of a stem is the number of the topic's distinct sentences that contain it.
+    """
     analysis = analysis_named("english")
     tf_by_text = {text: Counter(analysis.terms(text)) for text in _distinct_texts(pairs)}
     df_by_stem = Counter(stem for tf in tf_by_text.values() for stem in tf)

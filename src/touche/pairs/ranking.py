@@ -165,10 +165,10 @@ class Arguments:
         Args:
             topics: all topics.
             documents: the arguments.
-            mu: smoothing, in tokens.
+            mu: weight of the collection's language model, in tokens.
 
         Raises:
-            ParameterError: if mu is not above 0 or exceeds 1e9.
+            ParameterError: if mu is below 1e-9 or above 1e9.
         """
         check_range("mu", mu, 1e-9, 1e9)
         mu = float(np.float32(mu))  # Lucene's precision
@@ -322,10 +322,11 @@ def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
 
     A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j. A
     smaller index s has j - s such pairs. For all s up to i they are (i + 1) j - i (i + 1) / 2, including
-    (i, j) itself. If this number is above ``depth``, as many other pairs are at least as good.
+    (i, j) itself. If this number is above ``depth``, at least ``depth`` other pairs are at least as
+    good. So j is at most (depth + i (i + 1) / 2) / (i + 1).
     """
     for i in range(size):
-        largest_j = (depth + i * (i + 1) // 2) // (i + 1)  # for which the number is up to ``depth``
+        largest_j = (depth + i * (i + 1) // 2) // (i + 1)
         for j in range(i + 1, min(size, largest_j + 1)):
             yield i, j
 
@@ -334,6 +335,8 @@ def _from_one_argument(
     with_first_text: Sequence[ScoredSentence], with_second_text: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
     """Returns the best sentence with each of two texts, from the same argument if possible.
+
+    Several arguments may have sentences with the same text.
 
     Args:
         with_first_text: all sentences with one text, best first.

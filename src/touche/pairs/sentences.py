@@ -24,9 +24,9 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
 
 
 def split_argument(argument: Argument) -> Argument:
-    """Returns an argument with its sentences: a conclusion of two or more words, and all premises.
+    """Returns an argument with its sentences: a conclusion of two or more words, and those of all premises.
 
-    The ids of the sentences have the form of those in args_processed.csv.
+    The conclusion is one sentence. The ids of the sentences have the form of those in args_processed.csv.
     """
     conclusion = argument.conclusion.strip()
     sentences = []
@@ -54,7 +54,7 @@ def distinct_sentences(argument: Argument) -> dict[str, int]:
 
 
 def normalised(text: str) -> str:
-    """Returns a text without case and surrounding blanks, by which equal sentences are found."""
+    """Returns a text without case, and with single blanks, by which equal sentences are found."""
     return " ".join(text.casefold().split())
 
 

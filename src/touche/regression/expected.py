@@ -170,10 +170,10 @@ class Expected(Strict, kw_only=True, frozen=True):
     def available(self) -> bool:
         """Whether the necessary run, qrels, topics and corpus are available."""
         has_run = self.run == "" or is_available("runs", self.run)
-        return has_run and (not self.reruns or has_dataset(self.dataset))
+        return has_run and (not self.needs_rerun or has_dataset(self.dataset))
 
     @property
-    def reruns(self) -> bool:
+    def needs_rerun(self) -> bool:
         """Whether the entry needs a rerun of the baseline."""
         return True
 
@@ -275,7 +275,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         return value_name, self.evaluator
 
     @property
-    def reruns(self) -> bool:
+    def needs_rerun(self) -> bool:
         """Whether the entry needs a rerun: one with an official run scores that run."""
         return not self.run
 

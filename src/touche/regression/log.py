@@ -43,7 +43,7 @@ class LoggedScore:
         expected, got, difference: the expected value, that of the rerun, and ``got`` minus ``expected``. For
             published values of topics, they are means over these topics.
         verdict: as in ``touche.regression.outcomes.Outcome``.
-        judged: Judged@k of the rerun; None for values of topics.
+        judged: Judged@k of the rerun; None for stances, and for values of topics.
         topics: the number of published topic values that were compared; None for one mean.
         reproduced: how many of these values the rerun has.
         image: the digest of the image's content; empty without an image.
@@ -85,12 +85,9 @@ def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
 
 
 def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
-    """Yields the rows of an outcome; values of topics have a row for each dimension, with their means.
-
-    Official runs, figures and rankings have none.
-    """
+    """Yields the rows of an outcome, if any, see ``logged_scores``; values of topics become means."""
     entry = outcome.expected
-    if isinstance(entry, ExpectedScore) and entry.reruns:
+    if isinstance(entry, ExpectedScore) and entry.needs_rerun:
         dimension_and_measure, _ = entry.value_and_evaluator
         yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
     elif isinstance(entry, ExpectedTopics):
@@ -149,7 +146,7 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
     """
     if not scores:
         return
-    with locked(Path(os.path.realpath(path))):
+    with locked(Path(os.path.realpath(path))):  # the same lock for a link and its target
         text = _content(path)
         _parsed(text, path)  # raises an error for a damaged log
         new_rows = StringIO()

@@ -26,7 +26,7 @@ from touche.tasks import STANCE, Task, dataset
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine
 
-_LEAST_OWN_SHARE = 0.999  # of its own scores, which a baseline has to reproduce; the rest is rounding
+_LEAST_RERUN_SHARE = 0.999  # of a rerun's scores, which the formula has to reproduce; the rest is rounding
 _MAX_RELATIVE_ERROR = 1e-4  # of a parameter
 
 
@@ -77,9 +77,9 @@ def formula_fit(
         for run in (official, rerun)
     )
     official_fit, rerun_fit = fits_of(hypothesis, [official_sample, rerun_sample])
-    own_share = rerun_fit.share()
-    if own_share < _LEAST_OWN_SHARE:
-        problem = f"{hypothesis} reproduces only {own_share:.1%} of the rerun's own scores"
+    rerun_share = rerun_fit.share()
+    if rerun_share < _LEAST_RERUN_SHARE:
+        problem = f"{hypothesis} reproduces only {rerun_share:.1%} of the rerun's own scores"
         raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
     _check_parameters(rerun_fit, rerun.parameters, "the rerun")
     _check_parameters(official_fit, official.parameters, "the official run")
@@ -90,11 +90,11 @@ def formula_fit(
     tau = _tau(official_sample, official_fit.problem.predicted(official_fit.numbers))
     fitted = f"{len(official_fit.errors)} scores with {official_fit.free_numbers} free numbers"
     errors = f"median error {official_fit.median:.2g}, tau {tau:.3f}"
-    return share, f"{fitted}, {errors}; {own_share:.1%} of the rerun's own scores"
+    return share, f"{fitted}, {errors}; {rerun_share:.1%} of the rerun's own scores"
 
 
 def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
-    """Returns the agreement of a rerun with an official run in each dimension that scores two topics.
+    """Returns the agreement of a rerun with an official run in each dimension with scores for two topics.
 
     Without such a dimension, one agreement without scores is returned. Documents of the official run that the
     dataset lacks are left out. For each topic, the rerun is cut to the number of the remaining documents.
@@ -110,7 +110,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     """
     task, corpus = dataset(dataset_id)
     official_run = read_scores(official)
-    if corpus is not task.corpora["full"]:
+    if corpus is not task.corpora["full"]:  # which has all documents of an official run
         wanted = set(official_run.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
         official_run = official_run.take(
@@ -162,7 +162,7 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 
 def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run only on its own topics: trec_eval counts 0 for others, which a sample may lack."""
+    """Evaluates a run only on its own topics; trec_eval counts 0 for others, which it may lack."""
     evaluated = evaluate_dimension(run, task, dimension)
     evaluation = evaluated.evaluations[EVALUATOR]
     per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}

@@ -16,7 +16,7 @@ def published_scores() -> list[ExpectedScore]:
     """
     entries = [entry for name in baselines.names() for entry in read_expected(name)]
     scores = (entry for entry in entries if isinstance(entry, ExpectedScore))
-    return [score for score in scores if score.kind == PUBLISHED and score.reruns]
+    return [score for score in scores if score.kind == PUBLISHED and score.needs_rerun]
 
 
 def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:

@@ -54,11 +54,11 @@ class Regression(Table[Outcome]):
             return ""
         if self.not_installed:
             return self.not_installed[0]
-        # Some are missing, because expectations without any entry are an error.
+        # At least one is missing, because ``read_expectations`` refuses baselines without any entry.
         return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
-    def repeats(self) -> bool:
+    def all_repeatable(self) -> bool:
         """Whether no run failed or differed from its repetition."""
         return not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in self)
 
@@ -72,12 +72,12 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     """Returns the cells of an outcome, one for each of ``COLUMNS``."""
     entry = outcome.expected
     difference = outcome.difference
-    is_noted_below = outcome.verdict == NOT_INSTALLED  # its remark is a note below the table
+    is_noted_below = outcome.verdict == NOT_INSTALLED  # touche regress prints its remark below the table
     has_remark = outcome.remark and not is_noted_below
     cells = (  # None and empty texts become dashes
-        entry.command if entry.reruns else f"runs/{entry.run}",
+        entry.command if entry.needs_rerun else f"runs/{entry.run}",
         entry.dataset,
-        *entry.value_and_evaluator,
+        *entry.value_and_evaluator,  # the dimension and the evaluator
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest

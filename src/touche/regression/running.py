@@ -77,8 +77,8 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         if names and not entries:  # without names, most baselines have no entry for a dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
-    # An error only if no file is unreadable, because that is an outcome to report.
-    if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
+    some_unreadable = any(outcome.verdict != NOTHING_EXPECTED for outcome in outcomes)
+    if not expected and not some_unreadable:  # an unreadable file is an outcome to report
         raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
 
@@ -119,7 +119,7 @@ def regress(
             try:
                 if not entry.available:
                     outcomes.append(Outcome(entry, MISSING))
-                elif entry.reruns:
+                elif entry.needs_rerun:
                     to_rerun.append(entry)
                 else:
                     official_run = MeasuredRun.read(locate("runs", entry.run), entry.dataset)
@@ -225,12 +225,13 @@ def _rerun_outcomes(
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
         path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
         rerun = MeasuredRun.read(path, shared.dataset)
-    # Only a report shows them, which needs the files of the runs.
+    # Only a report shows evaluated runs, and a report needs ``keep``.
     evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)] if keep else []
     outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=evaluated) for entry in group]
+    # The official run of a failed entry may be unreadable.
+    names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
-    names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     # Each once; an entry without an official run has an empty name.
     names = dict.fromkeys(filter(None, [*official_names, *names_in_entries]))
     first, *others = outcomes
@@ -294,7 +295,7 @@ def _outcome(expected: Expected, run: MeasuredRun) -> Outcome:
 
 
 def _failed(entry: Expected, error: Exception) -> Outcome:
-    """Returns the outcome after an error, in one line; --verbose shows the traceback of a bug."""
+    """Returns the outcome after an error, with its message; for a bug, --verbose shows the traceback."""
     remark = str(error)
     if not isinstance(error, ToucheError):
         _log.debug("%s", "".join(traceback.format_exception(error)))

@@ -66,8 +66,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     views, reasons_without_test = _views(rankings)
     warnings = [*reasons_without_test, *score_warnings(runs)]
     # The user's own judgments make a task that is no dataset.
-    own_corpus = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
-    corpora = [*own_corpus, *task.corpora.values()]  # texts are from the first one that is available
+    corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
+    corpora = [*corpus_of_dataset, *task.corpora.values()]  # texts are from the first one that is available
     if task.published and corpora[0] != task.corpora["full"]:  # a part of the collection
         warnings.insert(0, _PARTIAL)
     ranks = ranked_documents(runs_once)
@@ -77,7 +77,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
     folder_of_images = folder if task.rules.unit == "image" else None
-    needs_reference = len(runs_once) > 1 or reference is not None  # an unknown name is an error for one run
+    # Also for one run, a reference with an unknown name is an error.
+    needs_reference = len(runs_once) > 1 or reference is not None
     return TaskReport(
         dataset=dataset,
         task=task,
@@ -175,8 +176,7 @@ def _winners(views: Sequence[View]) -> str:
         best = [row.name for row in view.passed if row.printed == view.passed[0].printed]
         won.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
     if len(won) == 1:  # the same runs are best in all views
-        ((best_runs, _),) = won.items()
-        won = {best_runs: ["every ranked dimension, by every evaluator"]}
+        won = {best_runs: ["every ranked dimension, by every evaluator"] for best_runs in won}
     parts = "; ".join(f"{best_runs} in {', '.join(descriptions)}" for best_runs, descriptions in won.items())
     return f"Highest mean of these {number_of_runs} runs: {parts}."
 
@@ -258,6 +258,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
         board=board,
         qrels=runs[0].qrels,
         qrels_md5=md5(locate("qrels", runs[0].qrels)),
+        # All are evaluations of stances, which the type does not say.
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,
         notes=[*score_notes(runs), *reasons_without_test],
@@ -286,13 +287,14 @@ def _board(
         twin = twin_rows.get(row.name)
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
-        board.append(replace(row, tag=""))  # tags of passed runs were needed only to find their twins
+        # Only published rows show a tag; that of a passed run was needed to find its twin.
+        board.append(replace(row, tag=""))
     board += [row for result, row in rows.items() if result not in twins.values()]
     # Ranks are among published results, if there are some, so that other passed runs do not change them.
     counted_rows = [*rows.values()] or board
 
     def rank(row: LeaderboardRow) -> int:
-        """Returns the rank from 1; the run itself may be among the published results."""
+        """Returns the rank from 1; the run's own published result does not count."""
         others = (other for other in counted_rows if other is not twin_rows.get(row.name))
         return 1 + sum(other.printed > row.printed for other in others)
 
@@ -398,8 +400,8 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
     if not rows:
         others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
         return f"No values are published for {dimension}, only for {', '.join(others)}."
-    # A preposition, a property of the values in this view, and that of the published values.
-    for word, here, there in (
+    # Words before a property, the property of the values in this view, and those of the published values.
+    for words, here, there in (
         ("of", task.measure_for(dimension).name, {row.measure for row in rows}),
         ("by", evaluator, {row.evaluator for row in rows}),
         ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
@@ -407,8 +409,8 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
         may_be_the_same = here in there or None in there  # None stands for unknown
         if not may_be_the_same:
             listed = ", ".join(sorted(map(str, there)))
-            published = f"The published values are {word} {listed}."
-            return f"{published} They are not comparable with values {word} {here}."
+            published = f"The published values are {words} {listed}."
+            return f"{published} They are not comparable with values {words} {here}."
     return "No published value has the same measure, evaluator and judgments as these."
 
 

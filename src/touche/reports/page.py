@@ -25,8 +25,9 @@ def write(page: Report, folder: Path) -> Path:
 
     Args:
         page: content of the report.
-        folder: folder for index.html; it is created. A report on one task is one page, with plots and data
-            for TIRA's viewers next to it. Several tasks have a page each, linked from index.html.
+        folder: folder for index.html; it is created. If the report is ``divided``, each part has its own
+            page, linked from index.html. Otherwise the only part has plots and data for TIRA's viewers next
+            to the page.
 
     Returns:
         Path of index.html.

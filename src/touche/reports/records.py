@@ -288,7 +288,7 @@ class Strip:
         for row in reversed(self.rows):
             x = round(100 * max(0.0, row.printed - low) / (high - low), 2)
             taken_levels = {point.level for point in points if x - point.x < _POINT_WIDTH}
-            possible_levels = set(range(len(taken_levels) + 1))  # at least one more than are taken
+            possible_levels = set(range(len(taken_levels) + 1))  # at least one of them is not taken
             points.append(Point(row, x, level=min(possible_levels - taken_levels)))
         return points
 
@@ -411,9 +411,10 @@ class TaskReport:
 
     @property
     def published_views(self) -> list[View]:
-        """View of each dimension with the most published results, if it has any."""
-        # Views with most published results are first; in a dictionary, the last one of a dimension stays.
-        views = {view.dimension: view for view in reversed(self.views)}
+        """For each dimension, its view with the most published results; none for a dimension without any."""
+        views: dict[str, View] = {}
+        for view in self.views:  # those with most published results first
+            views.setdefault(view.dimension, view)
         return [views[dimension] for dimension in self.dimensions if views[dimension].published]
 
     @property
@@ -470,7 +471,7 @@ class Report:
     gallery: bool = False
 
     def toy_part(self, part: TaskReport) -> TaskReport | None:
-        """Returns the part on the toy collection with the same kind of documents as a task."""
+        """Returns the part on the toy collection that ranks the same unit, such as passages, as a task."""
         for other in self.parts:
             if other.dataset.startswith(SPOT_CHECK) and other.task.rules.unit == part.task.rules.unit:
                 return other

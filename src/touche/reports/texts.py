@@ -50,7 +50,7 @@ def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
     Returns:
         Pieces of the part in order, each with whether it is a term.
     """
-    text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which a page cannot have
+    text = encoded(" ".join(text.split())).decode()  # without lone surrogates, which HTML cannot have
     marks = _marks(text, terms)
     begin, end = _shown_part(text, [start for start, _ in marks])
     pieces = [("… " if begin else "", False)]

@@ -33,7 +33,7 @@ class Vocabulary:
 
     Attributes:
         analysis: the name of the analysis that makes terms from texts.
-        indexes: the index of each term.
+        indexes: the index of each term, from 0 in this order.
     """
 
     analysis: str
@@ -68,7 +68,7 @@ class Vocabulary:
         """
         analysis = analysis_named(self.analysis)
         beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
-        # NUL is the end of a word, which Python's strings do not have.
+        # A final NUL means that the word ends there; longer words then get their meaning in vain.
         prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
@@ -198,6 +198,7 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
         terms_of_positions = np.repeat(terms, tf)  # a posting has tf positions
         position_order = np.argsort(terms_of_positions, kind="stable")
         positions = np.concatenate(positions_of_parts)[position_order]
+    # An offset is the number of postings of earlier terms, so the offsets of parts add up.
     return Counts(
         lengths=np.concatenate([part.lengths for part in parts]),
         offsets=np.sum([part.offsets for part in parts], axis=0),

@@ -72,16 +72,18 @@ class Counts:
             chosen: a boolean for each text.
         """
         is_chosen_posting = chosen[self.texts]
-        is_chosen_position = np.repeat(is_chosen_posting, self.tf)  # a posting has tf positions
         # For each posting the number of chosen postings before it, and at the end their number.
         chosen_before = np.concatenate([[0], np.cumsum(is_chosen_posting, dtype=np.int64)])
         new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # of chosen texts; other values are not used
+        positions = self.positions
+        if positions is not None:
+            positions = positions[np.repeat(is_chosen_posting, self.tf)]  # a posting has tf positions
         return Counts(
             lengths=self.lengths[chosen],
             offsets=chosen_before[self.offsets],
             texts=new_indexes[self.texts[is_chosen_posting]],
             tf=self.tf[is_chosen_posting],
-            positions=None if self.positions is None else self.positions[is_chosen_position],
+            positions=positions,
         )
 
 
@@ -96,7 +98,7 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
     """Returns the kernel's table of beginnings of words; it ignores case.
 
     Args:
-        beginnings: the beginnings in lower case; NUL is the end of the word.
+        beginnings: the beginnings in lower case; one of at most two letters and NUL is a whole word.
 
     Returns:
         A table with three indexes, the codes of the first three letters of a word: 1 if the kernel has to ask
@@ -120,8 +122,9 @@ class Counter:
 
         Args:
             terms: the number of terms.
-            beginnings: the result of ``prefix_table`` for beginnings of words that are terms or removed.
-            meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
+            beginnings: the result of ``prefix_table`` for beginnings of words whose meaning is a term,
+                DROPPED or IGNORED; all other words are COUNTED.
+            meaning: returns the index of a word's term, or COUNTED, DROPPED or IGNORED.
             with_positions: whether to store positions.
         """
         self._term_count = terms
@@ -143,7 +146,7 @@ class Counter:
         raw = b"".join((*texts, _PADDING))
         lengths = np.empty(len(texts), dtype=np.int32)
         unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
-        # Addresses, computed only once, because a signal can interrupt their computation.
+        # Addresses, computed before the loop, because the exception of a signal could get lost in ``ctypes``.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._with_positions)
         while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:

@@ -15,10 +15,9 @@ from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
 )
-_FITTED_WITHIN = 1e-4  # the relative error of larger numbers, as of the scores from which they are fitted
-_FITTED_EXACTLY_BELOW = (
-    100_000  # larger known numbers may be inexact, if they were fitted from float32 scores
-)
+# Known numbers may be fitted from float32 scores. Smaller ones may be wrong by 1, others by a relative error.
+_WITHIN_ONE_BELOW = 100_000
+_RELATIVE_ERROR = 1e-4
 _SHOWN_DIFFERENCES = 5  # in a warning
 
 _log = logging.getLogger(__name__)
@@ -134,17 +133,17 @@ def _log_differences(
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
             continue  # no numbers that the counted ones have to equal
-        own = counted[name]
+        here = counted[name]
         # The subject of each number, the known number and the counted one.
-        numbers = [("documents", field.documents, own.documents), ("tokens", field.tokens, own.tokens)]
+        numbers = [("documents", field.documents, here.documents), ("tokens", field.tokens, here.tokens)]
         for term in vocabulary.indexes.keys() & field.terms.keys():
             df, ttf = field.terms[term]
             index = vocabulary.indexes[term]
-            numbers += [(term, df, int(own.df[index])), (term, ttf, int(own.ttf[index]))]
+            numbers += [(term, df, int(here.df[index])), (term, ttf, int(here.ttf[index]))]
         for subject, known_number, counted_number in numbers:
             if known_number is not None:
                 compared += 1
-                tolerance = 1 if known_number < _FITTED_EXACTLY_BELOW else _FITTED_WITHIN * known_number
+                tolerance = 1 if known_number < _WITHIN_ONE_BELOW else _RELATIVE_ERROR * known_number
                 if abs(known_number - counted_number) > tolerance:
                     differences.append(f"{subject}: {counted_number:,} instead of {known_number:,}")
     if differences:

@@ -7,7 +7,7 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _EXACT_BELOW = 24  # each smaller length has its own byte
-_LEADING_BITS = 4  # that are stored of the rest, which is exact below 16
+_LEADING_BITS = 4  # that are stored of length - 24, so that lengths are exact below 24 + 16
 
 
 def one_byte(lengths: Array) -> Array:
@@ -30,7 +30,7 @@ def before_lucene_7(lengths: Array) -> Array:
         lengths: the lengths in tokens.
     """
     norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
-    # Shifts to the right and back clear all bits of the mantissa except the first three.
+    # Shifts to the right and back keep 2 of the 23 bits of the mantissa, whose leading bit is implicit.
     stored = (norms.view(np.int32) >> 21 << 21).view(np.float32)
     rounded: Array = 1.0 / np.square(stored.astype(float))
     return rounded

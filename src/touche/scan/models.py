@@ -95,7 +95,7 @@ class _BM25:
 def dph(tf: Array, length: Array, term: Term) -> Array:
     """Terrier's DPH (Amati et al. 2007), with f = tf / length, for exact lengths.
 
-    (1 - f)^2 / (tf + 1) (tf log2(f (mean length) N / ttf) + log2(2 pi tf (1 - f)) / 2), with N documents.
+    (tf log2(f (mean length) N / ttf) + log2(2 pi tf (1 - f)) / 2) (1 - f)^2 / (tf + 1), with N documents.
 
     Args:
         tf: the term's frequency in each document with the term.
@@ -103,7 +103,7 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
         term: the statistics of the term.
     """
     f = _relative_frequency(tf, length)
-    score: Array = tf * _log2_odds(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
+    score: Array = tf * _log2_frequency_ratio(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
     score *= np.square(1 - f) / (tf + 1)
     return score
 
@@ -120,7 +120,7 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
         term: the statistics of the term.
     """
     f = _relative_frequency(tf, length)
-    divergence = tf * _log2_odds(tf, length, term) + (length - tf) * np.log2(1 - f)
+    divergence = tf * _log2_frequency_ratio(tf, length, term) + (length - tf) * np.log2(1 - f)
     score: Array = (divergence + 0.5 * np.log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
     return score
 
@@ -161,7 +161,7 @@ def _relative_frequency(tf: Array, length: Array) -> Array:
     return relative
 
 
-def _log2_odds(tf: Array, length: Array, term: Term) -> Array:
-    """Returns log2(f (mean length) N / ttf), with f = tf / length and N documents."""
-    log_odds: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
-    return log_odds
+def _log2_frequency_ratio(tf: Array, length: Array, term: Term) -> Array:
+    """Returns log2(f (mean length) N / ttf): f = tf / length over that in the collection of N documents."""
+    log_ratio: Array = np.log2(tf * term.mean_length / length * (term.documents / term.ttf))
+    return log_ratio

@@ -90,7 +90,8 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
     """Returns the documents with some ids, in the order of the collection.
 
     Args:
-        documents: the collection; it is read once, by all processors if its files are large.
+        documents: the collection, not on a cluster. It is read once, by all processors if its files are
+            large.
         ids: the ids; other documents are not stored.
     """
     reading = Reading(

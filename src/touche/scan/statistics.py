@@ -88,13 +88,13 @@ class Statistics:
 
         Args:
             index: its index in the vocabulary.
-            weight: its weight for formulas.
+            weight: its weight, as in ``Term``.
         """
         return Term(
             df=_nan_if_unknown(int(self.df[index])),
             ttf=_nan_if_unknown(int(self.ttf[index])),
             documents=_nan_if_unknown(self.documents),
-            tokens=self.tokens,
+            tokens=self.tokens,  # always known
             weight=weight,
         )
 

@@ -66,16 +66,17 @@ class KnownStatistics:
 def _check(field: FieldStatistics | KnownStatistics) -> None:
     """Raises ValueError if numbers contradict each other.
 
-    An unknown number gets the value that the other numbers allow most easily, so that it contradicts none.
+    An unknown df gets its smallest possible value, and other unknown numbers their largest, so that they
+    contradict nothing.
     """
     documents = field.tokens if field.documents is None else field.documents
     for known_df, known_ttf in field.terms.values():
-        most = 0 if known_df == 0 else field.tokens  # a term in no document has no occurrence
-        ttf = most if known_ttf is None else known_ttf
+        most_ttf = 0 if known_df == 0 else field.tokens  # a term in no document has no occurrence
+        ttf = most_ttf if known_ttf is None else known_ttf
         df = min(ttf, 1) if known_df is None else known_df
         # A document with a term has it at least once, and a term that occurs is in some document.
         if df > min(ttf, documents) or ttf > field.tokens or (df == 0 and ttf > 0):
-            raise ValueError("a term has more documents than occurrences, or more than the collection")
+            raise ValueError("the counts of a term contradict each other, or those of the collection")
     if documents > field.tokens:
         raise ValueError("fewer tokens than documents")
 

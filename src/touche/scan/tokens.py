@@ -136,7 +136,7 @@ def _singular(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > 3 and word[-4] not in "ae":
         return word[:-3] + "y"
-    if word.endswith(("ies", "aes", "oes", "ees")):  # exceptions, such as shoes and trees
+    if word.endswith(("ies", "aes", "oes", "ees")):  # unchanged: trees, shoes, and other words in ies
         return word
     return word[:-1]
 
@@ -162,7 +162,7 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
     """Returns a function from a stem to the beginning that all its words share.
 
     Args:
-        endings: if a stem ends so, words may have another last letter: the stem of sky is ski.
+        endings: if a stem ends so, its last letter may differ in words: the stem of sky is ski.
     """
     # A stem of one letter is a word itself, so that no letter has changed.
     return lambda term: term[:-1] if len(term) > 1 and term.endswith(endings) else term

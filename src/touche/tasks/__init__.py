@@ -18,7 +18,7 @@ from touche.io.identifiers import quoted
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
-from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure, measure_of, measures_in
+from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, measure_of, measures_in
 from touche.tasks.records import (
     CUTOFF,
     PAIR,
@@ -35,8 +35,8 @@ from touche.tasks.records import (
 __all__ = [
     "CUTOFF",
     "MACRO_F1",
+    "MEASURE_OF_QUESTION",
     "PAIR",
-    "PER_STANCE",
     "STANCE",
     "Corpus",
     "Judgments",
@@ -130,20 +130,17 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         and not chosen.rules.by_stance
     )
     scores_stances = scorer is MACRO_F1 or (measure is None and has_file_of_stances)
-    scores_image_question = scorer in PER_STANCE.values()
+    scores_image_question = scorer in MEASURE_OF_QUESTION.values()
     if scores_image_question and not chosen.rules.by_stance:
         raise ToucheError(
             f"{scorer} is a measure of rankings for each stance; pass a task of image retrieval"
         )
-    # A measure that the user chose scores only stances, or only rankings.
     judged = chosen.qrels
     if qrels is not None:
         judged = _qrels_in(qrels, chosen, scores_stances)
         chosen = replace(chosen, published=())
-    elif measure is not None and scores_stances:
-        judged = {name: file for name, file in judged.items() if name == STANCE}
-    elif measure is not None:
-        judged = {name: file for name, file in judged.items() if name != STANCE}
+    elif measure is not None:  # a measure that the user chose scores only stances, or only rankings
+        judged = {name: file for name, file in judged.items() if (name == STANCE) == scores_stances}
     if scores_image_question and measure is not None:  # the user chose one of the questions
         judged = {name: file for name, file in judged.items() if chosen.measure_for(name) == scorer}
     chosen = replace(chosen, qrels=judged)
@@ -209,7 +206,7 @@ def is_dataset(dataset_id: str) -> bool:
         return False
     try:
         return name in _read_once(card).corpora
-    except ToucheError:  # the card has another error, which ``dataset`` reports
+    except ToucheError:  # the card is broken, which ``dataset`` reports; its corpora may still be read
         return name in ("full", *_corpus_names(card))
 
 
@@ -277,7 +274,7 @@ def _cards_of_user(task_id: str) -> list[Path]:
     if "/" in task_id or task_id.startswith("."):  # subfolders and hidden files are not searched
         return []
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
-    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises)
+    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises for long names)
 
 
 @cache

@@ -109,8 +109,8 @@ class _Card(Strict, frozen=True):
             raise ValueError(f"measure {self.measure!r} is only for stances; name a measure of rankings")
         if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
-        has_questions = {bool(judgments.question) for judgments in self.qrels.values()}
-        if has_questions != {self.rules.by_stance}:
+        by_stance = self.rules.by_stance
+        if any(bool(judgments.question) != by_stance for judgments in self.qrels.values()):
             raise ValueError(
                 'qrels have questions only if rules.rankings is "topic and stance"; correct one of them'
             )

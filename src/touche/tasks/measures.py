@@ -78,7 +78,7 @@ MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
 # What the assessors answered about an image, by the official names.
 QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
 IMAGES = 10  # of each ranking that are scored
-PER_STANCE = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
+MEASURE_OF_QUESTION = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
 
@@ -124,7 +124,7 @@ def measure_of(text: str) -> Measure:
     ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
     if ndcg:
         return Measure(text, int(ndcg[1]))
-    for measure in (MACRO_F1, *PER_STANCE.values()):
+    for measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
         if text == measure.name:
             return measure
     known = parsed(text)
@@ -150,8 +150,8 @@ def parsed(text: str) -> Any:
             measure = _measure_in(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except ModuleNotFoundError as error:
-        problem = f"measure {text!r} needs ir_measures, which an image lacks"
-        raise MeasureError(f"{problem}; evaluate outside of the image") from error
+        problem = f"measure {text!r} needs ir_measures, which container images lack"
+        raise MeasureError(f"{problem}; evaluate outside of the container") from error
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
         similar = _with_capitals(text)
         if similar:
@@ -191,9 +191,9 @@ def _measure_in(node: Any) -> Any:
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
     kind = ir_measures.measures.registry[node.id]
-    # ``**literal`` has no name; ir_measures refuses an empty one.
+    # The ``arg`` of ``**literal`` is None; ir_measures refuses the empty name.
     parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
-    if cutoff is not None:  # the parameter with the name AT_PARAM
+    if cutoff is not None:  # ``@`` sets the parameter that AT_PARAM names
         parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
     return kind(**parameters)
 
@@ -205,10 +205,10 @@ def _problems(measure: Any) -> Iterator[str]:
     for name, (least, most) in _PARAMETER_RANGES.items():
         value = measure.params.get(name, least)  # a parameter that the measure lacks is in range
         is_in_range = not isinstance(value, bool) and least <= value <= most
-        has_two_digits = value == round(value, 2)  # trec_eval's names have two, as in iprec_at_recall_0.10
-        if not (is_in_range and has_two_digits):
-            digits = " with at most two digits" if isinstance(value, float) else ""
-            yield f"{name} is not from {least} to {most}{digits}; correct it"
+        has_two_decimals = value == round(value, 2)  # as trec_eval's names, such as iprec_at_recall_0.10
+        if not (is_in_range and has_two_decimals):
+            decimals = " with at most two decimals" if isinstance(value, float) else ""
+            yield f"{name} is not from {least} to {most}{decimals}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():
         are_whole = type(grade) is type(gain) is int
         if not are_whole or not 0 <= gain <= _LARGEST_GAIN:
@@ -223,7 +223,8 @@ def _problems(measure: Any) -> Iterator[str]:
 def uncut(measure: Any) -> Any:
     """Returns RR for RR@k, which trec_eval lacks, and other measures unchanged.
 
-    RR is computed on k results, as by ``trec_eval -M k``. With ``judged_only``, k results are not enough.
+    RR is computed on k results, as by ``trec_eval -M k``. With ``judged_only``, RR@k stays, because it may
+    need more results: unjudged ones do not count.
     """
     is_computed_on_k = measure.NAME == "RR" and not measure.params.get("judged_only")
     if not is_computed_on_k:

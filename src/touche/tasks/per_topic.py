@@ -70,7 +70,7 @@ def topic_values(row: Published) -> Mapping[str, float] | str:
         return "no values of its topics are published"
     if len(runs) > 1:
         return "two values are published for each topic"
-    values = dict(sorted(runs[0].items()))
+    values = dict(sorted(runs[0].items()))  # ranks need the same order of topics for all runs
     all_topics = {topic for runs_with_tag in table.values() for run in runs_with_tag for topic in run}
     missing = len(all_topics) - len(values)
     return f"values of {missing} of {len(all_topics)} topics are missing" if missing else values

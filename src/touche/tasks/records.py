@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from touche.errors import ToucheError
 from touche.io.toml import Name, Strict, Text
-from touche.tasks.measures import MACRO_F1, PER_STANCE, Measure
+from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure
 
 Unit = Literal["argument", "sentence pair", "document", "passage", "image"]
 Question = Literal["topicRelevance", "argumentativeness", "stanceRelevance"]
@@ -239,10 +239,10 @@ class Task:
         """
         if dimension == STANCE:
             return MACRO_F1
+        if self.measure not in MEASURE_OF_QUESTION.values():
+            return self.measure
         question = self.qrels[dimension].question
-        if question and self.measure in PER_STANCE.values():
-            return PER_STANCE[question]
-        return self.measure
+        return MEASURE_OF_QUESTION[question] if question else self.measure
 
 
 def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
@@ -256,7 +256,7 @@ def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
     first, *later = decimals
     printed = Decimal(f"{value:.{first}f}")
     for count in later:
-        printed = printed.quantize(Decimal(1).scaleb(-count), ROUND_HALF_UP)
+        printed = printed.quantize(Decimal(f"1e-{count}"), ROUND_HALF_UP)  # keeps ``count`` decimals
     return float(printed)
 
 

@@ -33,7 +33,7 @@ class Reported:
 
 @cache
 def reported_results(task_id: str) -> tuple[Reported, ...]:
-    """Returns the reported values of a task, best nDCG@10 first; none for other tasks."""
+    """Returns the reported values of a task, best nDCG@10 first; none if TIREx reports none."""
     path = _FOLDER / f"{task_id}.tsv"
     if not path.exists():
         return ()

@@ -69,7 +69,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         statistics: the file with statistics of the whole collection, or None.
         dataset: the id of the dataset, as the sandbox names it; empty for a folder.
     """
-    folder_of_topics = paths[0].parent if paths else None  # in a sandbox, it shows the dataset
+    folder_of_topics = paths[0].parent if paths else None  # it may contain TIRA's metadata.json
     collection = {
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
@@ -106,7 +106,7 @@ def _dataset_id(folder: Path | None = None) -> str:
     if id_of_sandbox:
         return id_of_sandbox
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    if tira_id not in ("", "id"):  # TIRA's client sets it to the word "id"
+    if tira_id not in ("", "id"):
         return tira_id
     return _dataset_id_in_file(folder / "metadata.json") if folder else ""
 
@@ -241,7 +241,7 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
 
 
 def _read_metadata(metadata: Path) -> Any:
-    """Reads untrusted metadata: all values stay texts, and its size limits time and memory.
+    """Reads untrusted metadata: all values stay texts; a limit on its size bounds time and memory.
 
     The result is None if there is no file.
     """
@@ -289,7 +289,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     for path in files:
         if path.is_dir():  # the folder of all images, each with several small files
             contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
-            sizes = [file.lstat().st_size for file in contents]
+            sizes = [file.lstat().st_size for file in contents]  # a link may be broken
             described[f"{path.name}/"] = _describe_by_list(contents, sizes)
         else:
             suffix = Path(path.name.removesuffix(".gz")).suffix

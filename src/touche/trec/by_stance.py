@@ -12,7 +12,7 @@ from touche.io.opening import read_lines
 from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.runs import LineError, parse_line, split_columns
 
-_RANK = re.compile(r"[1-9][0-9]*")
+_RANK = re.compile(r"[1-9][0-9]{0,17}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 
@@ -28,15 +28,15 @@ def topic_in(ranking: str) -> str:
     return ranking.partition(" ")[0]
 
 
-def in_rankings(runs: Sequence[Run], stances: Sequence[str] = ()) -> list[Run]:
+def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
     """Returns runs; if stances have rankings, names of rankings such as ``1 PRO`` replace their topics.
 
     Args:
         runs: the runs.
-        stances: the task's stances with their own rankings. If empty, the ranks of the runs show whether
-            stances have rankings; one such run is enough for all.
+        by_stance: whether the task has a ranking for each stance. If it is False, the ranks of the runs show
+            whether stances have rankings; one such run is enough for all.
     """
-    has_rankings = bool(stances) or any(run.ranks_stances for run in runs)
+    has_rankings = by_stance or any(run.ranks_stances for run in runs)
     if not has_rankings:
         return list(runs)
     return [run.by_stance() for run in runs]

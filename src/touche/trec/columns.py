@@ -68,7 +68,7 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
 
 
 def decode_cells(cells: Sequence[bytes]) -> list[str]:
-    """Decodes cells, which have no white space; decoding all at once is faster.
+    """Decodes at least one cell; cells have no white space. Decoding all at once is faster.
 
     Raises:
         UnicodeDecodeError: if a cell is not UTF-8.
@@ -232,7 +232,7 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        rankings = self.rankings.by_rank.values()  # indices of lines, also of the run with its own topics
+        rankings = self.rankings.by_rank.values()  # indices of lines, which are the same in this run
         run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])

@@ -88,7 +88,7 @@ def read_runs(
         file_or_run = _path(source) if is_file else source
         identity = resolved(file_or_run) if is_file else id(source)
         if identity in run_by_identity and distinct:
-            name = file_or_run if is_file else getattr(source, "path", "run")
+            name = file_or_run if is_file else getattr(source, "path", "run")  # only a Run has a path
             raise InputError(name, "passed twice", "pass it once")
         if identity not in run_by_identity:
             run_by_identity[identity] = _with_free_name(file_or_run, taken_paths, checks)
@@ -114,7 +114,7 @@ def _with_free_name(source: Path | AnyRun, taken_paths: set[str], checks: bool) 
     taken_paths.add(resolved(name))
     if checks and isinstance(run, Run):
         checked(run)
-    return run if name == own_name else replace(run_of(run), path=name)
+    return run if name == own_name else replace(run_of(run), path=name)  # unlike ``called``, keeps the tags
 
 
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
@@ -144,9 +144,8 @@ def _is_run(source: Any) -> bool:
         return any(isinstance(documents, Mapping) for documents in source.values())
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    is_score = isinstance(
-        source, Real | None
-    )  # of a document, for which _is_one is also True; None is missing
+    # The score of a document is no run, although _is_one is True for it; None is a missing score.
+    is_score = isinstance(source, Real | None)
     return _is_one(source) and not is_score
 
 
@@ -292,9 +291,10 @@ def _read_open_file(file: Any) -> FileInMemory:
         content = file.read()
     except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
         raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
-    return FileInMemory.from_bytes(
-        name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    )
+    if isinstance(content, str):
+        # Lone surrogates stay, so that the reader refuses their line as not UTF-8.
+        content = content.encode("utf-8", "surrogatepass")
+    return FileInMemory.from_bytes(name, content)
 
 
 def _is_of_ranx(source: object) -> bool:

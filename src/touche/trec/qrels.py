@@ -44,7 +44,8 @@ class Qrels(dict[str, dict[str, int]], Shown):
         Raises:
             InputError: if the document already has another grade.
         """
-        earlier_grade = self.setdefault(topic, {}).setdefault(document, grade)  # the same one if it is new
+        # A new document gets the grade, which then is also the earlier one.
+        earlier_grade = self.setdefault(topic, {}).setdefault(document, grade)
         if earlier_grade != grade:
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line=line)
@@ -187,7 +188,7 @@ def read_answers(
         """Returns a name such as ``1 ONTOPIC``."""
         topic, aspect, image, *_ = columns
         if aspect not in aspects:
-            raise _unknown(path, f"question {quoted(aspect)}", aspects, line)
+            raise _unknown(path, f"aspect {quoted(aspect)}", aspects, line)
         if ids and not re.fullmatch(ids, image):
             raise InputError(path, f"{quoted(image)} does not have the form {ids}", _OTHER_FILE, line=line)
         return f"{topic} {aspect}"
@@ -230,8 +231,8 @@ def _read(
     Args:
         path: the file.
         excluded_topics: topics to leave out.
-        parse_label: parses the last column of the line with this number.
-        parse_topic: returns the name of the topic from the columns of the line with this number.
+        parse_label: parses the last column; its second argument is the number of the line, for errors.
+        parse_topic: returns the name of the topic from the columns; its second argument is the same number.
     """
     qrels = Qrels()
     column_names = _TREC

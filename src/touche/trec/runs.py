@@ -28,9 +28,10 @@ _MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ign
 _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)  # added to a score, because -0 + 0 is 0
-# numpy writes float32 with an exponent up to the first number and from the second one on; orjson without one.
-_LARGEST_SMALL = 1e-4
-_LEAST_LARGE = 1e6
+# numpy writes a float32 up to the first number, or from the second one on, with an exponent; orjson writes it
+# in another form.
+_EXPONENT_UP_TO = 1e-4
+_EXPONENT_FROM = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
@@ -108,7 +109,8 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     except ValueError:  # not UTF-8, or not a number
         return False
     ids = [*topic_ids, *document_ids]
-    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():  # perhaps for private use
+    # Characters for private use are not printable; ``parse_line`` accepts them.
+    if max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable():
         return False
     with np.errstate(over="ignore"):  # too large scores become infinite, without numpy's warning
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
@@ -130,7 +132,7 @@ def _parse_one_by_one(
 ) -> Iterator[tuple[int, RunLine]]:
     """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
     for number, text in enumerate(decoded(block, path, first_line), first_line):
-        is_empty_file = not text  # with only a byte order mark; other lines have their end
+        is_empty_file = not text  # only a byte order mark, which decoding drops; other lines have their end
         is_skipped_blank = note is None and not text.strip()
         if is_empty_file or is_skipped_blank:
             continue
@@ -145,13 +147,16 @@ def _parse_one_by_one(
 def split_columns(text: str, at_most: int = -1) -> list[str]:
     """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
     # As bytes, because other white space does not separate columns. Texts in memory may have lone surrogates.
+    # ``split`` would keep the white space behind the last column if it splits ``at_most`` times.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
 
 def decimal(text: str) -> float | None:
     """Returns the finite number in a column, or None."""
-    number = float(text) if _DECIMAL.fullmatch(text) else inf
+    if not _DECIMAL.fullmatch(text):
+        return None
+    number = float(text)
     return number if isfinite(number) else None
 
 
@@ -230,7 +235,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
 def with_unmatched(
     hits: Sequence[tuple[str, float]], others: Iterable[str], depth: int
 ) -> list[tuple[str, float]]:
-    """Appends candidates that match no query, so that re-ranking loses none.
+    """Appends candidates that do not match the query, so that re-ranking loses none.
 
     They have one score: 0 if all other scores are positive, else the next float32 below the lowest score.
 
@@ -247,7 +252,8 @@ def with_unmatched(
         >>> touche.with_unmatched([("d1", 2.5)], ["d2", "d3"], depth=10)
         [('d1', 2.5), ('d3', 0.0), ('d2', 0.0)]
     """
-    lowest = np.float32(min((score for _, score in hits), default=1.0))  # any positive one, so that all get 0
+    # Without hits, the lowest score counts as 1, so that the candidates get 0.
+    lowest = np.float32(min((score for _, score in hits), default=1.0))
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
     unmatched = [(id, score) for id in sorted(others, reverse=True)]
     return [*hits, *unmatched][:depth]
@@ -283,8 +289,8 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     json_array = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY).decode()
     score_texts = json_array.strip("[]").split(",")
     sizes = np.abs(scores)
-    is_small = (sizes <= np.float32(_LARGEST_SMALL)) & (sizes > 0)
-    for index in np.flatnonzero((sizes >= _LEAST_LARGE) | is_small):
+    is_small = (sizes <= np.float32(_EXPONENT_UP_TO)) & (sizes > 0)
+    for index in np.flatnonzero((sizes >= _EXPONENT_FROM) | is_small):
         score_texts[index] = str(scores[index])
     return score_texts
 
@@ -307,8 +313,8 @@ def as_float32(score: float | Real) -> np.float32:
     """Returns a score as trec_eval reads it; infinite if no float32 is as large."""
     try:
         value = float(score)
-    except OverflowError:  # an integer larger than all floats
-        return np.float32(inf)  # or below all floats; the sign of an infinite score does not count
+    except OverflowError:  # an integer beyond all floats; callers do not need its sign
+        return np.float32(inf)
     if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
     return np.float32(value) + _ZERO
@@ -359,7 +365,7 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
     if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
         raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
     other_files = list[str]()
-    if only_runs and len(paths) > 1:
+    if only_runs and len(paths) > 1:  # a single file has the error of its first broken line
         other_files = [str(path) for path in paths if _is_other_file(path)]
     if other_files:
         are = "is not a run" if len(other_files) == 1 else "are not runs"
@@ -375,8 +381,7 @@ def _is_other_file(path: Path) -> bool:
         if line:
             parse_line(line, path, number)
     except LineError as error:
-        has_broken_score = error.kind == "score"  # a run nevertheless; a later error names the line
-        return not has_broken_score
+        return error.kind != "score"  # with a broken score it is a run; a later error names the line
     except InputError:  # unreadable, or not a text; a missing file has its own error later
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False

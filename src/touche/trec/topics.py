@@ -65,7 +65,8 @@ def read_topics_xml(path: Path) -> list[Topic]:
     White space is folded. Files that declare entities are refused.
 
     Raises:
-        InputError: if the file is unreadable or not well-formed, or a topic lacks or repeats its number.
+        InputError: if the file is unreadable or not well-formed, there is no topic, or one lacks its title
+            or its number, or repeats it.
     """
     seen: set[str] = set()
     topics = [_parse_topic(element, path, seen) for element in _parse_xml(path).iter("topic")]
@@ -124,7 +125,8 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
     if isinstance(original, dict):
-        details |= {name: value for name, value in original.items() if value}  # null is missing
+        # Null and empty values are missing.
+        details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=number,
         title=folded(text_field(fields, "query", path, line)),
@@ -154,11 +156,10 @@ def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
         raise InputError(path, "the topic has no number", "add a <number>", line=line)
     if not title:
         raise InputError(path, "the topic has no title", "add a <title>", line=line)
-    objects = _objects(element.findtext("objects", ""), path, line)
     return Topic(
         number=check_new_id(number, "topic", seen, path, line),
         title=title,
-        objects=objects,
+        objects=_objects(element.findtext("objects", ""), path, line),
         description=description,
         narrative=narrative,
     )
@@ -180,7 +181,7 @@ def _parse_xml(path: Path) -> Element:
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
-    except (ParseError, LookupError, ValueError) as error:  # unknown encodings also raise these
+    except (ParseError, LookupError, ValueError) as error:  # unknown encodings raise the last two
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
         raise InputError(path, problem, "repair the file and save it in UTF-8", line=line) from error
@@ -213,7 +214,7 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
         more: the end of the remedy in the error message, such as ``, or pass --topics``.
 
     Raises:
-        InputError: if none of the files has topics.
+        InputError: if none of the files has such a name.
     """
     files = paths_named(paths, TOPIC_FILES)
     if not files:

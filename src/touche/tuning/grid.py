@@ -110,9 +110,9 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
             numbers = [numbers[0], numbers[0], Decimal(1)]
         first, last, step = numbers
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
-        # Within limits, because Decimal needs seconds to make an int of a huge number.
+        # Within limits, because Decimal needs seconds to make an int of a huge number; -1 is an empty range.
         steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))
-        count = floor(steps_to_last) + 1 if is_range else 0
+        count = floor(steps_to_last) + 1
     except (ArithmeticError, ValueError):  # a text, neither one nor three numbers, or a step of 0
         is_range = False
     if not is_range:

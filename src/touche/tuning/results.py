@@ -128,8 +128,9 @@ class Sweep(Shown):
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
         """Scores of all settings by dimension; with several measures, the key is as in ``relevance AP``."""
-        subjects = {(score.dimension, score.measure) for score in self.scores}
-        has_several_measures = len(subjects) > len({dimension for dimension, _ in subjects})
+        pairs = {(score.dimension, score.measure) for score in self.scores}
+        # Dimensions may have different measures; the key needs them only if a dimension has several.
+        has_several_measures = len(pairs) > len({dimension for dimension, _ in pairs})
         groups: dict[str, list[SettingScore]] = {}
         for score in self.scores:
             name = f"{score.dimension} {score.measure}" if has_several_measures else score.dimension
@@ -143,7 +144,7 @@ class Sweep(Shown):
         return [score.setting for score in first_scores]
 
     def best(self, dimension: str) -> SettingScore:
-        """Returns the setting with the highest mean in a dimension; the first of equal ones.
+        """Returns the score of the setting with the highest mean in a dimension; the first of equal ones.
 
         Its mean is too high for other topics, because these topics chose it.
 
@@ -179,14 +180,16 @@ class Sweep(Shown):
                 ``by_dimension``.
 
         Raises:
-            ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
-                not installed.
+            ToucheError: if the sweep has no such dimension, no option has several values, no setting has a
+                mean, or matplotlib is not installed.
         """
         scores = self._scores(dimension)
         means = [(score.setting.swept, score.mean) for score in scores if score.mean is not None]
         options = list(self.settings[0].swept)
-        if not options or not means:
+        if not options:
             raise ToucheError("a heat map needs several settings; choose several values of an option")
+        if not means:
+            raise ToucheError("no setting has a mean; check that the qrels have topics of the runs")
         value_counts = {name: len({setting.swept[name] for setting in self.settings}) for name in options}
         most_varied = sorted(options, key=value_counts.__getitem__, reverse=True)[:2]
         axes = [name for name in options if name in most_varied]  # in the order of the options

@@ -64,7 +64,7 @@ class Resumption:
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Marks the run in a folder as complete, unless code has changed since its import, or data meanwhile.
+        """Marks the run in a folder as complete, unless its code or an option's file has changed meanwhile.
 
         Args:
             folder: folder of the run.
@@ -75,8 +75,7 @@ class Resumption:
             return
         loaded_code = self._digest(ranker.folder, ranker.files)  # ranker.files is from its import
         code = self._digest(ranker.folder, fingerprints(ranker.folder))
-        is_same_origin = self._describe_origin(options, code) == self._origins[folder]
-        if code == loaded_code and is_same_origin:
+        if code == loaded_code and self._describe_origin(options, code) == self._origins[folder]:
             write_whole(
                 folder / COMPLETE_FILE,
                 json.dumps(self._completion_record(folder, _modules()), indent=2) + "\n",
@@ -123,8 +122,8 @@ class Resumption:
         """Returns the digest of the files in a folder, without those of the sweep."""
         return combined_digest(
             {
-                path: fingerprint
-                for path, fingerprint in files.items()
+                path: value
+                for path, value in files.items()
                 if not Path(os.path.realpath(folder / path)).is_relative_to(self._output)
             }
         )
@@ -140,22 +139,22 @@ class Resumption:
                 source.description,
                 [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
                 self._runs.data(),
-                self._unread_files(),
+                self._files_without_md5(),
             ]
         )
 
-    def _unread_files(self) -> list[str]:
-        """Returns fingerprints of input files whose content is not in the run's metadata."""
+    def _files_without_md5(self) -> list[str]:
+        """Returns fingerprints of input files whose md5 is not in the run's metadata."""
         documents = self._runs.source.documents
         entries = self._runs.data()["test collection"]["files"].values()
-        unread = []
+        prints = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
-            unread += [self._fingerprint(path) for path in self._runs.source.files]
+            prints += [self._fingerprint(path) for path in self._runs.source.files]
         names_other_files = isinstance(documents, Files) and not documents.format.is_complete
         if names_other_files:  # such as pages.csv, whose documents are other files in its folder
             folder = documents.paths[0].parent
-            unread.append(self._digest(folder, fingerprints(folder)))
-        return unread
+            prints.append(self._digest(folder, fingerprints(folder)))
+        return prints
 
 
 def _modules() -> list[str]:
@@ -206,7 +205,7 @@ def _version_text(module: str, packages: Sequence[str]) -> str:
         if packages:  # code that was installed with a package changes only with the package's version
             changeable = [path for path in paths if path.parent.name not in INSTALLED]
         texts += map(_digest_of_code, changeable)
-        # A module of one file, and installed code, have no files in folders; their origin is added.
+        # A module of one file has no files below it, and installed code is not searched; both have an origin.
         files = [file for path in changeable for file in path.rglob("*.py")]
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
@@ -239,7 +238,8 @@ def _start_of_process() -> float:
     """
     # The second field of proc(5) is a name in parentheses, which may contain blanks.
     _, _, after_name = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")
-    # The 22nd field, starttime, and two ticks, so that files written just before the start are not newer.
+    # The rest begins with the third field, so 19 is the index of the 22nd, starttime, which is rounded down.
+    # With two more ticks, files that were written just before the start are not newer.
     start_ticks = int(after_name.split()[19]) + 2
     seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
     return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot

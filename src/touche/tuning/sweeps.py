@@ -202,10 +202,9 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
         check_tag(tag)
-    tag, number = tags.most_common(1)[0]
-    if number > 1:
-        # A tag has only the last part of a path, and no options ``keep_...``.
-        raise ToucheError(f"two settings have the tag {tag}; rename one of the files in their options")
+    repeated, number = tags.most_common(1)[0]
+    if number > 1:  # a tag has only the last part of a path
+        raise ToucheError(f"two settings have the tag {repeated}; rename one of the files in their options")
     swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
         Setting(

@@ -57,7 +57,7 @@ def tuned(
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
     All weights in steps of 0.1 that add up to 1 are tried. A topic without judgments has the weights that are
-    best on all judged topics. A judged topic that all runs lack scores 0.
+    best on all judged topics. A judged topic that no run has scores 0.
 
     Args:
         runs: the runs.
@@ -79,7 +79,7 @@ def tuned(
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
-    rankings = in_rankings([Run.of(run) for run in runs], task.rules.ranked_stances)
+    rankings = in_rankings([Run.of(run) for run in runs], by_stance=task.rules.by_stance)
     shares = dict(topic_shares(rankings, method))
     qrels = task_qrels(task, dimension)
     measure = task.measure_for(dimension)
@@ -130,10 +130,10 @@ def _values(
     qrels: Qrels,
     measure: Measure,
 ) -> Values:
-    """Returns the value of each judged topic, fused with some weights; that of trec_eval, if it has one."""
-    judged = {name: topic_shares for name, topic_shares in shares.items() if name in qrels}
+    """Returns the value of each judged topic with these weights, by trec_eval if it has the measure."""
+    judged = {name: ranking_shares for name, ranking_shares in shares.items() if name in qrels}
     run = _fused(judged, method, {topic_in(name): weights for name in judged}, depth, "fused")
-    values = {topic_in(name): 0.0 for name in qrels}  # topics that all runs lack score 0
+    values = {topic_in(name): 0.0 for name in qrels}  # topics that no run has score 0
     if run:  # an empty run cannot be evaluated
         evaluator = evaluators_for(measure)[0]
         values |= means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic)

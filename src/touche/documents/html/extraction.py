@@ -156,7 +156,8 @@ def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
 def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
     """Yields the texts of headings until they reach the allowed length.
 
-    The others are not read, because each of a hundred nested headings can have the same long text.
+    The others are not read, because headings of ``parse_as_in_2020`` can be nested: a hundred with the same
+    long text.
     """
     total_length = 0
     for node in nodes:

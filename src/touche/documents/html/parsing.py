@@ -72,7 +72,7 @@ def parsed(
     pages = 0
     first_skipped = ""
     parser_name = parser.__name__ if parser else _DEFAULT_PARSER
-    documents = iter(documents)
+    documents = _with_known_parser(documents, parser_name)
     for document in documents:
         if isinstance(document, RawPage | Skipped):
             # Here, because only raw pages need these 21 ms.
@@ -90,16 +90,17 @@ def parsed(
                     pages += 1
                 yield result
         else:
-            _check_parser(document, parser_name)
             yield document
     report(SkippedPages(reasons, pages, first_skipped))
 
 
-def _check_parser(document: Any, parser_name: str) -> None:
-    """Raises ToucheError if another parser made the fields of a page."""
-    if isinstance(document, Page) and document.rules not in (None, parser_name):  # None: it is unknown
-        problem = (
-            f"another parser made the fields of page {document.id} ({document.rules}, not {parser_name})"
-        )
-        remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
-        raise ToucheError(f"{problem}; {remedy}")
+def _with_known_parser(documents: Iterable[Any], parser_name: str) -> Iterator[Any]:
+    """Yields documents; raises ToucheError if another parser made the fields of a page."""
+    for document in documents:
+        # ``Page.rules`` is the name of the parser, or None if it is unknown.
+        if isinstance(document, Page) and document.rules not in (None, parser_name):
+            parsers = f"{document.rules}, not {parser_name}"
+            problem = f"another parser made the fields of page {document.id} ({parsers})"
+            remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
+            raise ToucheError(f"{problem}; {remedy}")
+        yield document
