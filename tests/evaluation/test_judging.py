@@ -1,14 +1,19 @@
 """What to judge next: gains by hand, the file, and the saving over judging by rank."""
 
+from dataclasses import replace
 from math import log2
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import touche as library
 from conftest import Touche, Write
 from spotcheck import run_of
 from touche.errors import ToucheError
+from touche.evaluation import scores
+from touche.evaluation.judging import to_judge
+from touche.tasks import task_scored_by
 
 QRELS = "1 0 a 2\n1 0 b 0\n2 0 a 2\n"
 
@@ -80,3 +85,13 @@ def test_bad_input_writes_nothing(touche: Touche, runs: list[Path], write: Write
     assert runs[0].read_text() == before and not (tmp_path / "new.txt").exists()
     with pytest.raises(ToucheError, match="one measure"):
         library.to_judge(runs, qrels=qrels, measure="nDCG@3,P@3")  # type: ignore[arg-type]
+
+
+def test_without_a_relevant_document_the_grades_of_a_card_suffice(runs: list[Path], write: Write) -> None:
+    without_relevant = write("q.qrels", QRELS.replace(" 2\n", " 0\n").replace(" 1\n", " 0\n"))
+    with pytest.raises(ToucheError, match="no document is relevant"):
+        library.to_judge(runs, qrels=without_relevant, measure="nDCG@2")
+    task = task_scored_by(None, "nDCG@2", without_relevant)
+    with_grades = {name: structs.replace(file, labels=(0, 1, 2)) for name, file in task.qrels.items()}
+    evaluated = scores.evaluate(runs, replace(task, qrels=with_grades), ["trec_eval"])
+    assert [row.document for row in to_judge(evaluated, "trec_eval")] == ["y", "x"]

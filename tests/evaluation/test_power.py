@@ -43,7 +43,7 @@ def test_compare_says_that_topics_are_too_few(touche: Touche, command: list[str]
     assert [row["significant"] for row in rows] == [False, True, True] and rows[1]["detectable"] == 0
     out = touche("compare", *command)[1]
     assert "detectable" in out.split("\n")[0] and " 0.409 " in out.splitlines()[1]
-    assert out.endswith("not decided by 8 topics: 1 row below it, not significant\n")
+    assert out.endswith("not decided by 8 topics: 1 row below detectable, not significant\n")
     assert "not decided" not in touche("compare", command[0], command[2], *command[3:])[1]
 
 

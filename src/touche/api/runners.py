@@ -98,7 +98,7 @@ def run(
     output: str | PathLike[str] | None = None,
     **options: Any,
 ) -> Run:
-    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
+    """Runs a baseline and returns the run that ``touche run`` would write to run.txt.
 
     Args:
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function

@@ -144,9 +144,10 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
         documents = "the N documents with a judged stance that both runs have"
         return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
     tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST
-    below = f"corrected p of the paired t-test below {SIGNIFICANT}"
+    small_p = f"corrected p of the paired t-test below {SIGNIFICANT}"
     is_any_significant = any(row.significant for row in compared)
-    significance = f"* significant: {below}" if is_any_significant else f"no row is significant: no {below}"
+    beginning = "* significant:" if is_any_significant else "no row is significant: no"
+    significance = f"{beginning} {small_p}"
     correction = f"Holm's correction covers {counted(len(compared), 'row')}"
     undecided = [row for row in compared if row.is_undecided]
     notes = [
@@ -156,7 +157,8 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     ]
     if undecided:
         topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))
-        notes.append(f"not decided by {topics}: {counted(len(undecided), 'row')} below it, not significant")
+        rows = counted(len(undecided), "row")
+        notes.append(f"not decided by {topics}: {rows} below detectable, not significant")
     if bounds:
         shared = "a result of both runs has one grade"
         notes.append(f"least, greatest: A - B, whatever grades the unjudged results get; {shared}")

@@ -62,14 +62,15 @@ class Baselines(Group):
         """Moves the baseline to the front, because its options may stand before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
             indexes = self._indexes_of_baselines(args)
-            options_without_baseline = {name for option in self.get_params(ctx) for name in option.opts}
+            # Such as --help, which need no baseline.
+            own_options = {name for option in self.get_params(ctx) for name in option.opts}
             if len(indexes) > 1:  # one of them may be the value of the baseline's own option
                 words = " and ".join(args[index] for index in indexes)
                 raise click.UsageError(f"{words} are names of baselines; write the one to run first", ctx)
             if indexes:
                 index = indexes[0]
                 args = [args[index], *args[:index], *args[index + 1 :]]
-            elif args[0] not in options_without_baseline:
+            elif args[0] not in own_options:
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
         return super().parse_args(ctx, args)
 

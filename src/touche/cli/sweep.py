@@ -113,7 +113,7 @@ def _sweep(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Sweeps a baseline, and prints a table."""
+    """Sweeps a baseline, and prints a table; ``scoring`` has the options that say how to score."""
     from touche.tuning.grid import parse_values  # here, because help does not need these 48 ms
     from touche.tuning.sweeps import sweep as run_sweep
 

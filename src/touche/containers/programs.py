@@ -108,7 +108,7 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
-        paths: by a path in the program's container, the path on this machine that replaces it in the lines.
+        paths: paths on this machine, by the paths in the container that they replace in the lines.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.

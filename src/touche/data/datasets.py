@@ -29,7 +29,7 @@ def open_dataset(dataset: str) -> Input:
     """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
     A corpus without a folder in corpora/ is read through ir_datasets, if the task's card names its id there.
-    Shipped cards name only corpora that ir_datasets does not download.
+    Shipped cards name only corpora that users place there by hand, so that nothing is downloaded.
 
     Raises:
         ToucheError: if the dataset is unknown or missing.

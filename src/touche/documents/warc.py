@@ -108,6 +108,7 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
         except OSError as error:
             warning = "%s is broken after %d records (%s); readable records are used"
             _log.warning(warning, one_line(str(path)), count, error)
+            # Without a second progress bar, and with either end of lines, which a broken archive may mix.
             with path.open("rb") as same_file, suppress(OSError):  # nothing more is readable
                 lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
                 yield from islice(lenient, count, None)  # without the records that were yielded before

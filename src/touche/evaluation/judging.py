@@ -34,7 +34,7 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     """Returns the unjudged documents of runs in one dimension, first those with the highest gain.
 
     Raises:
-        ToucheError: if no document is relevant, or the measure has no bounds. Several runs need bounds of the
+        ToucheError: if the measure has no bounds, or no grade is above 0. Several runs need bounds of the
             difference of two.
     """
     known = _known(runs)
@@ -80,7 +80,8 @@ def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence
         labels = Qrels({topic: dict(of_topic) for topic, of_topic in known.labels.items()})
         for row in rows[:count]:
             labels[row.topic][row.document] = 0
-        return replace(known, labels=labels).mean(first_of_better, first_of_other, topics).least >= 0
+        difference = replace(known, labels=labels).mean(first_of_better, first_of_other, topics)
+        return difference.least >= 0
 
     if not is_decided(len(rows)):
         return None
@@ -92,12 +93,13 @@ def _known(runs: Sequence[Evaluated]) -> Judge:
     """Returns what is known about grades.
 
     Raises:
-        ToucheError: if no document is relevant, or the measure has no bounds. Several runs need bounds of the
+        ToucheError: if the measure has no bounds, or no grade is above 0. Several runs need bounds of the
             difference of two, which AP lacks.
     """
     known = runs[0].judge
     has_relevant = any(max(labels.values()) > 0 for labels in runs[0].judgments.values())
-    if not has_relevant:
+    # With the grades of a task's card, there are bounds even if no document is relevant.
+    if known is None and not has_relevant:
         problem = f"{runs[0].qrels}: no document is relevant, so the documents to judge cannot be chosen"
         raise ToucheError(f"{problem}; add judgments above 0")
     if known is None or (known.is_of_one and len(runs) > 1):

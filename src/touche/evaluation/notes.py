@@ -174,17 +174,17 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
     It does not name the share, so that several runs can have the same warning.
     """
     measure = run.measure
-    shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
-    over_limit = [evaluator for evaluator, share in shares.items() if share > UNJUDGED_LIMIT]
+    unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
+    over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
     if not over_limit:
         return
     top = f"top {measure.cutoff}" if measure.cutoff else "results"
-    if len(over_limit) < len(shares):  # evaluators order documents differently
+    if len(over_limit) < len(unjudged):  # evaluators order documents differently
         top += f" in the order of {over_limit[0]}"
-    none_is_judged = all(share == 1 for share in shares.values())
+    none_is_judged = all(share == 1 for share in unjudged.values())
     judged = "none" if none_is_judged else f"less than {1 - UNJUDGED_LIMIT:.0%}"
     check = "; check that the task is the run's task" if none_is_judged else ""
-    comparison = _comparison_with_published(run, max(shares.values()))
+    comparison = _comparison_with_published(run, max(unjudged.values()))
     yield f"{judged} of the {top} is judged{comparison}: {_effect_of_unjudged(measure)}{check}"
 
 

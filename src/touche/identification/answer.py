@@ -219,8 +219,9 @@ def differs(a: Fit, b: Fit) -> bool:
     """Returns whether one fit reproduces significantly more scores than the other.
 
     As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
-    more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
-    a few documents with different texts would dominate them.
+    more than two standard errors, plus the difference in free numbers, because each free number can reproduce
+    one score of a wrong hypothesis. Mean errors are not compared, because a few documents with different
+    texts would dominate them.
     """
     only_a = np.count_nonzero((a.errors <= TOLERANCE) & (b.errors > TOLERANCE))
     only_b = np.count_nonzero((b.errors <= TOLERANCE) & (a.errors > TOLERANCE))

@@ -336,7 +336,8 @@ def _terms(
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters; removed words become empty, and parts are joined."""
     [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    # Equal numbers mean one term for each word, because no filter both removes and splits words.
+    # Equal numbers mean one term for each word. Lucene splits words of more than 255 characters, but none of
+    # these filters removes words at the same time.
     if len(terms) == len(distinct):
         return terms
     return ["".join(tokens) for tokens in _tokens(distinct, filters)]

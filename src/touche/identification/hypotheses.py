@@ -79,7 +79,7 @@ class Hypothesis:
         """Yields the variants, and the hypotheses of the searched space that differ on one axis only.
 
         Args:
-            others: the searched space, in which weights are 1 or free, and the engine's lengths are ours.
+            others: the searched space, in which weights are 1 or free, and offsets are 0.
         """
         yield from self.variants()
         # The searched space has this hypothesis without an offset, and with the weight 1 or a free one.
@@ -87,10 +87,11 @@ class Hypothesis:
         for other in others:
             different = [axis for axis, value in unvaried.axes.items() if other.axes[axis] != value]
             if len(different) == 1:
-                # A relative with the same fields and weight gets this weight, unless its model is linear.
-                has_same_fields = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
-                is_linear = MODELS[other.model].linear
-                weight = self.weight if has_same_fields and not is_linear else other.weight
+                weight = other.weight
+                has_unvaried_fields = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
+                # In a linear model no weight can be told, so it stays that of the searched space.
+                if has_unvaried_fields and not MODELS[other.model].linear:
+                    weight = self.weight
                 yield replace(other, offset=self.offset, weight=weight)
 
     def variants(self) -> Iterator["Hypothesis"]:

@@ -264,7 +264,7 @@ class Strip:
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """Ends of the scale, in twentieths; runs far below all others are below the scale."""
+        """Ends of the scale, multiples of 0.05; runs far below all others are below the scale."""
         values = [row.printed for row in self.rows]
         fence = _fence(values)
         return _scale([value for value in values if value >= fence], parts=20)

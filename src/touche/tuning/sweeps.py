@@ -249,7 +249,7 @@ def _in_passes(
                 yield setting, runs.write(setting.folder, dict(setting.options))
             except PostponedError:  # it needs another pass over the collection
                 postponed.append(setting)
-            readings.begin_ranking()
+            readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
         settings = postponed
 
 
