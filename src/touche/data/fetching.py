@@ -268,7 +268,7 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     """Opens the first file in an archive whose path ends with this name; nothing is unpacked to a disk.
 
     Args:
-        name: the file's name, perhaps after some of its folders; archives may have further folders around it.
+        name: the file's name, perhaps with its folders: ``a/b.csv`` also finds ``x/a/b.csv``.
         archive: a ZIP or tar file.
     """
     ending = f"/{name}"

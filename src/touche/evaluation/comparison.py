@@ -154,7 +154,7 @@ def comparisons(
             why_missing.append(
                 f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
             )
-    compared = _corrected(compared)
+    compared = _corrected(compared)  # before stances, which have no tests
     for a, b in _pairs(detected, reference):
         try:
             compared.append(_stance_comparison(a, b))

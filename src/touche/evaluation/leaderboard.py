@@ -36,7 +36,7 @@ def levels(published: Sequence[Published]) -> list[Level]:
     """
     values_or_reasons = [topic_values(row) for row in published]
     levels_of_rows: dict[int, Level] = {}  # by the index of the row
-    complete: dict[int, list[float]] = {}  # the values of rows with one for each topic, by index
+    complete: dict[int, list[float]] = {}  # by index of the row: its values, if every topic has one
     for index, (row, values) in enumerate(zip(published, values_or_reasons, strict=True)):
         if isinstance(values, str):
             levels_of_rows[index] = Level(reason=values)

@@ -252,7 +252,7 @@ def _effect_of_unjudged(measure: Measure) -> str:
 
 
 def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
-    """Yields a warning on topics that touche, whose evaluation is passed, does not average over."""
+    """Yields a warning on topics that touche does not average over; the evaluation is touche's."""
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
         no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"

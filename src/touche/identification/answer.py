@@ -237,6 +237,7 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         equal: the fits that do not differ significantly from it.
     """
     reproduced = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
+    # A formula has no free number for each term, so the right one reproduces every score.
     if winner.hypothesis.formula and winner.share() < 1:
         return False, f"{reproduced} with the statistics of the documents; a similar model made the others"
     scores_beyond = len(winner.errors) - winner.free_numbers  # any hypothesis could reproduce the others

@@ -201,7 +201,8 @@ class Expected(Strict, kw_only=True, frozen=True):
         difference = self.difference(got)
         if difference is None:
             return got == self.value
-        return abs(difference) <= getattr(self, "tolerance", 0)  # 0 never occurs: all numbers have one
+        # All entries with a number have a tolerance, so that 0 never occurs.
+        return abs(difference) <= getattr(self, "tolerance", 0)
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
