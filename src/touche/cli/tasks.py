@@ -13,8 +13,6 @@ from touche import tasks as library
 from touche.api import listing
 from touche.api.listing import CheckedCard, PublishedResult, PublishedResults
 from touche.api.reproductions import reproductions
-from touche.api.task_data import TaskData
-from touche.api.task_data import task as task_data
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import FORMAT, output
 from touche.cli.output import (
@@ -152,7 +150,9 @@ def tasks(
         render(listed, style, [Sheet(_TASKS, listed)])
     else:
         results = listing.published(task_id)
-        sheets = _sheets_of_task(task_data(task_id), every) if task_id else _sheets_of_all_tasks(results)
+        sheets = _sheets_of_all_tasks(results)
+        if task_id is not None:
+            sheets = _sheets_of_task(library.task(task_id), results, every)
         render(results, style, sheets)
 
 
@@ -209,12 +209,12 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
     render(table, style, [Sheet(_TOPICS, table)])
 
 
-def _sheets_of_task(task: TaskData, every: bool) -> Iterator[Sheet]:
+def _sheets_of_task(card: Task, published: PublishedResults, every: bool) -> Iterator[Sheet]:
     """Yields the lines about a task, its published results, and a note on them."""
-    yield Sheet([], [], above=_about(task.card))
-    yield from _leaderboards(task.published, every)
-    if task.card.results_note:
-        yield Sheet([], [], above=[task.card.results_note])
+    yield Sheet([], [], above=_about(card))
+    yield from _leaderboards(published, every)
+    if card.results_note:
+        yield Sheet([], [], above=[card.results_note])
 
 
 def _sheets_of_all_tasks(published: PublishedResults) -> Iterator[Sheet]:

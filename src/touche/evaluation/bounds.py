@@ -54,6 +54,12 @@ class Judge:
     labels: Qrels
 
     @property
+    def k(self) -> int:
+        """The cutoff of a measure that has one: only RR may have none."""
+        assert self.cutoff is not None
+        return self.cutoff
+
+    @property
     def is_of_one(self) -> bool:
         """Whether there are only bounds of one list, and not of the difference of two."""
         return self.name == "AP"
@@ -152,8 +158,7 @@ def _ndcg(known: Judge, labels: Mapping[str, int], first: Sequence[str], second:
 
     It is the sum of weight times grade, over the ideal DCG; a document of both lists has the net weight.
     """
-    assert known.cutoff is not None  # only nDCG@k has bounds
-    discounts = rank_discounts(known.cutoff)
+    discounts = rank_discounts(known.k)
     weights = dict.fromkeys([*first, *second], 0.0)
     for sign, documents in ((1, first), (-1, second)):
         for document, discount in zip(documents, discounts.tolist(), strict=False):
@@ -230,8 +235,7 @@ def _precision(known: Judge, labels: Mapping[str, int], first: Sequence[str], se
     """Returns the greatest difference of P@k: that of the first list minus that of the second."""
     relevant, free = _relevance(known, labels, [*first, *second])
     hits = relevant | (free - {*second})  # a free document of both lists would change both in the same way
-    assert known.cutoff is not None  # P always has a cutoff
-    return (len(hits.intersection(first)) - len(hits.intersection(second))) / known.cutoff
+    return (len(hits.intersection(first)) - len(hits.intersection(second))) / known.k
 
 
 def _reciprocal_rank(

@@ -113,8 +113,7 @@ def _weights(known: Judge, count: int) -> list[float]:
     if known.name == "nDCG":
         return [*rank_discounts(count)]
     if known.name == "P":
-        assert known.cutoff is not None  # P always has a cutoff
-        return [1 / known.cutoff] * count
+        return [1 / known.k] * count
     return [1 / rank for rank in range(1, count + 1)]  # of RR, and about those of AP
 
 
@@ -124,5 +123,4 @@ def _highest(known: Judge, topic: str) -> float:
         return 1.0
     highest_grade = known.scale[-1]
     labels = [*known.labels[topic].values(), highest_grade]  # once judged, it is in the ideal list
-    assert known.cutoff is not None  # only nDCG@k has bounds
-    return ndcg([highest_grade], labels, known.cutoff)
+    return ndcg([highest_grade], labels, known.k)

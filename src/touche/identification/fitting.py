@@ -75,8 +75,9 @@ class Problem:
 
     @cached_property
     def size(self) -> int:
-        """The number of free numbers."""
-        return len(self.begin())
+        """The number of free numbers: those of the fields, and a free weight."""
+        weights = 1 if self.hypothesis.weight is None else 0
+        return int(self.own_columns[-1].stop) + weights
 
     def begin(self) -> Array:
         """Returns the initial numbers."""

@@ -126,7 +126,8 @@ def field_choices(fields: Sequence[str]) -> list[FieldChoice]:
     """
     pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
     singles = [FieldChoice((field,)) for field in fields]
-    combined = [FieldChoice(*choice) for choice in product(pairs, (SUM, MAXIMUM), (1.0, None))]
+    choices = product(pairs, (SUM, MAXIMUM), (1.0, None))
+    combined = [FieldChoice(pair, combination, weight) for pair, combination, weight in choices]
     return [*singles, *combined]
 
 

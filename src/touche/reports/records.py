@@ -215,7 +215,7 @@ class View:
         """All published runs as points on a line; at least one must exist."""
         return Strip([row for row in self.board if row.is_published])
 
-    def row_of(self, run: str) -> LeaderboardRow:
+    def row(self, run: str) -> LeaderboardRow:
         """Returns the row of a passed run."""
         return next(row for row in self.passed if row.name == run)
 
@@ -441,7 +441,7 @@ class TaskReport:
     def mean_rank(self, run: str, evaluator: str) -> float:
         """Returns the mean over dimensions of a run's rank among the passed runs."""
         return fmean(
-            1 + sum(row.printed > view.row_of(run).printed for row in view.passed)
+            1 + sum(row.printed > view.row(run).printed for row in view.passed)
             for view in self.views_by(evaluator)
         )
 

@@ -290,8 +290,9 @@ class _ScoredPart:
             self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
         # A group is a list of such pairs. Each field is summed up alone, or all fields together.
-        all_contributions = list(chain.from_iterable(contributions_by_field))
-        groups = contributions_by_field if self.scoring.best_field else [all_contributions]
+        groups = contributions_by_field
+        if not self.scoring.best_field:
+            groups = [list(chain.from_iterable(contributions_by_field))]
         matches = np.zeros(len(self.part.ids), dtype=bool)
         scores: list[Array] = []  # for each group the score of each document
         for group in groups:

@@ -10,9 +10,9 @@ from pathlib import Path
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.runs import LineError, parse_line, split_columns
+from touche.trec.runs import MOST_DIGITS, LineError, parse_line, split_columns
 
-_RANK = re.compile(r"[1-9][0-9]{0,17}")
+_RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
 
 

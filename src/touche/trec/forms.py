@@ -21,7 +21,7 @@ from touche.io.opening import (
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST, Qrels, read_qrels
-from touche.trec.runs import as_float32, check_files, checked, read_run
+from touche.trec.runs import MOST_DIGITS, as_float32, check_files, checked, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -48,7 +48,7 @@ _OTHER_NAMES = {
     "label": "relevance",
 }
 IN_MEMORY = "qrels"  # the name of qrels without a file
-_RANK_LIMIT = 10**18  # ranks have up to 18 digits in files
+_RANK_LIMIT = 10**MOST_DIGITS  # as in files
 _REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 

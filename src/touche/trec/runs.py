@@ -24,8 +24,8 @@ _REMEDY = "write: topic Q0 document rank score tag"
 # Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
-_MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
-_RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
+MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
+_RANK = re.compile(f"[0-9]{{1,{MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)  # added to a score, because -0 + 0 is 0
 # numpy writes a float32 up to the first number, or from the second one on, with an exponent; orjson writes it
@@ -96,7 +96,7 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
     if cells is None:
         return False
     topics, stances, documents, ranks, scores, tags = cells
-    if not b"".join(ranks).isdigit() or max(map(len, ranks)) > _MOST_DIGITS:
+    if not b"".join(ranks).isdigit() or max(map(len, ranks)) > MOST_DIGITS:
         return False
     if b"".join(scores).translate(None, delete=_CHARACTERS_OF_DECIMALS):
         return False

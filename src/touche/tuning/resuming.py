@@ -147,14 +147,14 @@ class Resumption:
         """Returns fingerprints of input files whose md5 is not in the run's metadata."""
         documents = self._runs.source.documents
         entries = self._runs.data()["test collection"]["files"].values()
-        prints = []
+        found = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
-            prints += [self._fingerprint(path) for path in self._runs.source.files]
+            found += [self._fingerprint(path) for path in self._runs.source.files]
         names_other_files = isinstance(documents, Files) and not documents.format.is_complete
         if names_other_files:  # such as pages.csv, whose documents are other files in its folder
             folder = documents.paths[0].parent
-            prints.append(self._digest(folder, fingerprints(folder)))
-        return prints
+            found.append(self._digest(folder, fingerprints(folder)))
+        return found
 
 
 def _modules() -> list[str]:
