@@ -24,7 +24,7 @@ def main() -> None:
     pin_python()
     base = locked("pyproject.toml")
     in_base = [f"--no-emit-package={name}" for name in names(base)]
-    locks = {"base": base} | {name: locked("-", given=tools) for name, tools in TOOLS.items()}
+    locks = {"base": base} | {name: locked("-", requirements=tools) for name, tools in TOOLS.items()}
     for image, wheel in EXTRAS.items():
         extra = locked("pyproject.toml", f"--extra={image}", *in_base)
         locks[image] = extra + locked(wheel, "--no-deps")
@@ -40,12 +40,12 @@ def pin_python() -> None:
     dockerfile.write_text(re.sub("(?<=ARG PYTHON_IMAGE=).*\n", image, text), encoding="utf-8")
 
 
-def locked(*arguments: str, given: str = "") -> str:
+def locked(*arguments: str, requirements: str = "") -> str:
     """Returns the lock of some requirements, in the versions of constraints.txt."""
     command = [sys.executable, "-m", *_UV.split(), "--generate-hashes", "--constraint=constraints.txt"]
     command += ["--excludes=docker/unused.txt", *arguments]
     return subprocess.run(
-        command, cwd=FOLDER.parent, input=given, stdout=subprocess.PIPE, text=True, check=True
+        command, cwd=FOLDER.parent, input=requirements, stdout=subprocess.PIPE, text=True, check=True
     ).stdout
 
 

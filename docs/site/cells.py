@@ -18,26 +18,26 @@ from matplotlib.figure import Figure
 Output = dict[str, Any]
 
 
-def page_of(notebook: Path) -> str:
+def as_markdown(notebook: Path) -> str:
     """Returns a notebook with its stored outputs as Markdown, and a link to the file."""
-    parts, headings = list[str](), list[str]()
+    parts = list[str]()
+    heading = ""  # of the section with the cell
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            headings += re.findall(r"^#+ (.*)", source, re.MULTILINE)
+            headings = re.findall(r"^#+ (.*)", source, re.MULTILINE)
+            heading = headings[-1] if headings else heading
             parts.append(source)
         else:
-            parts += [
-                _fenced("python", source),
-                *(_shown(output, headings[-1]) for output in cell["outputs"]),
-            ]
+            parts.append(_fenced("python", source))
+            parts += [_shown(output, heading) for output in cell["outputs"]]
     return "\n\n".join([*parts, f'<a href="{notebook.name}" download>Download this notebook</a>\n'])
 
 
 def _shown(output: Output, heading: str) -> str:
     data = output.get("data", {})
-    if picture := data.get("image/png"):
-        return f'<img alt="Figure: {heading}" src="data:image/png;base64,{picture.strip()}">'
+    if "image/png" in data:
+        return f'<img alt="Figure: {heading}" src="data:image/png;base64,{data["image/png"].strip()}">'
     return _fenced("text", "".join(output.get("text") or data["text/plain"]))
 
 
@@ -51,22 +51,24 @@ def execute(notebook: Path) -> None:
     names: dict[str, Any] = {}
     code = (cell for cell in content["cells"] if cell["cell_type"] == "code")
     for number, cell in enumerate(code, 1):
-        outputs = [*_outputs("".join(cell["source"]), names, number)]
-        cell |= {"execution_count": number, "outputs": outputs}
+        cell["execution_count"] = number
+        cell["outputs"] = list(_outputs("".join(cell["source"]), names, number))
     text = json.dumps(content, indent=1, ensure_ascii=False)
     notebook.write_text(text + "\n", encoding="utf-8")
 
 
 def _outputs(source: str, names: dict[str, Any], number: int) -> Iterator[Output]:
     """Yields the printed text, the value of the last line if it has one, and the open figures."""
-    *body, end = ast.parse(source).body
-    last = ast.Expression(end.value) if isinstance(end, ast.Expr) else None
-    body += [] if last else [end]
+    statements = ast.parse(source).body
+    last = statements.pop() if isinstance(statements[-1], ast.Expr) else None
+    value = None
     with redirect_stdout(StringIO()) as printed:
-        exec(compile(ast.Module(body, []), "cell", "exec"), names)
-        value = eval(compile(last, "cell", "eval"), names) if last else None
-    if text := printed.getvalue():
-        yield {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
+        exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    lines = printed.getvalue().splitlines(keepends=True)
+    if lines:
+        yield {"output_type": "stream", "name": "stdout", "text": lines}
     if value is not None:
         yield {"output_type": "execute_result", "execution_count": number, "metadata": {}} | _data(value)
     for figure in map(plt.figure, plt.get_fignums()):
@@ -77,7 +79,8 @@ def _outputs(source: str, names: dict[str, Any], number: int) -> Iterator[Output
 def _data(value: Any) -> Output:
     data: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
     if isinstance(value, Figure):
-        value.savefig(png := BytesIO(), format="png", metadata={"Software": None})
+        png = BytesIO()
+        value.savefig(png, format="png", metadata={"Software": None})
         data["image/png"] = b64encode(png.getvalue()).decode()
     return {"data": data}
 

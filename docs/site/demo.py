@@ -1,25 +1,27 @@
-"""Runs every baseline on the parts of the spot check that it is made for, and prints a line for each.
+"""Runs the baselines on the parts of the toy collection that they can rank, and prints their scores.
 
-python docs/site/demo.py    # what make demo does once all is installed; the runs go to build/demo
+python docs/site/demo.py    # make demo calls it after the installation; the runs go to build/demo
 """
 
 import logging
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import touche
 from touche import baselines, tasks
-from touche.data import datasets
 from touche.errors import ToucheError
-from touche.evaluation import scores
-from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scores import Score
 from touche.regression.expected import ExpectedScore, read_expected
-from touche.trec.runs import RUN_FILE
 
 FOLDER = Path("build/demo")
-TABLES = (("arguments", "passages", "pages"), ("pairs",), ("images",))  # parts that stand beside one another
-NAME, CELL = 26, 22  # characters
+TABLES = (["arguments", "passages", "pages"], ["pairs"], ["images"])  # parts with the same measure
+NAME_WIDTH = 27  # characters
+SCORE_WIDTH = 22
+HEAD = """\
+Mean nDCG@5 and its 95% interval, by the evaluators trec_eval and touche (a line each if they differ).
+Images: precision at 10 per stance, by touche."""
 NEXT = """
 All runs are in build/demo. What next? With the environment of the demo (source .venv/bin/activate):
 
@@ -30,63 +32,81 @@ All runs are in build/demo. What next? With the environment of the demo (source 
 
 
 def main() -> None:
-    """Prints the scores, each as soon as it is known."""
-    # What it would warn of is in the spot check on purpose, such as pages that cannot be read.
+    """Prints a table for each group of parts, each line as soon as its scores are known."""
+    # The toy collection causes warnings on purpose, for example by pages that cannot be read.
     logging.getLogger("touche").setLevel(logging.ERROR)
-    print("nDCG@5 and its 95% interval by both evaluators, trec_eval and touche; two lines where they differ")
-    print("Images: precision at 10 per stance, by touche")
+    warnings.simplefilter("ignore", touche.ToucheWarning)
+    print(HEAD)
     for parts in TABLES:
-        dimensions = list(tasks.task(f"spot-check/{parts[0]}").qrels)
-        about = f"{', '.join(dimensions)}:" if len(parts) > 1 else f"{parts[0]}:"
-        print(f"\n  {_line(about, parts if len(parts) > 1 else dimensions)}")
-        for command, entries in _expected_on(parts).items():
-            for line in _scores(command, parts, entries):
-                print(f"  {line}", flush=True)
+        print_table(parts)
     print(NEXT)
-    if left := [name for name in baselines.names() if baselines.missing_extra(name)]:
-        print(f"    make lucene           # installs what these need: {', '.join(left)}")
+    not_installed = [name for name in baselines.names() if baselines.missing_extra(name)]
+    if not_installed:
+        print(f"    make lucene           # installs what these need: {', '.join(not_installed)}")
 
 
-def _expected_on(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:
-    """By command and part the first score that is expected of a baseline there."""
-    found: dict[str, dict[str, ExpectedScore]] = {}
-    for name in [each for each in baselines.names() if not baselines.missing_extra(each)]:
-        asked = [each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.needs_rerun]
+def print_table(parts: Sequence[str]) -> None:
+    """Prints the scores of all baselines: a column for each part, or for each dimension of a single part."""
+    is_single = len(parts) == 1
+    dimensions = list(tasks.task(f"spot-check/{parts[0]}").qrels)
+    columns = dimensions if is_single else parts
+    title = parts[0] if is_single else dimensions[0]
+    print(f"\n{line(f'{title}:', columns)}")
+    for command, entries in entries_by_command(parts).items():
+        scores = {column: list[Score]() for column in columns}
+        for part, entry in entries.items():
+            for score in ranking_scores(part, entry):
+                scores[score.dimension if is_single else part].append(score)
+        for name, cells in rows(command, list(scores.values())):
+            print(line(name, cells), flush=True)
+
+
+def entries_by_command(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:
+    """Returns what to run: for each command and part, the first expected score of a baseline on that part."""
+    commands: dict[str, dict[str, ExpectedScore]] = {}
+    for name in baselines.names():
+        if baselines.missing_extra(name):
+            continue
         for part in parts:
-            for entry in [each for each in asked if each.dataset == f"spot-check/{part}"][:1]:
-                found.setdefault(entry.command, {})[part] = entry
-    return found
+            dataset = f"spot-check/{part}"
+            for entry in read_expected(name):
+                if isinstance(entry, ExpectedScore) and entry.needs_rerun and entry.dataset == dataset:
+                    commands.setdefault(entry.command, {})[part] = entry
+                    break
+    return commands
 
 
-def _scores(command: str, parts: Sequence[str], entries: Mapping[str, ExpectedScore]) -> Iterator[str]:
-    """A line with the scores on all parts and in all dimensions, or one for each evaluator."""
-    found = [_evaluated(part, entries[part]) if part in entries else [] for part in parts]
-    known = [name for name in EVALUATORS if all(name in run.evaluations for runs in found for run in runs)]
-    shown = {evaluator: [cell for each in found for cell in _cells(each, evaluator)] for evaluator in known}
-    agree = len(set(map(tuple, shown.values()))) == 1
-    for evaluator, cells in [*shown.items()][: 1 if agree else None]:
-        name = command if len(command) < NAME else command.split()[0]
-        yield _line(name if agree else f"{name}, {evaluator}", cells)
+def ranking_scores(part: str, entry: ExpectedScore) -> Sequence[Score]:
+    """Runs a baseline on a part, and returns its scores by each evaluator, without those of stances."""
+    output = FOLDER / part / entry.baseline
+    written = touche.write_run(entry.baseline, entry.dataset, output, options=entry.options)
+    return [score for score in touche.evaluate(written.path, entry.dataset) if score.is_ranking]
 
 
-def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:
-    ranker, folder = baselines.load(entry.baseline), FOLDER / part / entry.baseline
-    options = {name: each.default for name, each in ranker.options.items()} | dict(entry.options)
-    baselines.Runs(ranker, datasets.open_dataset(entry.dataset)).write(folder, options)
-    evaluated = scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
-    return [run for run in evaluated if run.is_ranking]
+def rows(command: str, columns: Sequence[Sequence[Score]]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yields the name and the cells of one line, or of a line for each evaluator where these differ."""
+    name = command if len(command) <= NAME_WIDTH else command.split()[0]
+    evaluators = dict.fromkeys(score.evaluator for scores in columns for score in scores)
+    cells = {evaluator: [cell(scores, evaluator) for scores in columns] for evaluator in evaluators}
+    if len(set(map(tuple, cells.values()))) == 1:
+        yield name, next(iter(cells.values()))
+    else:
+        for evaluator in evaluators:
+            yield f"{name}, {evaluator}", cells[evaluator]
 
 
-def _cells(found: Sequence[Evaluated], evaluator: str) -> Iterator[str]:
-    """A cell for each dimension, or one that says that there is no score."""
-    for each in (run.scores[evaluator] for run in found):
-        yield "–" if each.mean is None else f"{each.mean:.3f} ({each.low:.3f} to {each.high:.3f})"
-    if not found:
-        yield "–"
+def cell(scores: Sequence[Score], evaluator: str) -> str:
+    """Returns the mean by an evaluator and its interval; a dash if there is none."""
+    for score in scores:
+        if score.evaluator == evaluator and score.mean is not None:
+            return f"{score.mean:.3f} ({score.low:.3f} to {score.high:.3f})"
+    return "–"
 
 
-def _line(name: str, cells: Sequence[str]) -> str:
-    return "  ".join([f"{name:<{NAME}}", *(f"{cell:<{CELL}}" for cell in cells)]).rstrip()
+def line(name: str, cells: Sequence[str]) -> str:
+    """Returns a line of a table, indented."""
+    padded = [f"{name:<{NAME_WIDTH}}", *(f"{text:<{SCORE_WIDTH}}" for text in cells)]
+    return f"  {'  '.join(padded)}".rstrip()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files as files_of
+from importlib.resources import files as package_files
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 from tempfile import TemporaryDirectory
@@ -31,11 +31,9 @@ REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it 
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^()\s]+)\)")
 _MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
-_CODE, _TAG, _SPACE = (
-    re.compile("(<pre.*?</pre>|<script.*?</script>)", re.DOTALL),
-    re.compile("<[^>]*>"),
-    re.compile(r"\s+"),
-)
+_CODE = re.compile("(<pre.*?</pre>|<script.*?</script>)", re.DOTALL)
+_TAG = re.compile("<[^>]*>")
+_SPACE = re.compile(r"\s+")
 _PLAIN = re.compile(  # marks that change nothing on the page of the Python API, but are half of it
     '<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>'
     r'|<div class="doc-md-description">\s*<p>((?:(?!</?(?:p|div)).)*)</p>\s*</div>'
@@ -44,7 +42,8 @@ _PLAIN = re.compile(  # marks that change nothing on the page of the Python API,
     re.DOTALL,
 )
 _NOTEBOOKS = tables.ROOT / "docs" / "notebooks"
-_FOLDER, _README = "reference/baselines", "README.md"
+_FOLDER = "reference/baselines"
+_README = "README.md"
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -57,31 +56,32 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Makes a page for each baseline, each task with published results, and each notebook."""
     for name in baselines.names():
-        files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_page_of(name)))
+        files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_baseline_page(name)))
     for name, page in _gallery().items():
         if name != PAGE_FILE:
             files.append(File.generated(config, f"gallery/{name}", content=page))
     for notebook in sorted(_NOTEBOOKS.glob("*.ipynb")):
         page = f"{_NOTEBOOKS.name}/{notebook.stem}.md"
-        files.append(File.generated(config, page, content=cells.page_of(notebook)))
-    style = files_of("touche.reports").joinpath("templates", "field.css").read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=cells.as_markdown(notebook)))
+    style = package_files("touche.reports").joinpath("templates", "field.css").read_text(encoding="utf-8")
     files.append(File.generated(config, "assets/field.css", content=style))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Inserts generated tables, typesets formulas, and resolves links to pages or to the repository."""
     generated = _MARK.sub(lambda mark: _GENERATED[mark[1]](), markdown)
-    text, at = "", 0
+    text = ""
+    end = 0  # of the last block of code
     for code in _FENCED.finditer(generated):
-        text += _with_links(generated[at : code.start()], page.file.src_uri)
+        text += _with_links(generated[end : code.start()], page.file.src_uri)
         text += _formula(code[2]) if code[1] == "math" else code[0]
-        at = code.end()
-    return text + _with_links(generated[at:], page.file.src_uri)
+        end = code.end()
+    return text + _with_links(generated[end:], page.file.src_uri)
 
 
 def on_post_page(output: str, **_: Any) -> str:
     """Makes a page smaller: collapses white space outside code, and removes marks without a colour."""
-    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or found[2] or "", _named(output)))
+    parts = _CODE.split(_PLAIN.sub(lambda mark: mark[1] or mark[2] or "", _named(output)))
     return "".join(part if part.startswith(("<pre", "<script")) else _SPACE.sub(" ", part) for part in parts)
 
 
@@ -105,10 +105,10 @@ def on_post_build(config: MkDocsConfig) -> None:
     path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
 
 
-def _page_of(name: str) -> str:
+def _baseline_page(name: str) -> str:
     readme = (tables.ROOT / "baselines" / name / _README).read_text(encoding="utf-8")
-    options = f"## Options\n\n{tables.options_of(name)}\n"
-    scores = f"## Published and reproduced scores {{ data-search-exclude }}\n\n{tables.scores_of(name)}"
+    options = f"## Options\n\n{tables.options_table(name)}\n"
+    scores = f"## Published and reproduced scores {{ data-search-exclude }}\n\n{tables.scores_table(name)}"
     return f"{readme}\n{options}\n{scores}"
 
 
@@ -120,8 +120,8 @@ def _formula(latex: str) -> str:
 
 
 def _with_links(text: str, page: str) -> str:
-    def link(found: re.Match[str]) -> str:
-        picture, words, target = found.groups()
+    def link(match: re.Match[str]) -> str:
+        picture, words, target = match.groups()
         address = _address(target, page)
         return f"{picture}[{words}]({address})" if address else words
 
@@ -131,11 +131,12 @@ def _with_links(text: str, page: str) -> str:
 def _address(target: str, page: str) -> str:
     """Returns the address of a relative link; empty for a source file if the repository is unknown."""
     path, hash, anchor = target.partition("#")
-    source = (
-        f"baselines/{page[len(_FOLDER) + 1 : -3]}/{_README}" if dirname(page) == _FOLDER else f"docs/{page}"
-    )
+    source = f"docs/{page}"
+    if dirname(page) == _FOLDER:
+        source = f"baselines/{page[len(_FOLDER) + 1 : -3]}/{_README}"
     path = normpath(join(dirname(source), path))
-    if baseline := re.fullmatch(rf"baselines/([\w-]+)(?:/{_README})?", path):
+    baseline = re.fullmatch(rf"baselines/([\w-]+)(?:/{_README})?", path)
+    if baseline:
         path = f"docs/{_FOLDER}/{baseline[1]}.md"
     if path.startswith(f"docs/{_NOTEBOOKS.name}/"):
         path = path.replace(".ipynb", ".md")
@@ -181,7 +182,7 @@ def _with_subcommands(name: str, command: click.Command | None) -> list[str]:
     nested = command.commands if isinstance(command, click.Group) else {}
     return [
         _help(f"touche {name}", command, parent),
-        *(_help(f"touche {name} {each}", nested[each], context) for each in nested),
+        *(_help(f"touche {name} {subcommand}", nested[subcommand], context) for subcommand in nested),
     ]
 
 

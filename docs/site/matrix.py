@@ -129,7 +129,7 @@ def matrix() -> str:
         titles={name: task(name).title for name in datasets},
         with_values={baseline for baseline, _ in cells},
         measures={name: _measure(name) for name in datasets},
-        cells={place: Cell(records) for place, records in cells.items()},
+        cells={key: Cell(records) for key, records in cells.items()},
     )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
 

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-WIDTH, HEIGHT = 1200, 890  # pixels
+WIDTH = 1200  # pixels
+HEIGHT = 890
 BROWSERS = ("chromium", "google-chrome", "chromium-browser")
 
 
 def main() -> None:
     """Writes the picture."""
-    page, picture = map(Path, sys.argv[1:])
+    page = Path(sys.argv[1])
+    picture = Path(sys.argv[2])
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit("there is no Chromium; install it: apt-get install chromium")

@@ -12,13 +12,15 @@ from typing import Any
 from touche import baselines
 from touche.api.reproductions import is_scored_as_published
 from touche.errors import ToucheError
+from touche.io.grouping import group_by
 from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import dataset
 
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _REPLICATION = ROOT / "docs" / "explanation" / "replication.md"
-_SAMPLE, _NOTHING = "/sample", "–"
+_SAMPLE = "/sample"  # the end of the id of a corpus sample
+_NOTHING = "–"
 _SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"}, {"candidates": 100})
 
 
@@ -45,13 +47,14 @@ def overview() -> str:
     """Returns the table of all baselines, with a row for each task and options that have a value."""
     lines = []
     for name in in_order():
-        for number, row in enumerate(rows(name)):
+        baseline = f"**[{name}](../../baselines/{name}/README.md)**<br>{about(name)}"
+        section = f"[{exactness(name)}](../explanation/replication.md#{anchor(name)})"
+        image = _image(name)
+        for row in rows(name):
             task = f"{row.task}<br>`{row.options}`" if row.options else row.task
-            values = ["<br>".join(each) or _NOTHING for each in (row.published, row.sample, row.judged)]
-            first = f"**[{name}](../../baselines/{name}/README.md)**<br>{about(name)}"
-            last = f"[{exactness(name)}](../explanation/replication.md#{anchor(name)})"
-            of_baseline = ("", "", "") if number else (first, last, _image(name))
-            lines.append([of_baseline[0], task, *values, *of_baseline[1:]])
+            values = ["<br>".join(cell) or _NOTHING for cell in (row.published, row.sample, row.judged)]
+            lines.append([baseline, task, *values, section, image])
+            baseline = section = image = ""  # only in the first row of a baseline
     columns = ["baseline", "task", "published", "on a sample", "Judged@5", "exactness", "image"]
     return table(columns, lines)
 
@@ -73,25 +76,26 @@ def summary() -> str:
     return table(["baseline", "method", "published", "on a sample"], lines)
 
 
-def options_of(name: str) -> str:
+def options_table(name: str) -> str:
     """Returns the table of a baseline's own options."""
     declared = baselines.declared(name) or baselines.load(name)
     lines = [
-        [f"`--{option.replace('_', '-')}`", _default(each.default), declared.option_help.get(option, "")]
-        for option, each in declared.options.items()
+        [f"`--{name.replace('_', '-')}`", _default(option.default), declared.option_help.get(name, "")]
+        for name, option in declared.options.items()
     ]
     return table(["option", "default", "meaning"], lines)
 
 
-def scores_of(name: str) -> str:
+def scores_table(name: str) -> str:
     """Returns the table of all scores in a baseline's expected.toml."""
-    judged, lines = _measured()["judged"], list[Sequence[str]]()
-    for each in scores(name, reruns=False):
-        options = f"`{' '.join(each.arguments)}`" if each.options else ""
-        of_run = f"official run {Path(each.run).stem}" if each.run else options
-        share = f"{judged[key(each)]:.2f}" if key(each) in judged else ""
-        measured = [*each.value_and_evaluator, each.kind, _rounded(each), share]
-        lines.append([f"`{each.dataset}`", of_run, *measured, _linked(each.source)])
+    judged = _measured()["judged"]
+    lines = []
+    for entry in scores(name, reruns=False):
+        options = f"`{' '.join(entry.arguments)}`" if entry.options else ""
+        run = f"official run {Path(entry.run).stem}" if entry.run else options
+        share = f"{judged[key(entry)]:.2f}" if key(entry) in judged else ""
+        measured = [*entry.value_and_evaluator, entry.kind, _rounded(entry), share]
+        lines.append([f"`{entry.dataset}`", run, *measured, _linked(entry.source)])
     columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "Judged@5", "source"]
     return table(columns, lines)
 
@@ -101,17 +105,17 @@ def rows(name: str) -> list[Row]:
 
     Values are by the measure of the task.
     """
-    places: dict[tuple[str, str], list[ExpectedScore]] = {}
-    for each in scores(name):
-        if not each.measure and (each.kind == PUBLISHED or is_shown(each)):
-            places.setdefault(_place(each), []).append(each)
-    return [_row(*place, entries) for place, entries in places.items()] or [Row()]
+    shown = [
+        entry for entry in scores(name) if not entry.measure and (entry.kind == PUBLISHED or is_shown(entry))
+    ]
+    by_task = group_by(shown, _task_and_options)
+    return [_row(task, options, entries) for (task, options), entries in by_task.items()] or [Row()]
 
 
 def scores(name: str, reruns: bool = True) -> list[ExpectedScore]:
     """Returns the expected scores of a baseline; with reruns, without the scores of official runs."""
-    entries = [each for each in read_expected(name) if isinstance(each, ExpectedScore)]
-    return [each for each in entries if each.needs_rerun or not reruns]
+    entries = [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore)]
+    return [entry for entry in entries if entry.needs_rerun or not reruns]
 
 
 def is_shown(entry: ExpectedScore) -> bool:
@@ -126,7 +130,7 @@ def _is_sample(entry: ExpectedScore) -> bool:
 
 def in_order() -> list[str]:
     """Returns the baselines, those with published values first."""
-    return sorted(baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in scores(name)))
+    return sorted(baselines.names(), key=lambda name: all(entry.kind != PUBLISHED for entry in scores(name)))
 
 
 def about(name: str) -> str:
@@ -191,25 +195,33 @@ def _default(value: Any) -> str:
     return f"`{text}`" if text else ""
 
 
-def _place(entry: ExpectedScore) -> tuple[str, str]:
+def _task_and_options(entry: ExpectedScore) -> tuple[str, str]:
+    """Returns the task and the options as a row shows them, such as ``2020 task 1, version 1``."""
     task = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
     return task.replace("-v1", ", version 1"), " ".join(entry.arguments) if entry.options else ""
 
 
 def _row(task: str, options: str, entries: Sequence[ExpectedScore]) -> Row:
-    published = [each for each in entries if each.kind == PUBLISHED]
-    sample, judged = [each for each in entries if is_shown(each)], _measured()["judged"]
-    shares = dict.fromkeys(f"{judged[key(each)]:.2f}" for each in sample if key(each) in judged)
-    return Row(task, options, _values(published), _values(sample), list(shares))
+    published = [entry for entry in entries if entry.kind == PUBLISHED]
+    sample = [entry for entry in entries if is_shown(entry)]
+    judged = _measured()["judged"]
+    shares = dict.fromkeys(f"{judged[key(entry)]:.2f}" for entry in sample if key(entry) in judged)
+    return Row(
+        task=task,
+        options=options,
+        published=_values(published),
+        sample=_values(sample),
+        judged=list(shares),
+    )
 
 
 def _values(entries: Iterable[ExpectedScore]) -> list[str]:
-    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{_rounded(each)}" for each in entries]
+    return [f"{entry.dimension.removeprefix('relevance-')}&nbsp;{_rounded(entry)}" for entry in entries]
 
 
 def _likeness(entry: ExpectedScore, published: ExpectedScore) -> tuple[bool, bool, bool]:
     """Returns whether two scores have the same dimension, the same task and the same evaluator."""
-    is_same_task = _place(entry)[0] == _place(published)[0]
+    is_same_task = _task_and_options(entry)[0] == _task_and_options(published)[0]
     return entry.dimension == published.dimension, is_same_task, entry.evaluator == published.evaluator
 
 
@@ -217,7 +229,7 @@ def _with_task(entry: ExpectedScore | None) -> str:
     """Returns a value with its task, such as ``0.469 (2022 task 2)``."""
     if entry is None:
         return _NOTHING
-    task = _place(entry)[0].replace("beir-webis-touche2020", "BEIR")
+    task = _task_and_options(entry)[0].replace("beir-webis-touche2020", "BEIR")
     return f"{_rounded(entry)} ({task})"
 
 
@@ -230,5 +242,5 @@ def _image(name: str) -> str:
     image = _measured()["images"].get(name)
     if image is None:
         return _NOTHING  # measuring needs Docker
-    figures = [f"{image['size']} MB", f"{image['seconds']} s", f"{image['memory']} MB"]
-    return "<br>".join(figures).replace(" ", "&nbsp;")
+    cell = [f"{image['size']} MB", f"{image['seconds']} s", f"{image['memory']} MB"]
+    return "<br>".join(cell).replace(" ", "&nbsp;")

@@ -31,8 +31,10 @@ def origin(folder: Path) -> dict[str, str]:
     record = _sdist_record(folder)
     root = clone()
     if record and root:
-        dirty = "" if _is_unchanged(record, root, folder) else "-dirty"
-        return {"revision": f"{record['revision']}{dirty}", "source": record["source"]}
+        revision = record["revision"]
+        if not _is_unchanged(record, root, folder):
+            revision = f"{revision.removesuffix('-dirty')}-dirty"
+        return {"revision": revision, "source": record["source"]}
     # No commit has an ignored folder, such as an environment in another project's repository.
     if _git(folder, "check-ignore", "."):
         return {"revision": "unknown", "source": "unknown"}
