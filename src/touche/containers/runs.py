@@ -173,7 +173,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         removal = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
-            paths = _host_paths(job, "/tira-data/input", "/tira-data/output")
+            paths = _input_paths(job, "/tira-data/input") | {"/tira-data/output": job.output}
             check_exit(job.name, _in_time(command, job, limits, log, if_killed=removal, paths=paths))
             _check_run(job, output)
         finally:
@@ -262,22 +262,22 @@ def _input_and_output(job: Job, output: Path) -> list[str]:
     A variable passes the name of the collection, because its folder in the container is only ``/input``.
     """
     mount_of_output = f"--mount={_bind(output, '/output', shown=job.output)}"
-    if places.is_dataset(job.input):
-        files = _files_of_dataset(job.input).items()
-        mounts = [f"--mount={_bind(path, f'/input/{file}')},readonly" for file, path in files]
-        name = job.input
-    else:
-        mounts = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
-        name = name_of_input(Path(job.input))
+    paths = _input_paths(job, "/input").items()
+    mounts = [f"--mount={_bind(path, target)},readonly" for target, path in paths]
+    name = job.input if places.is_dataset(job.input) else name_of_input(Path(job.input))
     return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={name}"]
 
 
-def _host_paths(job: Job, mounted_input: str, mounted_output: str) -> dict[str, Path]:
-    """Returns paths on this machine by their paths in a container, to replace these in its log."""
+def _input_paths(job: Job, mounted_input: str) -> dict[str, Path]:
+    """Returns the input directory, or the files of a dataset, by their paths in a container.
+
+    Args:
+        job: the job with the input.
+        mounted_input: the path of the input directory in the container.
+    """
     if not places.is_dataset(job.input):
-        return {mounted_input: Path(job.input), mounted_output: job.output}
-    files = {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
-    return files | {mounted_output: job.output}
+        return {mounted_input: Path(job.input)}
+    return {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
 
 
 def _bind(path: Path, target: str, shown: Path | None = None) -> str:
@@ -321,7 +321,7 @@ def _run_container(
                 log,
                 if_killed=_removal(program, name),
                 folder=str(scratch),
-                paths=_host_paths(job, "/input", "/output"),
+                paths=_input_paths(job, "/input") | {"/output": job.output},
             )
         # With control groups of version 1, Podman leaves this empty file in its working folder, which is
         # ``scratch``, if the memory was exceeded.
