@@ -159,8 +159,5 @@ def _groups_in(text: str, container_id: str) -> dict[str, Path]:
 
 def _read_numbers(path: Path) -> dict[str, int]:
     """Reads a file with a name and a number in each line."""
-    numbers = {}
-    for line in path.read_text().splitlines():
-        name, number = line.split()
-        numbers[name] = int(number)
-    return numbers
+    lines = path.read_text().splitlines()
+    return {name: int(number) for name, number in map(str.split, lines)}
