@@ -196,11 +196,8 @@ def _remove_abandoned(program: str) -> None:
     """
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        match = _CONTAINER_NAME.fullmatch(name)
-        if match is None:  # someone has renamed it
-            continue
-        is_running = _process_identity(match["pid"]) == match["identity"]
-        if not is_running:
+        match = _CONTAINER_NAME.fullmatch(name)  # None if someone has renamed it
+        if match and _process_identity(match["pid"]) != match["identity"]:  # its process has ended
             succeeds(*_removal(program, name))
 
 
