@@ -24,7 +24,7 @@ from touche.io.toml import read_toml
 from touche.tira.provenance import PROJECT
 
 _FIRST_BASE = "base"  # the other bases begin with this image
-_BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
+BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
 _IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
@@ -91,7 +91,7 @@ def check_name(folder: Path) -> None:
         InputError: if it cannot.
     """
     would_replace_shipped = folder.name in names() and not is_shipped(folder)
-    if folder.name in _BASES or would_replace_shipped:
+    if folder.name in BASES or would_replace_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
@@ -372,7 +372,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     # after it. An own Dockerfile may also have them, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
-    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)}){tag_or_digest}(?:\s|$)"
+    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(BASES)}){tag_or_digest}(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
     if not named or root is None:
         return named

@@ -13,6 +13,7 @@ from textwrap import shorten
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import Content, File, digest, find_image, read_content
 from touche.containers.images import (
+    BASES,
     REVISION_LABEL,
     TITLE_LABEL,
     build,
@@ -253,21 +254,22 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
         layers_of_base = _layers_of_base(program, prefix)
         return content, content.commands[layers_of_base:]
     finally:
-        tags = output_of(
-            program, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", f"reference={prefix}*"
-        )
-        if tags:
-            succeeds(program, "image", "rm", "--force", *tags.split())
+        _remove_images(program, "--format={{.Repository}}:{{.Tag}}", f"--filter=reference={prefix}*")
         # Images of the first stages may be left without a name.
-        unnamed = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
-        if unnamed:
-            succeeds(program, "image", "rm", "--force", *unnamed.split())
+        _remove_images(program, "--quiet", f"--filter=label=touche.temporary={temporary}")
+
+
+def _remove_images(program: str, *options: str) -> None:
+    """Removes the images whose names or ids the program lists with these options."""
+    images = output_of(program, "images", *options)
+    if images:
+        succeeds(program, "image", "rm", "--force", *images.split())
 
 
 def _layers_of_base(program: str, prefix: str) -> int:
     """Returns the number of layers of the largest rebuilt base; 0 without a clone, where bases are pulled."""
     counts = [0]
-    for base in ("base", "lucene", "models"):
+    for base in BASES:
         layers = output_of(
             program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
         )
