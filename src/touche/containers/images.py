@@ -183,26 +183,27 @@ class _Builder:
                 pulled.
         """
         commit_and_repository = origin(folder)
-        facts = {
-            "version": version(PROJECT),
-            **commit_and_repository,  # as revision and source
-            "vendor": PROJECT if is_shipped(folder) else "",
+        labels = {
+            "org.opencontainers.image.version": version(PROJECT),
+            REVISION_LABEL: commit_and_repository["revision"],
+            "org.opencontainers.image.source": commit_and_repository["source"],
+            "org.opencontainers.image.vendor": PROJECT if is_shipped(folder) else "",
+            # Only a clone has the files of the bases.
+            _CONTENT_LABEL: _content_digest(root, folder) if root else "",
         }
-        labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
-        content_digest = _content_digest(root, folder) if root else ""  # a clone has the files of the bases
-        labels.append(f"--label={_CONTENT_LABEL}={content_digest}")
-        # The Dockerfile makes environment variables of these two, for the metadata of runs.
-        variables = {
+        build_arguments = {
+            # The Dockerfile makes environment variables of these two, for the metadata of runs.
             "REVISION": commit_and_repository["revision"],
             "SOURCE": commit_and_repository["source"],
         }
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
-            variables["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
-        build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
+            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
+        arguments = [f"--label={name}={value}" for name, value in labels.items()]
+        arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
         with _build_context(folder, _files_in(folder)) as context:
-            self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
+            self._build(folder.name, context, commit_time(folder), arguments)
 
     def _name_stage(self, name: str, stage_id: str) -> None:
         """Names the image of a stage, so that the next build can find and remove it."""
@@ -458,12 +459,9 @@ def _content_digest(root: Path, folder: Path) -> str:
     """
     # Names in the clone begin with a slash, so that they differ from names in the baseline's folder.
     files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
-    for file in _files_in(folder):
-        name = str(file.relative_to(folder))
-        if name not in _NOT_IN_IMAGES:
-            files[name] = file
+    files |= {str(file.relative_to(folder)): file for file in _files_in(folder)}
     digest = hashlib.sha256()
-    for name in sorted(files):
+    for name in sorted(files.keys() - _NOT_IN_IMAGES):
         file = files[name]
         # Not Path.readlink, which may change the text of the link.
         content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115
