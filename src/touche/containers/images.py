@@ -205,20 +205,15 @@ class _Builder:
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), arguments)
 
-    def _name_stage(self, name: str, stage_id: str) -> None:
-        """Names the image of a stage, so that the next build can find and remove it."""
-        earlier_id = find_image(self.program, name)
-        succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
-        self._remove_replaced(name, earlier_id)
+    @contextmanager
+    def _replacing(self, image: str) -> Iterator[None]:
+        """Removes the earlier image of a name if another image gets the name in this block.
 
-    def _remove_replaced(self, image: str, earlier_id: str) -> None:
-        """Removes the earlier image of a name if it has no other name, and no container or image needs it.
-
-        Args:
-            image: the name.
-            earlier_id: the id of the image that had this name before; empty if there was none.
+        It stays if it has other names, or a container or an image needs it.
         """
-        if earlier_id and earlier_id != find_image(self.program, image):
+        earlier_id = find_image(self.program, image)  # empty if there is none
+        yield
+        if earlier_id:
             name_count = output_of(
                 self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
             )
@@ -243,19 +238,20 @@ class _Builder:
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
         command += [*self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
-        earlier_id = find_image(self.program, image)
-        ended = execute(command, lines.append, environment=environment)
-        if ended.code == 0:
-            self._remove_replaced(image, earlier_id)
-            for number, stage in enumerate(stages_in(lines), 1):
-                self._name_stage(f"{image}:stage-{number}", stage)
-            return
-        for line in lines:
-            self.log(line)
-        reason = explain_failure(lines)
-        if reason:
-            raise ToucheError(f"building {image}: {reason}; see its output above")
-        check_exit(f"building {image}", ended)
+        with self._replacing(image):
+            ended = execute(command, lines.append, environment=environment)
+            if ended.code:
+                for line in lines:
+                    self.log(line)
+                reason = explain_failure(lines)
+                if reason:
+                    raise ToucheError(f"building {image}: {reason}; see its output above")
+                check_exit(f"building {image}", ended)
+        # Images of stages get names, so that the next build can find and remove them.
+        for number, stage_id in enumerate(stages_in(lines), 1):
+            name = f"{image}:stage-{number}"
+            with self._replacing(name):
+                succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
 
 
 def stages_in(lines: Iterable[str]) -> list[str]:
