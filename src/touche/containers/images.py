@@ -67,11 +67,8 @@ def published_image(name: str) -> str:
 
 def _project_url(label: str) -> str:
     """Returns an address in the package's metadata; empty if it is missing."""
-    for entry in metadata(PROJECT).get_all("Project-URL") or ():
-        entry_label, _, url = entry.partition(", ")
-        if entry_label == label:
-            return str(url)
-    return ""
+    lines = metadata(PROJECT).get_all("Project-URL") or ()  # such as ``Source, https://github.com/...``
+    return dict(line.split(", ", 1) for line in lines).get(label, "")
 
 
 def base_image() -> str:
@@ -285,10 +282,12 @@ def size(program: str, name: str) -> str:
 def explain_failure(lines: Sequence[str]) -> str:
     """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
     output = "\n".join(lines)
-    for pattern, reason in _REASONS_BY_PATTERN.items():
-        if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE):
-            return reason
-    return ""
+    reasons = [
+        reason
+        for pattern, reason in _REASONS_BY_PATTERN.items()
+        if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE)
+    ]
+    return reasons[0] if reasons else ""
 
 
 def read_labels(program: str, image: str) -> dict[str, str]:
