@@ -111,12 +111,10 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        term_queries: dict[str, list[Any]] = {}  # by field
-        for field in self._fields:
-            boost = (boosts or {}).get(field, 1.0)
-            term_queries[field] = [
-                self._term_query(field, term, boost * weight) for term, weight in weights.items()
-            ]
+        boosts = boosts or {}
+        term_queries = {
+            field: self._term_queries(field, weights, boosts.get(field, 1.0)) for field in self._fields
+        }
         if best_field:
             matching = _maximum([_disjunction(queries) for queries in term_queries.values()])
         elif required in term_queries:
@@ -157,9 +155,13 @@ class Index:
         stored = term if self._vocabulary is None else stored_form(term)
         return java("org.apache.lucene.index.Term")(field, bytes_ref(stored))
 
-    def _term_query(self, field: str, term: str, weight: float) -> Any:
-        query = java("org.apache.lucene.search.TermQuery")(self._term(field, term))
-        return java("org.apache.lucene.search.BoostQuery")(query, weight)
+    def _term_queries(self, field: str, weights: Mapping[str, float], boost: float) -> list[Any]:
+        """Returns a query for each term in a field; its scores are multiplied by boost and weight."""
+        term_query = java("org.apache.lucene.search.TermQuery")
+        weighted = java("org.apache.lucene.search.BoostQuery")
+        return [
+            weighted(term_query(self._term(field, term)), boost * weight) for term, weight in weights.items()
+        ]
 
 
 def _id_query(ids: Iterable[str]) -> Any:
@@ -178,12 +180,9 @@ def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optiona
     """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for query in required:
-        clauses.add(query, occur.MUST)
-    for query in filters:
-        clauses.add(query, occur.FILTER)
-    for query in optional:
-        clauses.add(query, occur.SHOULD)
+    for occurrence, queries in ((occur.MUST, required), (occur.FILTER, filters), (occur.SHOULD, optional)):
+        for query in queries:
+            clauses.add(query, occurrence)
     return clauses.build()
 
 
