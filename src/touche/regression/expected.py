@@ -1,7 +1,7 @@
 """The entries of expected.toml: a record type for each type of table."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -72,6 +72,17 @@ class MeasuredRun(NamedTuple):
                 except ToucheError as error:  # for the entries that measure this dimension, which raise it
                     scored[dimension] = error
         return cls(dataset=dataset_id, lines=lines, scored=scored)
+
+    def evaluated(self, dimension: str) -> Evaluated:
+        """Returns the evaluated run in a dimension with available qrels.
+
+        Raises:
+            ToucheError: if its evaluation failed.
+        """
+        result = self.scored[dimension]
+        if isinstance(result, ToucheError):
+            raise result
+        return result
 
 
 @dataclass(frozen=True)
@@ -294,15 +305,13 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
-        scored = run.scored[self.dimension]
-        if isinstance(scored, ToucheError):
-            raise scored
+        evaluated = run.evaluated(self.dimension)
         # The run has been evaluated by the task's measure. Stances have no other one.
-        if self.measure and scored.is_ranking:
+        if self.measure and evaluated.is_ranking:
             evaluate = EVALUATORS[self.evaluator]
-            evaluation = evaluate(scored.lines, scored.judgments, measure_of(self.measure))
+            evaluation = evaluate(evaluated.lines, evaluated.judgments, measure_of(self.measure))
         else:
-            evaluation = scored.evaluations[self.evaluator]
+            evaluation = evaluated.evaluations[self.evaluator]
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return Measured(evaluation.mean, evaluation.judged)
@@ -347,24 +356,21 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns how many topics have their published value; the remark names the others."""
-        values = []
-        for dimension in self.dimensions:
-            evaluated_run = run.scored[dimension]
-            if isinstance(evaluated_run, ToucheError):
-                raise evaluated_run
-            rerun_values = evaluated_run.evaluations[SCRIPT].per_topic
-            for topic, published in self._published(dimension).items():
-                value = rerun_values.get(topic)
-                printed = None if value is None else rounded(value, evaluated_run.task.decimals)
-                values.append(
-                    TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
-                )
+        values = [value for dimension in self.dimensions for value in self._values(run, dimension)]
         different = [value for value in values if value.rerun != value.published]
         remark = ", ".join(
             f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
             for value in different
         )
         return Measured(_reproduced(len(values) - len(different), len(values)), remark=remark, topics=values)
+
+    def _values(self, run: MeasuredRun, dimension: str) -> Iterator[TopicValue]:
+        """Yields the published value of each topic, and that of the run with as many decimals."""
+        evaluated = run.evaluated(dimension)
+        values = evaluated.evaluations[SCRIPT].per_topic
+        for topic, published in self._published(dimension).items():
+            printed = rounded(values[topic], evaluated.task.decimals) if topic in values else None
+            yield TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
 
     def _published(self, dimension: str) -> dict[str, float]:
         """Returns the published value of each topic of the dataset.
