@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
@@ -112,35 +113,41 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     return Usage(wall=time.monotonic() - began, cpu=cpu, memory=memory, memory_of=LARGEST_PROCESS)
 
 
-def run_in(program: str) -> Runner:
-    """Returns the runner for Docker or Podman: no network, no privileges, a read-only root, limits."""
+def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline's image in a container without network and privileges, whose root is read-only.
 
-    def run(job: Job, limits: Limits, log: Log) -> Usage:
-        """Runs a baseline in a container."""
-        check_program(program)
-        check_image(program, job.baseline)
-        _remove_abandoned(program)
-        image = digest(program, image_name(job.name)).digest
-        with _output_directory(job) as output:
-            name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
-            arguments = [
-                "--name",
-                name,
-                f"--label={_owner_label()}",
-                *_sandbox(program, limits),
-                *_input_and_output(job, output),
-                f"--env={IMAGE_VARIABLE}={image}",
-                image_name(job.name),
-            ]
-            arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
-            try:
-                usage = _run_container(program, name, arguments, job, limits, log)
-                _check_run(job, output)
-                return replace(usage, image=image)
-            finally:
-                succeeds(*_removal(program, name))  # the container may be gone, which is no error
+    Args:
+        program: ``docker`` or ``podman``.
+        job: the baseline to run.
+        limits: the limits of the container.
+        log: receives each line of the container.
 
-    return run
+    Raises:
+        ToucheError: if the program or the image is missing, the baseline fails or exceeds a limit, or the run
+            leaves no valid run.txt.
+    """
+    check_program(program)
+    check_image(program, job.baseline)
+    _remove_abandoned(program)
+    image = digest(program, image_name(job.name)).digest
+    with _output_directory(job) as output:
+        name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
+        arguments = [
+            "--name",
+            name,
+            f"--label={_owner_label()}",
+            *_sandbox(program, limits),
+            *_input_and_output(job, output),
+            f"--env={IMAGE_VARIABLE}={image}",
+            image_name(job.name),
+        ]
+        arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
+        try:
+            usage = _run_container(program, name, arguments, job, limits, log)
+            _check_run(job, output)
+            return replace(usage, image=image)
+        finally:
+            succeeds(*_removal(program, name))  # the container may be gone, which is no error
 
 
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
@@ -183,8 +190,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 
 RUNNERS: Mapping[str, Runner] = {
     "local": run_locally,
-    "docker": run_in("docker"),
-    "podman": run_in("podman"),
+    "docker": partial(run_in_container, "docker"),
+    "podman": partial(run_in_container, "podman"),
     "tira": run_in_tira,
 }
 
