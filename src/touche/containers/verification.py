@@ -268,13 +268,12 @@ def _remove_images(program: str, *options: str) -> None:
 
 def _layers_of_base(program: str, prefix: str) -> int:
     """Returns the number of layers of the largest rebuilt base; 0 without a clone, where bases are pulled."""
-    counts = [0]
-    for base in BASES:
-        layers = output_of(
-            program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
-        )
-        counts.append(len(json.loads(layers or "[]")))  # empty if this base was not rebuilt
-    return max(counts)  # of the uppermost base, which has all layers of the base below it
+    layers_of_bases = [  # as JSON; an empty text if a base was not rebuilt
+        output_of(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
+        for base in BASES
+    ]
+    # The uppermost base has all layers of the base below it.
+    return max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
 
 
 def _differences(image: Content, rebuilt: Content) -> list[Difference]:
