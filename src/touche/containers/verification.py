@@ -309,13 +309,9 @@ def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
         return "only in the rebuild"
     if rebuilt is None:
         return "only in the image"
-    if file.kind != rebuilt.kind:
-        return "kind"
-    if file.content != rebuilt.content:
-        return "content"
-    if file.mode != rebuilt.mode:
-        return "mode"
-    return "owner"  # the only other property
+    # The kind comes first, because files of another kind also have another content.
+    properties = ("kind", "content", "mode", "owner")
+    return next(name for name in properties if getattr(file, name) != getattr(rebuilt, name))
 
 
 def _short_command(command: str) -> str:
