@@ -116,7 +116,9 @@ class Index:
             field: self._term_queries(field, weights, boosts.get(field, 1.0)) for field in self._fields
         }
         if best_field:
-            matching = _maximum([_disjunction(queries) for queries in term_queries.values()])
+            disjunctions = [_disjunction(queries) for queries in term_queries.values()]
+            weight_of_others = 0.0  # of the scores of the fields that are not the best
+            matching = java("org.apache.lucene.search.DisjunctionMaxQuery")(disjunctions, weight_of_others)
         elif required in term_queries:
             in_required_field = _disjunction(term_queries.pop(required))
             in_other_fields = chain.from_iterable(term_queries.values())
@@ -189,12 +191,6 @@ def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optiona
 def _disjunction(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and adds up their scores."""
     return _boolean_query([], optional=queries)
-
-
-def _maximum(queries: Iterable[Any]) -> Any:
-    """Returns a query that requires one of these queries, and uses the highest score."""
-    other_scores_weight = 0.0
-    return java("org.apache.lucene.search.DisjunctionMaxQuery")(list(queries), other_scores_weight)
 
 
 @cache
