@@ -132,11 +132,12 @@ class Expected(Strict, kw_only=True, frozen=True):
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
         run: the official run in runs/ of the entry; empty without one.
-        pinned, digest: the current value; ``touche regress --update`` rewrites it.
+        pinned: the current value, with the key ``digest`` for a ranking; ``touche regress --update``
+            rewrites it.
     """
 
     TABLE: ClassVar[str] = ""  # the name of its table in expected.toml
-    PINNED_AS: ClassVar[str] = PINNED  # the name of the field with the current value
+    PINNED_KEY: ClassVar[str] = PINNED  # the key of the current value in this table
 
     baseline: Absent = ""
     entry: Annotated[int, Meta(ge=0, le=0)] = 0
@@ -157,14 +158,12 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def kind(self) -> str:
         """``published``, ``reported`` (for another implementation of the model) or ``pinned``."""
-        # A digest is pinned, but its field has another name.
         return next((kind for kind in _KINDS if getattr(self, kind, None) is not None), PINNED)
 
     @property
     def value(self) -> float | str:
         """The expected value; empty without an entry."""
-        attribute = self.PINNED_AS if self.kind == PINNED else self.kind
-        value: float | str = getattr(self, attribute, "")
+        value: float | str = getattr(self, self.kind, "")
         return value
 
     @property
@@ -191,8 +190,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        in_value = (*_KINDS, "digest")  # fields of which one has the expected value
-        own = {name: value for name, value in asdict(self).items() if name not in in_value}
+        # One of the kinds is the name of the field with the expected value.
+        own = {name: value for name, value in asdict(self).items() if name not in _KINDS}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def measured(self, run: MeasuredRun) -> Measured:
@@ -217,8 +216,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
-        value = got if isinstance(got, str) else round(got, _DIGITS)
-        return replace(self, **{self.PINNED_AS: value})
+        return replace(self, pinned=got if isinstance(got, str) else round(got, _DIGITS))
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
@@ -423,9 +421,9 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
     """A ranking that must not change; its value is a digest, see ``ranking_digest``."""
 
     TABLE: ClassVar[str] = "run"
-    PINNED_AS: ClassVar[str] = "digest"
+    PINNED_KEY: ClassVar[str] = "digest"
 
-    digest: str
+    pinned: str = field(name=PINNED_KEY)
 
     @property
     def value_and_evaluator(self) -> tuple[str, str]:
