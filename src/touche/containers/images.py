@@ -387,8 +387,7 @@ def check_lock(root: Path, name: str) -> None:
     """
     lock = root / "docker" / f"{name}.txt"
     project = read_toml(root / "pyproject.toml")["project"]
-    extras = project["optional-dependencies"]
-    required = project["dependencies"] if name == _FIRST_BASE else extras[name]
+    required = project["dependencies"] if name == _FIRST_BASE else project["optional-dependencies"][name]
     # The packages that images do not need, although pyproject.toml requires them.
     omitted = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
     packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*omitted}
