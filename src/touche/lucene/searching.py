@@ -9,7 +9,7 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import stored_form, terms
+from touche.lucene.analysis import stored_form, tokens
 from touche.lucene.java import bytes_ref, java
 from touche.trec.runs import with_unmatched
 
@@ -57,7 +57,7 @@ class Index:
         Args:
             text: the text.
         """
-        return terms(self._analyzer, text)
+        return Counter(tokens(self._analyzer, text))
 
     def size(self, field: str = "text") -> int:
         """Returns the number of documents with at least one token in a field (N in formulas).
