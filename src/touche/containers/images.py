@@ -68,7 +68,7 @@ def published_image(name: str) -> str:
 def _project_url(label: str) -> str:
     """Returns an address in the package's metadata; empty if it is missing."""
     lines = metadata(PROJECT).get_all("Project-URL") or ()  # such as ``Source, https://github.com/...``
-    urls = dict[str, str](line.split(", ", 1) for line in lines)
+    urls: dict[str, str] = dict(line.split(", ", 1) for line in lines)
     return urls.get(label, "")
 
 
