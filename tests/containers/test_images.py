@@ -182,6 +182,32 @@ def test_a_failed_build_is_one_line_with_the_reason(
     assert line in capsys.readouterr().out
 
 
+def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = {"touche/base": "earlier", "touche/bm25": "unchanged"}
+    removed: list[str] = []
+
+    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+        ids.setdefault("touche/lucene", "first")
+        ids["touche/base"] = "new"
+        return Ended(0, "")
+
+    def succeeds(*command: str) -> bool:
+        assert command[:3] == ("docker", "image", "rm")
+        removed.append(command[3])
+        return True
+
+    monkeypatch.setattr(images, "check_program", lambda program: None)
+    monkeypatch.setattr(images, "find_image", lambda program, image: ids.get(image, ""))
+    monkeypatch.setattr(images, "output_of", lambda *command: str([*ids.values()].count(command[-1])))
+    monkeypatch.setattr(images, "execute", execute)
+    monkeypatch.setattr(images, "succeeds", succeeds)
+    images.build("docker", ["bm25"], print)
+    assert removed == ["earlier"]
+    ids["touche/other"] = ids["touche/base"] = "earlier"
+    images.build("docker", ["bm25", "elrond"], print)
+    assert removed == ["earlier"]
+
+
 def test_images_of_stages_are_the_last_of_each() -> None:
     lines = """\
 Step 1/7 : ARG PYTHON_IMAGE

@@ -25,12 +25,12 @@ from touche.containers import images
 from touche.containers.limits import PROGRAMS, Limits
 from touche.containers.programs import output_of, succeeds
 from touche.containers.runs import (
+    RUNNERS,
     Job,
     Runner,
     Usage,
     _input_and_output,
     _statistics_option,
-    run_in,
     run_in_tira,
     run_locally,
 )
@@ -133,7 +133,7 @@ def test_an_image_writes_the_bytes_that_the_local_run_writes(
 ) -> None:
     if baseline in OF_LUCENE:
         build_once(program, *OF_LUCENE)
-    usage = same_bytes(run_in(program), tmp_path, baseline, f"spot-check/{part}")
+    usage = same_bytes(RUNNERS[program], tmp_path, baseline, f"spot-check/{part}")
     assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
     if sys.platform == "linux":
         assert 0.05 < (usage.cpu or 0) < usage.wall + 1  # the start of Python alone takes more
@@ -159,7 +159,7 @@ def test_an_image_reads_both_generations_of_input(
 ) -> None:
     for name, content in INPUTS[kind].items():
         write(f"in/{name}", content)
-    run_in(program)(job(tmp_path / "out", source=str(tmp_path / "in")), Limits(), print)
+    RUNNERS[program](job(tmp_path / "out", source=str(tmp_path / "in")), Limits(), print)
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
@@ -170,7 +170,7 @@ def test_the_metadata_names_the_collection_of_a_folder_as_a_local_run_does(
 
     def names() -> list[str]:
         metadata = []
-        for folder, runner in (("there", run_in(program)), ("here", run_locally)):
+        for folder, runner in (("there", RUNNERS[program]), ("here", run_locally)):
             runner(job(tmp_path / folder, source=str(tmp_path / "in")), Limits(), print)
             metadata.append(YAML(typ="safe").load(tmp_path / folder / "ir-metadata.yml"))
         return [record["data"]["test collection"]["name"] for record in metadata]
@@ -236,7 +236,7 @@ def faulty(output: Path, fault: str) -> Job:
 def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path: Path, fault: str) -> None:
     limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
     with pytest.raises(ToucheError, match=FAULTS[fault]):
-        run_in(program)(faulty(tmp_path, fault), limits, print)
+        RUNNERS[program](faulty(tmp_path, fault), limits, print)
     left = ["run.txt.invalid"] if "run" in fault else []
     assert [path.name for path in tmp_path.iterdir()] == left
 
@@ -290,7 +290,7 @@ def test_the_next_run_removes_what_a_killed_run_and_its_killed_watcher_left(
             os.kill(pid, signal.SIGKILL)
         killed.wait()
         assert containers(program, killed.pid)
-        run_in(program)(job(tmp_path / "next"), Limits(), print)
+        RUNNERS[program](job(tmp_path / "next"), Limits(), print)
         assert containers(program, alive.pid) and not containers(program, killed.pid)
     finally:
         alive.terminate()
@@ -321,7 +321,7 @@ def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> No
 def test_files_in_memory_count_as_memory(program: str, tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("control groups are Linux's: run it there")
-    usage = run_in(program)(faulty(tmp_path, "fills tmp"), Limits(), print)
+    usage = RUNNERS[program](faulty(tmp_path, "fills tmp"), Limits(), print)
     assert 200e6 < (usage.memory or 0) < 500e6
 
 
@@ -331,11 +331,11 @@ def test_an_image_older_than_its_files_is_named(
     folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
     (folder / ".git").mkdir()
     (folder / ".git" / "index").write_text("what git keeps is not in the image")
-    run_in(program)(job(tmp_path / "same", str(folder)), Limits(), print)
+    RUNNERS[program](job(tmp_path / "same", str(folder)), Limits(), print)
     assert [record for record in caplog.records if record.levelname == "WARNING"] == []
     with (folder / "baseline.py").open("a") as file:
         file.write("# changed\n")
-    run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
+    RUNNERS[program](job(tmp_path / "changed", str(folder)), Limits(), print)
     (warning,) = (record for record in caplog.records if record.levelname == "WARNING")
     assert "touche/bm25 was not built from the current files" in warning.getMessage()
 
@@ -343,10 +343,10 @@ def test_an_image_older_than_its_files_is_named(
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
     for name, content in INPUTS["TIRA"].items():
         write(f"a:ro/{name}", content)
-    run_in(program)(job(tmp_path / "b:ro", source=str(tmp_path / "a:ro")), Limits(), print)
+    RUNNERS[program](job(tmp_path / "b:ro", source=str(tmp_path / "a:ro")), Limits(), print)
     assert (tmp_path / "b:ro" / "run.txt").exists()
     with pytest.raises(ToucheError, match="/a,b: Docker and Podman cannot mount"):
-        run_in(program)(job(tmp_path / "a,b", source=str(tmp_path / "a:ro")), Limits(), print)
+        RUNNERS[program](job(tmp_path / "a,b", source=str(tmp_path / "a:ro")), Limits(), print)
 
 
 def test_a_program_that_is_missing_or_does_not_run_is_named(

@@ -1,5 +1,6 @@
 """Terms and lengths by every analysis equal those of Lucene's analyzers."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +11,7 @@ from identifying import line, sample
 from texts import TEXTS
 from touche.data import datasets
 from touche.identification.counts import ANALYSES, NAMED, CandidateAnalysis, FieldCounts, count_terms
-from touche.lucene.analysis import analyzer_named, terms
+from touche.lucene.analysis import analyzer_named, tokens
 
 ODD = {
     "a": "The cats' tails, and the cat's tail: running cats run. Is it the dog\u2019s?",
@@ -38,8 +39,8 @@ def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> Non
     """Compares counts with the terms that an analyzer of Lucene makes."""
     counts = counted(texts, titles)[NAMED[name]]
     analyzer = analyzer_named(name)
-    of_texts = {id: terms(analyzer, text) for id, text in texts.items()}
-    of_titles = {topic: terms(analyzer, title) for topic, title in titles.items()}
+    of_texts = {id: Counter(tokens(analyzer, text)) for id, text in texts.items()}
+    of_titles = {topic: Counter(tokens(analyzer, title)) for topic, title in titles.items()}
     run = [(topic, id) for topic in sorted(titles) for id in sorted(texts)]
     assert table(counts) == {
         (row, term): (of_texts[id][term], qtf)

@@ -3,6 +3,7 @@
 import html
 import json
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import cache
@@ -20,7 +21,7 @@ from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.identification.answer import NOTHING, Answer, answer
 from touche.identification.samples import sample_of
-from touche.lucene.analysis import analyzer_named, terms
+from touche.lucene.analysis import analyzer_named, tokens
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
 STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
@@ -89,7 +90,7 @@ def test_runs_of_known_settings_are_identified(make_run: Callable[[], list[RunLi
 def test_the_collection_of_a_run_of_bm25_is_found() -> None:
     answered = of_bm25()
     (collection,) = answered.collections.values()
-    texts = [terms(analyzer_named("english"), document.text) for document in given().documents]
+    texts = [Counter(tokens(analyzer_named("english"), document.text)) for document in given().documents]
     assert (collection.documents, collection.within) == (len(texts), 0)
     assert collection.df and collection.df == {
         term: sum(term in text for text in texts) for term in collection.df

@@ -119,12 +119,12 @@ class _Folder:
             return Path(name[len(_LOCAL_SCHEME) :])
         return Path(name)
 
-    def entries(self) -> dict[str, _Entry]:
-        """Returns all files at any depth by name, except hidden ones."""
+    def entries(self) -> dict[Path, _Entry]:
+        """Returns all files at any depth by path, except hidden ones."""
         with spark_errors():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
             rows = files.select("path", "length", "modificationTime").collect()  # without the contents
-            return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
+        return {self.path(row.path): _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
 
     def readable_file(self, entry: _Entry) -> Path:
         """Returns a file that this process can read.
@@ -182,7 +182,7 @@ def find_remote(
         ToucheError: if topics or documents are missing, or a file is too large for Spark.
     """
     folder = _Folder(context, uri.rstrip("/"))
-    entries = {folder.path(name): entry for name, entry in folder.entries().items()}
+    entries = folder.entries()
     at_top = [path for path in entries if path.parent == folder.path(folder.uri)]  # not in a subfolder
     readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(at_top))
     files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))

@@ -83,13 +83,14 @@ class ReadTask(Generic[_T]):
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
         """Yields the documents, with the fields of parsed pages; adds reports on skipped pages."""
-
-        def report_skipped(skipped: SkippedPages) -> None:
-            reports.append(WorkerReport(skipped=skipped))
-
         # The parser needs a process of its own, because it may crash. More processes would not help, because
         # Spark runs one task per processor.
-        documents = parsed(self._records(sources, reports), self.parser, 1, report_skipped)
+        documents = parsed(
+            self._records(sources, reports),
+            self.parser,
+            1,
+            lambda skipped: reports.append(WorkerReport(skipped=skipped)),
+        )
         if self.fields:
             documents = saving_pages(documents, self.fields.opened(_pages_file_name()))
         yield from documents

@@ -24,7 +24,7 @@ from touche.io.toml import read_toml
 from touche.tira.provenance import PROJECT
 
 _FIRST_BASE = "base"  # the other bases begin with this image
-_BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
+BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
 _IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
@@ -67,11 +67,9 @@ def published_image(name: str) -> str:
 
 def _project_url(label: str) -> str:
     """Returns an address in the package's metadata; empty if it is missing."""
-    for entry in metadata(PROJECT).get_all("Project-URL") or ():
-        entry_label, _, url = entry.partition(", ")
-        if entry_label == label:
-            return str(url)
-    return ""
+    lines = metadata(PROJECT).get_all("Project-URL") or ()  # such as ``Source, https://github.com/...``
+    urls: dict[str, str] = dict(line.split(", ", 1) for line in lines)
+    return urls.get(label, "")
 
 
 def base_image() -> str:
@@ -91,7 +89,7 @@ def check_name(folder: Path) -> None:
         InputError: if it cannot.
     """
     would_replace_shipped = folder.name in names() and not is_shipped(folder)
-    if folder.name in _BASES or would_replace_shipped:
+    if folder.name in BASES or would_replace_shipped:
         problem = f"its image would replace {image_name(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
@@ -183,41 +181,37 @@ class _Builder:
                 pulled.
         """
         commit_and_repository = origin(folder)
-        facts = {
-            "version": version(PROJECT),
-            **commit_and_repository,  # as revision and source
-            "vendor": PROJECT if is_shipped(folder) else "",
+        labels = {
+            "org.opencontainers.image.version": version(PROJECT),
+            REVISION_LABEL: commit_and_repository["revision"],
+            "org.opencontainers.image.source": commit_and_repository["source"],
+            "org.opencontainers.image.vendor": PROJECT if is_shipped(folder) else "",
+            # Only a clone has the files of the bases.
+            _CONTENT_LABEL: _content_digest(root, folder) if root else "",
         }
-        labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in facts.items()]
-        content_digest = _content_digest(root, folder) if root else ""  # a clone has the files of the bases
-        labels.append(f"--label={_CONTENT_LABEL}={content_digest}")
-        # The Dockerfile makes environment variables of these two, for the metadata of runs.
-        variables = {
+        build_arguments = {
+            # The Dockerfile makes environment variables of these two, for the metadata of runs.
             "REVISION": commit_and_repository["revision"],
             "SOURCE": commit_and_repository["source"],
         }
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
-            variables["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
-        build_arguments = [f"--build-arg={name}={value}" for name, value in variables.items()]
+            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
+        arguments = [f"--label={name}={value}" for name, value in labels.items()]
+        arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
         with _build_context(folder, _files_in(folder)) as context:
-            self._build(folder.name, context, commit_time(folder), [*labels, *build_arguments])
+            self._build(folder.name, context, commit_time(folder), arguments)
 
-    def _name_stage(self, name: str, stage_id: str) -> None:
-        """Names the image of a stage, so that the next build can find and remove it."""
-        earlier_id = find_image(self.program, name)
-        succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
-        self._remove_replaced(name, earlier_id)
+    @contextmanager
+    def _replacing(self, image: str) -> Iterator[None]:
+        """Removes the earlier image of a name if another image gets the name in this block.
 
-    def _remove_replaced(self, image: str, earlier_id: str) -> None:
-        """Removes the earlier image of a name if it has no other name, and no container or image needs it.
-
-        Args:
-            image: the name.
-            earlier_id: the id of the image that had this name before; empty if there was none.
+        It stays if it has other names, or a container or an image needs it.
         """
-        if earlier_id and earlier_id != find_image(self.program, image):
+        earlier_id = find_image(self.program, image)  # empty if there is none
+        yield
+        if earlier_id:
             name_count = output_of(
                 self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
             )
@@ -242,19 +236,20 @@ class _Builder:
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
         command += [*self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
-        earlier_id = find_image(self.program, image)
-        ended = execute(command, lines.append, environment=environment)
-        if ended.code == 0:
-            self._remove_replaced(image, earlier_id)
-            for number, stage in enumerate(stages_in(lines), 1):
-                self._name_stage(f"{image}:stage-{number}", stage)
-            return
-        for line in lines:
-            self.log(line)
-        reason = explain_failure(lines)
-        if reason:
-            raise ToucheError(f"building {image}: {reason}; see its output above")
-        check_exit(f"building {image}", ended)
+        with self._replacing(image):
+            ended = execute(command, lines.append, environment=environment)
+            if ended.code:
+                for line in lines:
+                    self.log(line)
+                reason = explain_failure(lines)
+                if reason:
+                    raise ToucheError(f"building {image}: {reason}; see its output above")
+                check_exit(f"building {image}", ended)
+        # Images of stages get names, so that the next build can find and remove them.
+        for number, stage_id in enumerate(stages_in(lines), 1):
+            name = f"{image}:stage-{number}"
+            with self._replacing(name):
+                succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
 
 
 def stages_in(lines: Iterable[str]) -> list[str]:
@@ -288,10 +283,12 @@ def size(program: str, name: str) -> str:
 def explain_failure(lines: Sequence[str]) -> str:
     """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
     output = "\n".join(lines)
-    for pattern, reason in _REASONS_BY_PATTERN.items():
-        if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE):
-            return reason
-    return ""
+    reasons = [
+        reason
+        for pattern, reason in _REASONS_BY_PATTERN.items()
+        if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE)
+    ]
+    return reasons[0] if reasons else ""
 
 
 def read_labels(program: str, image: str) -> dict[str, str]:
@@ -372,7 +369,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     # after it. An own Dockerfile may also have them, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
-    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(_BASES)}){tag_or_digest}(?:\s|$)"
+    pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(BASES)}){tag_or_digest}(?:\s|$)"
     named = re.findall(pattern, text, flags=re.MULTILINE)
     if not named or root is None:
         return named
@@ -391,8 +388,7 @@ def check_lock(root: Path, name: str) -> None:
     """
     lock = root / "docker" / f"{name}.txt"
     project = read_toml(root / "pyproject.toml")["project"]
-    extras = project["optional-dependencies"]
-    required = project["dependencies"] if name == _FIRST_BASE else extras[name]
+    required = project["dependencies"] if name == _FIRST_BASE else project["optional-dependencies"][name]
     # The packages that images do not need, although pyproject.toml requires them.
     omitted = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
     packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*omitted}
@@ -458,12 +454,9 @@ def _content_digest(root: Path, folder: Path) -> str:
     """
     # Names in the clone begin with a slash, so that they differ from names in the baseline's folder.
     files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
-    for file in _files_in(folder):
-        name = str(file.relative_to(folder))
-        if name not in _NOT_IN_IMAGES:
-            files[name] = file
+    files |= {str(file.relative_to(folder)): file for file in _files_in(folder)}
     digest = hashlib.sha256()
-    for name in sorted(files):
+    for name in sorted(files.keys() - _NOT_IN_IMAGES):
         file = files[name]
         # Not Path.readlink, which may change the text of the link.
         content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115

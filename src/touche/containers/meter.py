@@ -141,13 +141,12 @@ def _groups_in(text: str, container_id: str) -> dict[str, Path]:
     An example of a line of version 1 is ``4:cpu,cpuacct:/docker/ID``. The only line of version 2 is such as
     ``0::/docker/ID``; its empty controller is ``_UNIFIED``.
     """
-    paths = {}  # by controller, without the slash at the beginning
+    paths: dict[str, str] = {}  # by controller, without the slash at the beginning
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
         # Podman's conmon, which watches the container, also has a group with the id.
         if container_id in path and "conmon" not in path:
-            for controller in controllers.split(","):
-                paths[controller] = path.lstrip("/")
+            paths |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
     # In version 1, each controller has a folder or a link of its name. The machine may also have a unified
     # group, but without memory.
     if "memory" in paths:
@@ -159,8 +158,5 @@ def _groups_in(text: str, container_id: str) -> dict[str, Path]:
 
 def _read_numbers(path: Path) -> dict[str, int]:
     """Reads a file with a name and a number in each line."""
-    numbers = {}
-    for line in path.read_text().splitlines():
-        name, number = line.split()
-        numbers[name] = int(number)
-    return numbers
+    lines = path.read_text().splitlines()
+    return {name: int(number) for name, number in map(str.split, lines)}

@@ -133,7 +133,8 @@ def execute(
             process.wait(seconds)
     finally:
         _end_group(process)
-        reader.finish()
+        if reader.is_alive():  # else it has ended, or was interrupted before its start
+            reader.join(_GRACE_SECONDS)
     if reader.fault is not None:
         raise reader.fault
     return Ended(process.returncode, reader.last)
@@ -153,11 +154,6 @@ class _Reader(Thread):
         self._paths = paths
         self.last = "no output"
         self.fault: Exception | None = None
-
-    def finish(self) -> None:
-        """Waits for the last lines if the thread has started."""
-        if self.is_alive():  # else it has ended, or was interrupted before its start
-            self.join(_GRACE_SECONDS)
 
     def run(self) -> None:
         with self._pipe as lines:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
@@ -112,35 +113,41 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     return Usage(wall=time.monotonic() - began, cpu=cpu, memory=memory, memory_of=LARGEST_PROCESS)
 
 
-def run_in(program: str) -> Runner:
-    """Returns the runner for Docker or Podman: no network, no privileges, a read-only root, limits."""
+def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline's image in a container without network and privileges, whose root is read-only.
 
-    def run(job: Job, limits: Limits, log: Log) -> Usage:
-        """Runs a baseline in a container."""
-        check_program(program)
-        check_image(program, job.baseline)
-        _remove_abandoned(program)
-        image = digest(program, image_name(job.name)).digest
-        with _output_directory(job) as output:
-            name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
-            arguments = [
-                "--name",
-                name,
-                f"--label={_owner_label()}",
-                *_sandbox(program, limits),
-                *_input_and_output(job, output),
-                f"--env={IMAGE_VARIABLE}={image}",
-                image_name(job.name),
-            ]
-            arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
-            try:
-                usage = _run_container(program, name, arguments, job, limits, log)
-                _check_run(job, output)
-                return replace(usage, image=image)
-            finally:
-                succeeds(*_removal(program, name))  # the container may be gone, which is no error
+    Args:
+        program: ``docker`` or ``podman``.
+        job: the baseline to run.
+        limits: the limits of the container.
+        log: receives each line of the container.
 
-    return run
+    Raises:
+        ToucheError: if the program or the image is missing, the baseline fails or exceeds a limit, or the run
+            leaves no valid run.txt.
+    """
+    check_program(program)
+    check_image(program, job.baseline)
+    _remove_abandoned(program)
+    image = digest(program, image_name(job.name)).digest
+    with _output_directory(job) as output:
+        name = f"touche-{_process_identity('self')}-{uuid4().hex[:12]}"
+        arguments = [
+            "--name",
+            name,
+            f"--label={_owner_label()}",
+            *_sandbox(program, limits),
+            *_input_and_output(job, output),
+            f"--env={IMAGE_VARIABLE}={image}",
+            image_name(job.name),
+        ]
+        arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
+        try:
+            usage = _run_container(program, name, arguments, job, limits, log)
+            _check_run(job, output)
+            return replace(usage, image=image)
+        finally:
+            succeeds(*_removal(program, name))  # the container may be gone, which is no error
 
 
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
@@ -173,7 +180,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         removal = ("sh", "-c", _REMOVE_BY_VOLUME, "sh", str(output))
         try:
             command += ["--input-directory", str(directory), "--output-directory", str(output)]
-            paths = _host_paths(job, "/tira-data/input", "/tira-data/output")
+            paths = _input_paths(job, "/tira-data/input") | {"/tira-data/output": job.output}
             check_exit(job.name, _in_time(command, job, limits, log, if_killed=removal, paths=paths))
             _check_run(job, output)
         finally:
@@ -183,8 +190,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 
 RUNNERS: Mapping[str, Runner] = {
     "local": run_locally,
-    "docker": run_in("docker"),
-    "podman": run_in("podman"),
+    "docker": partial(run_in_container, "docker"),
+    "podman": partial(run_in_container, "podman"),
     "tira": run_in_tira,
 }
 
@@ -196,11 +203,8 @@ def _remove_abandoned(program: str) -> None:
     """
     label_filter = f"--filter=label={_owner_label()}"
     for name in output_of(program, "ps", "--all", "--format={{.Names}}", label_filter).split():
-        match = _CONTAINER_NAME.fullmatch(name)
-        if match is None:  # someone has renamed it
-            continue
-        is_running = _process_identity(match["pid"]) == match["identity"]
-        if not is_running:
+        match = _CONTAINER_NAME.fullmatch(name)  # None if someone has renamed it
+        if match and _process_identity(match["pid"]) != match["identity"]:  # its process has ended
             succeeds(*_removal(program, name))
 
 
@@ -262,22 +266,22 @@ def _input_and_output(job: Job, output: Path) -> list[str]:
     A variable passes the name of the collection, because its folder in the container is only ``/input``.
     """
     mount_of_output = f"--mount={_bind(output, '/output', shown=job.output)}"
-    if places.is_dataset(job.input):
-        files = _files_of_dataset(job.input).items()
-        mounts = [f"--mount={_bind(path, f'/input/{file}')},readonly" for file, path in files]
-        name = job.input
-    else:
-        mounts = [f"--mount={_bind(Path(job.input), '/input')},readonly"]
-        name = name_of_input(Path(job.input))
+    paths = _input_paths(job, "/input").items()
+    mounts = [f"--mount={_bind(path, target)},readonly" for target, path in paths]
+    name = job.input if places.is_dataset(job.input) else name_of_input(Path(job.input))
     return [mount_of_output, *mounts, f"--env={DATASET_VARIABLE}={name}"]
 
 
-def _host_paths(job: Job, mounted_input: str, mounted_output: str) -> dict[str, Path]:
-    """Returns paths on this machine by their paths in a container, to replace these in its log."""
+def _input_paths(job: Job, mounted_input: str) -> dict[str, Path]:
+    """Returns the input directory, or the files of a dataset, by their paths in a container.
+
+    Args:
+        job: the job with the input.
+        mounted_input: the path of the input directory in the container.
+    """
     if not places.is_dataset(job.input):
-        return {mounted_input: Path(job.input), mounted_output: job.output}
-    files = {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
-    return files | {mounted_output: job.output}
+        return {mounted_input: Path(job.input)}
+    return {f"{mounted_input}/{name}": path for name, path in _files_of_dataset(job.input).items()}
 
 
 def _bind(path: Path, target: str, shown: Path | None = None) -> str:
@@ -321,7 +325,7 @@ def _run_container(
                 log,
                 if_killed=_removal(program, name),
                 folder=str(scratch),
-                paths=_host_paths(job, "/input", "/output"),
+                paths=_input_paths(job, "/input") | {"/output": job.output},
             )
         # With control groups of version 1, Podman leaves this empty file in its working folder, which is
         # ``scratch``, if the memory was exceeded.

@@ -13,6 +13,7 @@ from textwrap import shorten
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import Content, File, digest, find_image, read_content
 from touche.containers.images import (
+    BASES,
     REVISION_LABEL,
     TITLE_LABEL,
     build,
@@ -93,7 +94,6 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     """
     check_program(program)
     folder = baseline_folder(baseline).resolve()
-    commit = origin(folder)["revision"]
     local = image_name(folder.name)
     if against:
         image = against
@@ -106,10 +106,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         raise ToucheError(f"{program} has no image {local}; build it with: {build_command}")
     with _pulled_if_missing(program, image):
         revision = _revision_of_image(program, image, folder.name)
-        reason = _reason_not_comparable(commit, revision, f"the image {image}")
-        if reason:
-            return VerifiedImage(subject=image, answer=NOT_COMPARABLE, commit=commit, reason=reason)
-        return _compare(program, baseline, log, subject=image, commit=commit, image=image)
+        return _compare(program, baseline, log, kind="image", subject=image, revision=revision, image=image)
 
 
 def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> VerifiedImage:
@@ -137,21 +134,14 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
             metadata, f"there is no shipped baseline {name!r}", "pass the folder of the baseline"
         )
     folder = baseline_folder(baseline or name).resolve()
-    commit = origin(folder)["revision"]
-    reason = _reason_not_comparable(commit, revision, f"the run {run}")
-    if reason:
-        return VerifiedImage(
-            subject=str(run), answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
-        )
-    image = image_name(folder.name)
-    made_run = bool(find_image(program, image)) and digest(program, image).digest == expected
     return _compare(
         program,
         baseline or name,
         log,
+        kind="run",
         subject=str(run),
-        commit=commit,
-        image=image if made_run else "",  # without it, the digests are compared, but no files
+        revision=revision,
+        image=image_name(folder.name),
         expected=expected,
     )
 
@@ -208,20 +198,39 @@ def _pulled_if_missing(program: str, image: str) -> Iterator[None]:
 
 
 def _compare(
-    program: str, baseline: str, log: Log, *, subject: str, commit: str, image: str, expected: str = ""
+    program: str,
+    baseline: str,
+    log: Log,
+    *,
+    kind: str,
+    subject: str,
+    revision: str,
+    image: str,
+    expected: str = "",
 ) -> VerifiedImage:
-    """Compares a rebuild with an image, or with a digest if there is no image.
+    """Compares a rebuild with an image, or with the digest of the image that made a run.
 
     Args:
         program: ``docker`` or ``podman``.
         baseline: the name of the baseline, or the path of its folder.
         log: receives the lines of the build.
-        subject: what is verified, an image or a run.
-        commit: the commit of the current source.
-        image: the local image; empty if only its digest is known.
-        expected: the digest to compare with, if there is no image.
+        kind: the kind of the subject, ``image`` or ``run``.
+        subject: the image or the run that is verified.
+        revision: the commit from which it was made, or ``unknown``.
+        image: the local image. For a run, it may be missing, or be another one than that of the run.
+        expected: for a run, the digest of its image.
     """
-    original = read_content(program, image) if image else None
+    commit = origin(baseline_folder(baseline).resolve())["revision"]
+    reason = _reason_not_comparable(commit, revision, f"the {kind} {subject}")
+    if reason:
+        return VerifiedImage(
+            subject=subject, answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
+        )
+    # Without the image of a run, only the digests are compared, because its files are unknown.
+    has_original = not expected or (
+        find_image(program, image) != "" and digest(program, image).digest == expected
+    )
+    original = read_content(program, image) if has_original else None
     rebuilt, commands_above_base = _rebuild(program, baseline, log)
     original_digest = original.digest if original else expected
     differences = _differences(original, rebuilt) if original else []
@@ -253,26 +262,26 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
         layers_of_base = _layers_of_base(program, prefix)
         return content, content.commands[layers_of_base:]
     finally:
-        tags = output_of(
-            program, "images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", f"reference={prefix}*"
-        )
-        if tags:
-            succeeds(program, "image", "rm", "--force", *tags.split())
+        _remove_images(program, "--format={{.Repository}}:{{.Tag}}", f"--filter=reference={prefix}*")
         # Images of the first stages may be left without a name.
-        unnamed = output_of(program, "images", "--quiet", "--filter", f"label=touche.temporary={temporary}")
-        if unnamed:
-            succeeds(program, "image", "rm", "--force", *unnamed.split())
+        _remove_images(program, "--quiet", f"--filter=label=touche.temporary={temporary}")
+
+
+def _remove_images(program: str, *options: str) -> None:
+    """Removes the images whose names or ids the program lists with these options."""
+    images = output_of(program, "images", *options)
+    if images:
+        succeeds(program, "image", "rm", "--force", *images.split())
 
 
 def _layers_of_base(program: str, prefix: str) -> int:
     """Returns the number of layers of the largest rebuilt base; 0 without a clone, where bases are pulled."""
-    counts = [0]
-    for base in ("base", "lucene", "models"):
-        layers = output_of(
-            program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}"
-        )
-        counts.append(len(json.loads(layers or "[]")))  # empty if this base was not rebuilt
-    return max(counts)  # of the uppermost base, which has all layers of the base below it
+    layers_of_bases = [  # as JSON; an empty text if a base was not rebuilt
+        output_of(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
+        for base in BASES
+    ]
+    # The uppermost base has all layers of the base below it.
+    return max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
 
 
 def _differences(image: Content, rebuilt: Content) -> list[Difference]:
@@ -300,13 +309,9 @@ def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
         return "only in the rebuild"
     if rebuilt is None:
         return "only in the image"
-    if file.kind != rebuilt.kind:
-        return "kind"
-    if file.content != rebuilt.content:
-        return "content"
-    if file.mode != rebuilt.mode:
-        return "mode"
-    return "owner"  # the only other property
+    # The kind comes first, because files of another kind also have another content.
+    properties = ("kind", "content", "mode", "owner")
+    return next(name for name in properties if getattr(file, name) != getattr(rebuilt, name))
 
 
 def _short_command(command: str) -> str:

@@ -1,6 +1,5 @@
 """Analyzers of Lucene and Anserini, chains of Lucene's tokenizers and filters, and lists of stop words."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,11 +154,6 @@ def analyzer_named(analyzer: str | Chain) -> Any:
     java_class = java(_ANALYZERS[analyzer])
     # Anserini's class has no public constructor.
     return java_class.newDefaultInstance() if analyzer == "english" else java_class()
-
-
-def terms(analyzer: Any, text: str) -> Counter[str]:
-    """Returns the terms of a text with their frequencies."""
-    return Counter(tokens(analyzer, text))
 
 
 def tokens(analyzer: Any, text: str) -> list[str]:

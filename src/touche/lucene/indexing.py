@@ -15,7 +15,7 @@ from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.progress import processors
 from touche.io.temporary import temporary_folder
-from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, terms
+from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, tokens
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 
@@ -58,7 +58,7 @@ def index(
     analysis = analyzer_named(analyzer)
     vocabulary = None
     if queries is not None:
-        vocabulary = frozenset().union(*(terms(analysis, text) for text in queries))
+        vocabulary = frozenset().union(*(tokens(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     memory_mb = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
     # At most a quarter of Java's memory, because flushing the buffer also needs memory.
@@ -101,10 +101,10 @@ def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[
     field_type.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
     lucene_fields = java("java.util.ArrayList")([id_field])
     for name, field_analyzer in analyzers.items():
-        tokens = field_analyzer.tokenStream(name, "")
+        stream = field_analyzer.tokenStream(name, "")
         if vocabulary is not None:
-            tokens = only_these_terms(vocabulary, tokens)
-        lucene_fields.add(java("org.apache.lucene.document.Field")(name, tokens, field_type))
+            stream = only_these_terms(vocabulary, stream)
+        lucene_fields.add(java("org.apache.lucene.document.Field")(name, stream, field_type))
 
     def convert(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))

@@ -9,7 +9,7 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import stored_form, terms
+from touche.lucene.analysis import stored_form, tokens
 from touche.lucene.java import bytes_ref, java
 from touche.trec.runs import with_unmatched
 
@@ -57,7 +57,7 @@ class Index:
         Args:
             text: the text.
         """
-        return terms(self._analyzer, text)
+        return Counter(tokens(self._analyzer, text))
 
     def size(self, field: str = "text") -> int:
         """Returns the number of documents with at least one token in a field (N in formulas).
@@ -111,14 +111,14 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        term_queries: dict[str, list[Any]] = {}  # by field
-        for field in self._fields:
-            boost = (boosts or {}).get(field, 1.0)
-            term_queries[field] = [
-                self._term_query(field, term, boost * weight) for term, weight in weights.items()
-            ]
+        boosts = boosts or {}
+        term_queries = {
+            field: self._term_queries(field, weights, boosts.get(field, 1.0)) for field in self._fields
+        }
         if best_field:
-            matching = _maximum([_disjunction(queries) for queries in term_queries.values()])
+            disjunctions = [_disjunction(queries) for queries in term_queries.values()]
+            weight_of_others = 0.0  # of the scores of the fields that are not the best
+            matching = java("org.apache.lucene.search.DisjunctionMaxQuery")(disjunctions, weight_of_others)
         elif required in term_queries:
             in_required_field = _disjunction(term_queries.pop(required))
             in_other_fields = chain.from_iterable(term_queries.values())
@@ -157,9 +157,13 @@ class Index:
         stored = term if self._vocabulary is None else stored_form(term)
         return java("org.apache.lucene.index.Term")(field, bytes_ref(stored))
 
-    def _term_query(self, field: str, term: str, weight: float) -> Any:
-        query = java("org.apache.lucene.search.TermQuery")(self._term(field, term))
-        return java("org.apache.lucene.search.BoostQuery")(query, weight)
+    def _term_queries(self, field: str, weights: Mapping[str, float], boost: float) -> list[Any]:
+        """Returns a query for each term in a field; its scores are multiplied by boost and weight."""
+        term_query = java("org.apache.lucene.search.TermQuery")
+        weighted = java("org.apache.lucene.search.BoostQuery")
+        return [
+            weighted(term_query(self._term(field, term)), boost * weight) for term, weight in weights.items()
+        ]
 
 
 def _id_query(ids: Iterable[str]) -> Any:
@@ -178,24 +182,15 @@ def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optiona
     """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for query in required:
-        clauses.add(query, occur.MUST)
-    for query in filters:
-        clauses.add(query, occur.FILTER)
-    for query in optional:
-        clauses.add(query, occur.SHOULD)
+    for occurrence, queries in ((occur.MUST, required), (occur.FILTER, filters), (occur.SHOULD, optional)):
+        for query in queries:
+            clauses.add(query, occurrence)
     return clauses.build()
 
 
 def _disjunction(queries: Iterable[Any]) -> Any:
     """Returns a query that requires one of these queries, and adds up their scores."""
     return _boolean_query([], optional=queries)
-
-
-def _maximum(queries: Iterable[Any]) -> Any:
-    """Returns a query that requires one of these queries, and uses the highest score."""
-    other_scores_weight = 0.0
-    return java("org.apache.lucene.search.DisjunctionMaxQuery")(list(queries), other_scores_weight)
 
 
 @cache

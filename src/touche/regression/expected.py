@@ -1,7 +1,7 @@
 """The entries of expected.toml: a record type for each type of table."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -73,6 +73,17 @@ class MeasuredRun(NamedTuple):
                     scored[dimension] = error
         return cls(dataset=dataset_id, lines=lines, scored=scored)
 
+    def evaluated(self, dimension: str) -> Evaluated:
+        """Returns the evaluated run in a dimension with available qrels.
+
+        Raises:
+            ToucheError: if its evaluation failed.
+        """
+        result = self.scored[dimension]
+        if isinstance(result, ToucheError):
+            raise result
+        return result
+
 
 @dataclass(frozen=True)
 class TopicValue:
@@ -121,11 +132,12 @@ class Expected(Strict, kw_only=True, frozen=True):
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
         run: the official run in runs/ of the entry; empty without one.
-        pinned, digest: the current value; ``touche regress --update`` rewrites it.
+        pinned: the current value, with the key ``digest`` for a ranking; ``touche regress --update``
+            rewrites it.
     """
 
     TABLE: ClassVar[str] = ""  # the name of its table in expected.toml
-    PINNED_AS: ClassVar[str] = PINNED  # the name of the field with the current value
+    PINNED_KEY: ClassVar[str] = PINNED  # the key of the current value in this table
 
     baseline: Absent = ""
     entry: Annotated[int, Meta(ge=0, le=0)] = 0
@@ -146,14 +158,12 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def kind(self) -> str:
         """``published``, ``reported`` (for another implementation of the model) or ``pinned``."""
-        # A digest is pinned, but its field has another name.
         return next((kind for kind in _KINDS if getattr(self, kind, None) is not None), PINNED)
 
     @property
     def value(self) -> float | str:
         """The expected value; empty without an entry."""
-        attribute = self.PINNED_AS if self.kind == PINNED else self.kind
-        value: float | str = getattr(self, attribute, "")
+        value: float | str = getattr(self, self.kind, "")
         return value
 
     @property
@@ -180,8 +190,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        in_value = (*_KINDS, "digest")  # fields of which one has the expected value
-        own = {name: value for name, value in asdict(self).items() if name not in in_value}
+        # One of the kinds is the name of the field with the expected value.
+        own = {name: value for name, value in asdict(self).items() if name not in _KINDS}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def measured(self, run: MeasuredRun) -> Measured:
@@ -206,8 +216,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     def pinned_to(self, got: float | str) -> "Expected":
         """Returns the entry with another value, rounded as pinned values are."""
-        value = got if isinstance(got, str) else round(got, _DIGITS)
-        return replace(self, **{self.PINNED_AS: value})
+        return replace(self, pinned=got if isinstance(got, str) else round(got, _DIGITS))
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
@@ -294,15 +303,13 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
-        scored = run.scored[self.dimension]
-        if isinstance(scored, ToucheError):
-            raise scored
+        evaluated = run.evaluated(self.dimension)
         # The run has been evaluated by the task's measure. Stances have no other one.
-        if self.measure and scored.is_ranking:
+        if self.measure and evaluated.is_ranking:
             evaluate = EVALUATORS[self.evaluator]
-            evaluation = evaluate(scored.lines, scored.judgments, measure_of(self.measure))
+            evaluation = evaluate(evaluated.lines, evaluated.judgments, measure_of(self.measure))
         else:
-            evaluation = scored.evaluations[self.evaluator]
+            evaluation = evaluated.evaluations[self.evaluator]
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return Measured(evaluation.mean, evaluation.judged)
@@ -347,24 +354,21 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns how many topics have their published value; the remark names the others."""
-        values = []
-        for dimension in self.dimensions:
-            evaluated_run = run.scored[dimension]
-            if isinstance(evaluated_run, ToucheError):
-                raise evaluated_run
-            rerun_values = evaluated_run.evaluations[SCRIPT].per_topic
-            for topic, published in self._published(dimension).items():
-                value = rerun_values.get(topic)
-                printed = None if value is None else rounded(value, evaluated_run.task.decimals)
-                values.append(
-                    TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
-                )
+        values = [value for dimension in self.dimensions for value in self._values(run, dimension)]
         different = [value for value in values if value.rerun != value.published]
         remark = ", ".join(
             f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
             for value in different
         )
         return Measured(_reproduced(len(values) - len(different), len(values)), remark=remark, topics=values)
+
+    def _values(self, run: MeasuredRun, dimension: str) -> Iterator[TopicValue]:
+        """Yields the published value of each topic, and that of the run with as many decimals."""
+        evaluated = run.evaluated(dimension)
+        values = evaluated.evaluations[SCRIPT].per_topic
+        for topic, published in self._published(dimension).items():
+            printed = rounded(values[topic], evaluated.task.decimals) if topic in values else None
+            yield TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
 
     def _published(self, dimension: str) -> dict[str, float]:
         """Returns the published value of each topic of the dataset.
@@ -417,9 +421,9 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
     """A ranking that must not change; its value is a digest, see ``ranking_digest``."""
 
     TABLE: ClassVar[str] = "run"
-    PINNED_AS: ClassVar[str] = "digest"
+    PINNED_KEY: ClassVar[str] = "digest"
 
-    digest: str
+    pinned: str = field(name=PINNED_KEY)
 
     @property
     def value_and_evaluator(self) -> tuple[str, str]:

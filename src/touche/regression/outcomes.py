@@ -64,10 +64,15 @@ class Outcome:
     @property
     def record(self) -> dict[str, Any]:
         """A record for JSON with the fields of the expectation and the usage; only lists are nested."""
-        measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
-        # Without a run, each field of the usage is None.
-        used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
-        verdict = {"verdict": self.verdict, "remark": self.remark}
-        agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}
-        topics = {"topics": [asdict(value) for value in self.topics]}
-        return self.expected.record | measured | used | verdict | topics | agreements
+        return {
+            **self.expected.record,
+            "got": self.got,
+            "difference": self.difference,
+            "judged": self.judged,
+            # Without a run, each field of the usage is None.
+            **(asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)),
+            "verdict": self.verdict,
+            "remark": self.remark,
+            "topics": [asdict(value) for value in self.topics],
+            "agreements": [asdict(overlap) for overlap in self.agreements],
+        }

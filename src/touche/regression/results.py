@@ -112,9 +112,13 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 
 def junit(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as JUnit XML."""
-    suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)))
-    suite.set("failures", str(sum(outcome.is_broken for outcome in outcomes)))
-    suite.set("skipped", str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)))
+    suite = Element(
+        "testsuite",
+        name="touche regress",
+        tests=str(len(outcomes)),
+        failures=str(sum(outcome.is_broken for outcome in outcomes)),
+        skipped=str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)),
+    )
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
         # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.

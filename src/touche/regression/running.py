@@ -188,7 +188,7 @@ def _rewrite(pinned: Expected) -> None:
             path, "it belongs to the installed package", "change it in a clone of touche-baselines"
         )
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
-    document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
+    document[pinned.TABLE][pinned.entry][pinned.PINNED_KEY] = pinned.value
     write_whole(path, tomlkit.dumps(document), is_update=True)
 
 

@@ -1,5 +1,6 @@
 """Writes the output of a run for TIRA: run.txt and ir-metadata.yml, together."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,7 +106,7 @@ def _texts_by_topic(
         topics: the topics to answer, by their numbers.
         rankings, tag: as for ``write_run``.
     """
-    texts: dict[str, str] = {}
+    texts = defaultdict[str, str](str)
     # By topic. The stance of a ranking is the one that all its documents have, or else empty.
     ranked_stances: dict[str, set[str]] = {}
     for pair in rankings:
@@ -129,8 +130,7 @@ def _texts_by_topic(
             if candidates is not None and document not in candidates:
                 problem = f"document {document!r} is not a candidate of topic {topic.number}"
                 raise ToucheError(f"{problem}; rank only documents in topic.candidates")
-        text = format_run(topic.number, ranked, tag, stances)
-        texts[topic.number] = texts.get(topic.number, "") + text
+        texts[topic.number] += format_run(topic.number, ranked, tag, stances)
     return texts
 
 

@@ -17,6 +17,7 @@ import orjson
 from touche.documents.folders import common_folder, distinct_names
 from touche.errors import InputError
 from touche.io.background import wait_for_processor
+from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, texts_in
 
@@ -285,15 +286,13 @@ def _name_of_folder(files: Sequence[Path]) -> str:
 def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Describes files by their md5; very many or large ones with one suffix by their names and sizes."""
     described: dict[str, dict[str, Any]] = {}
-    by_suffix: dict[str, list[Path]] = {}
-    for path in files:
-        if path.is_dir():  # the folder of all images, each with several small files
-            contents = sorted(Path(parent, name) for parent, _, names in os.walk(path) for name in names)
-            sizes = [file.lstat().st_size for file in contents]  # a link may be broken
-            described[f"{path.name}/"] = _describe_by_list(contents, sizes)
-        else:
-            suffix = Path(path.name.removesuffix(".gz")).suffix
-            by_suffix.setdefault(suffix, []).append(path)
+    folders = [path for path in files if path.is_dir()]
+    for folder in folders:  # such as that of all images, each with several small files
+        contents = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+        sizes = [file.lstat().st_size for file in contents]  # a link may be broken
+        described[f"{folder.name}/"] = _describe_by_list(contents, sizes)
+    others = [path for path in files if not path.is_dir()]
+    by_suffix = group_by(others, lambda path: Path(path.name.removesuffix(".gz")).suffix)
     for suffix, paths in by_suffix.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
