@@ -45,13 +45,6 @@ class _Block:
             self.parts[target].unlink()
         self.parts[target] = part
 
-    def parts_from(self, first: Path) -> dict[Path, Path]:
-        """Returns the hidden files; that of ``first``, if it was written, comes before the others."""
-        target = Path(os.path.realpath(first))
-        if target not in self.parts:
-            return self.parts
-        return {target: self.parts[target]} | self.parts
-
 
 # Numbers of errors of writing to an open file.
 _WRITING_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
@@ -208,7 +201,10 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
         yield
         if block.parts:  # a block that writes no file removes none
             with _input_errors(first):
-                _replace(block.parts_from(first), block.removed)
+                first_target = Path(os.path.realpath(first))
+                # Sorting is stable, and the key of the first file is False, which precedes True.
+                targets = sorted(block.parts, key=lambda target: target != first_target)
+                _replace({target: block.parts[target] for target in targets}, block.removed)
     finally:
         _block.reset(token)
         for part in block.parts.values():
