@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import tasks
-from touche.data.places import is_available, locate, whole_corpus
+from touche.data.places import find, whole_corpus
 from touche.data.remedies import dataset_has_file, records
 from touche.documents.ir_datasets import library
 
@@ -53,11 +53,8 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
-        if folder is not None:
-            path = folder / self.path
-        elif is_available(self.kind, self.name):
-            path = locate(self.kind, self.name)
-        else:
+        path = folder / self.path if folder is not None else find(self.kind, self.name)
+        if path is None:
             return None
         is_usable = is_complete(self, path) if path.is_dir() else path.exists()
         return path if is_usable else None
