@@ -109,14 +109,12 @@ def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
+        attributes = dict(file)  # those of ``Source``
         if "ir_datasets" in file:
-            collection, _, key = file["ir_datasets"].partition("/")
+            collection, _, key = attributes.pop("ir_datasets").partition("/")
             entry = downloads[collection][key]
-            download = {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
-        else:
-            download = {"url": file["url"], "md5": file["md5"], "size": file["size"]}
-        optional = {"member": file.get("member", ""), "dataset": file.get("dataset", "")}
-        yield Source(path=path, **publication, **download, **optional)
+            attributes |= {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
+        yield Source(path=path, **publication, **attributes)
     for path, address in record.get("by_hand", {}).items():
         yield Source(path=path, **publication, by_hand=address)
     for path in record.get("agreement", ()):
