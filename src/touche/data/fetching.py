@@ -17,6 +17,7 @@ from typing import IO, Any
 from touche import tasks
 from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import data_home, is_available, whole_corpus
+from touche.data.remedies import downloading
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
 from touche.io.inputs import keeping_inputs
@@ -299,8 +300,7 @@ def _why_not_fetched(source: Source, folder: Path) -> str:
     """Returns why a file without ``url`` is not fetched, and what to do; ``by_hand`` may have its address."""
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
-    problem = "touche cannot check or unpack it, so fetch it yourself"
-    return f"{problem}: download {source.by_hand}, save it as {folder / source.path}"
+    return downloading(source.by_hand, folder / source.path)
 
 
 def _why_not_verified(source: Source) -> str:
