@@ -226,7 +226,10 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
             raise ToucheError(
                 f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
             )
-        score_by_document[document] = _checked_score(document, score)
+        if not is_score(score):
+            problem = f"document {quoted(document)} has the score {quoted(score)}"
+            raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
+        score_by_document[document] = as_float32(score)
     # By score, then by document, as Run.by_score.
     ordered = sorted(score_by_document.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
@@ -295,18 +298,11 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     return score_texts
 
 
-def _checked_score(document: str, score: float) -> np.float32:
-    """Returns a score as float32.
-
-    Raises:
-        ToucheError: if it is not a number, or not finite as float32.
-    """
-    if isinstance(score, Real) and not isinstance(score, bool):
-        rounded = as_float32(score)
-        if isfinite(rounded):
-            return rounded
-    problem = f"document {quoted(document)} has the score {quoted(score)}"
-    raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
+def is_score(value: object) -> bool:
+    """Returns whether a value is a number that is finite as float32; the first test is fast."""
+    if isinstance(value, float | np.float32) and abs(value) < 3e38:  # less than the largest float32
+        return True
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 
 def as_float32(score: float | Real) -> np.float32:
