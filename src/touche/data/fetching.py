@@ -181,12 +181,10 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     published_name = PurePosixPath(source.url).name
     beside_file = str(PurePosixPath(source.path).parent / published_name)
     # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
-    for name in (published_name, f"{source.kind}/{published_name}", beside_file, source.path):
-        path = mirror / name
-        is_copied_dataset = bool(source.dataset) and path.is_dir()
-        if path.is_file() or is_copied_dataset:
-            return path
-    return None
+    names = (published_name, f"{source.kind}/{published_name}", beside_file, source.path)
+    paths = [mirror / name for name in names]
+    copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
+    return next(copies, None)
 
 
 def _download(source: Source, part: Path) -> None:

@@ -360,9 +360,9 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
         raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    other_files = list[str]()
-    if only_runs and len(paths) > 1:  # a single file has the error of its first broken line
-        other_files = [str(path) for path in paths if _is_other_file(path)]
+    # A single file has the error of its first broken line.
+    paths_to_read = paths if only_runs and len(paths) > 1 else []
+    other_files = [str(path) for path in paths_to_read if _is_other_file(path)]
     if other_files:
         are = "is not a run" if len(other_files) == 1 else "are not runs"
         raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
