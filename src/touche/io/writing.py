@@ -29,13 +29,11 @@ class _Block:
     Attributes:
         inputs: the files that it must not replace.
         parts: the hidden files with the new content, by their targets, which they will replace.
-        removed: the files that are removed, because the new output has none of this name.
         locks: closes the locks of the hidden files.
     """
 
     inputs: set[Identity]
     parts: dict[Path, Path] = field(default_factory=dict)
-    removed: list[Path] = field(default_factory=list)
     locks: ExitStack = field(default_factory=ExitStack)
 
     def add(self, target: Path, part: Path, lock: int) -> None:
@@ -180,7 +178,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
 
 
 @contextmanager
-def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
+def together(first: Path, inputs: Iterable[Path] = (), removed: Sequence[Path] = ()) -> Iterator[None]:
     """Delays the replacement of files by ``whole`` to the end of the block; an error keeps earlier files.
 
     No new file is ever next to an earlier one of the block, because all earlier files except the first are
@@ -191,6 +189,7 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     Args:
         first: the file that is replaced first, and is never missing.
         inputs: files that the block must not replace.
+        removed: files to remove at the end if they exist, because the new output has none of these names.
 
     Raises:
         InputError: if a file cannot be replaced.
@@ -204,21 +203,12 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
                 first_target = Path(os.path.realpath(first))
                 # Sorting is stable, and the key of the first file is False, which precedes True.
                 targets = sorted(block.parts, key=lambda target: target != first_target)
-                _replace({target: block.parts[target] for target in targets}, block.removed)
+                _replace({target: block.parts[target] for target in targets}, removed)
     finally:
         _block.reset(token)
         for part in block.parts.values():
             part.unlink(missing_ok=True)
         block.locks.close()
-
-
-def remove(path: Path) -> None:
-    """Removes a file, if it exists; in a block ``together``, when the other files are replaced."""
-    block = _block.get()
-    if block:
-        block.removed.append(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 @contextmanager
