@@ -9,6 +9,7 @@ from math import inf, isfinite
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -298,9 +299,9 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     return score_texts
 
 
-def is_score(value: object) -> bool:
+def is_score(value: Any) -> bool:
     """Returns whether a value is a number that is finite as float32; the first test is fast."""
-    if isinstance(value, float | np.float32) and abs(value) < 3e38:  # less than the largest float32
+    if isinstance(value, float | np.float32) and -3e38 < value < 3e38:  # less than the largest float32
         return True
     return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
