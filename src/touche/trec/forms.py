@@ -370,13 +370,12 @@ def _columns_of_frame(
     for column in (*wanted, *optional):
         names = (column, _OTHER_NAMES[column])
         present = [name for name in column_names if name in names]
-        is_ambiguous = len(present) > 1
-        is_missing = not present and column in wanted
-        if is_ambiguous or is_missing:
+        if not present and column in optional:
+            continue
+        if len(present) != 1:
             columns = f"{len(present)} columns" if present else "no column"
             raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
-        if present:
-            table[column] = _values(frame[present[0]])
+        table[column] = _values(frame[present[0]])
     return table
 
 
