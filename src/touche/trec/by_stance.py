@@ -38,9 +38,7 @@ def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
             whether stances have rankings; one such run is enough for all.
     """
     has_rankings = by_stance or any(run.ranks_stances for run in runs)
-    if not has_rankings:
-        return list(runs)
-    return [run.by_stance() for run in runs]
+    return [run.by_stance() if has_rankings else run for run in runs]
 
 
 def read_counted(

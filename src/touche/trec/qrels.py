@@ -12,6 +12,7 @@ from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
+from touche.trec.by_stance import topic_in
 from touche.trec.framed import FRAME_NAMES, Shown
 from touche.trec.runs import split_columns
 
@@ -211,7 +212,7 @@ def read_answers(
         return has_required and has_yes(topic, _ON_TOPIC, image)
 
     qrels = Qrels()
-    topics = dict.fromkeys(name.partition(" ")[0] for name in grades)  # in the order of the file
+    topics = dict.fromkeys(map(topic_in, grades))  # in the order of the file
     for topic in topics:
         # Each image once, in the order of the aspects, then in that of the file.
         images = dict.fromkeys(image for aspect in aspects for image in grades.get(f"{topic} {aspect}", {}))
