@@ -82,12 +82,10 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
     downloads = library().util.DownloadConfig.contents()  # by collection and key
     sources = [source for record in records() for source in _list_sources(record, downloads)]
-    if not chosen:
-        return sources
     return [
         source
         for source in sources
-        if any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
+        if not chosen or any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
     ]
 
 

@@ -100,30 +100,32 @@ def _check_columns(
     Raises:
         LineError: if the script skips the line.
     """
-    error = partial(LineError, path=path, line=number)
+    line_error = partial(LineError, path=path, line=number)
     columns = split_columns(text)
     if len(columns) != 6:
         remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"
-        raise error("columns", problem=f"{len(columns)} columns instead of 6", remedy=remedy)
+        raise line_error("columns", problem=f"{len(columns)} columns instead of 6", remedy=remedy)
     topic, stance, document, rank, score, _ = columns
     if topics is not None and topic not in topics:
-        raise error(
+        raise line_error(
             "unknown-topic", problem=f"{quoted(topic)} is not a topic of the task", remedy="remove the line"
         )
     if stance not in stances:
-        raise error(
+        raise line_error(
             "unknown-stance",
             problem=f"stance {quoted(stance)} is not one of the task",
             remedy=f"write {' or '.join(stances)} in the second column",
         )
     if not re.fullmatch(ids, document):
         problem = f"{quoted(document)} does not have the form {ids}"
-        raise error("id", problem=problem, remedy="use the ids of the task's collection")
+        raise line_error("id", problem=problem, remedy="use the ids of the task's collection")
     if not _RANK.fullmatch(rank) or int(rank) > depth:
-        raise error("rank", problem=f"rank {rank} is not from 1 to {depth}", remedy="return fewer results")
+        raise line_error(
+            "rank", problem=f"rank {rank} is not from 1 to {depth}", remedy="return fewer results"
+        )
     if not _SCORE.fullmatch(score):
         problem = f"score {quoted(score)} is not a decimal number"
-        raise error("score", problem=problem, remedy="write it as 0.00001, without e")
+        raise line_error("score", problem=problem, remedy="write it as 0.00001, without e")
 
 
 def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:

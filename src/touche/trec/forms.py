@@ -142,9 +142,8 @@ def _is_run(source: Any) -> bool:
         return any(isinstance(documents, Mapping) for documents in source.values())
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    # The score of a document is no run, although _is_one is True for it; None is a missing score.
-    is_score = isinstance(source, Real | None)
-    return _is_one(source) and not is_score
+    # The score of a document is not a run, although _is_one is True for it; None is a missing score.
+    return _is_one(source) and not isinstance(source, Real | None)
 
 
 def _is_one(runs: Any) -> bool:

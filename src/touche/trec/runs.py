@@ -337,7 +337,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         problem = f"rank {quoted(rank)} is not a whole number"
         raise LineError("rank", path, problem=problem, remedy=_REMEDY, line=number)
     value = decimal(score)
-    if value is None or not isfinite(as_float32(value)):
+    if value is None or not is_score(value):
         problem = f"score {quoted(score)} is not a finite number"
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, problem=problem, remedy=remedy, line=number)
