@@ -5,12 +5,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from touche.errors import one_line
 
@@ -21,11 +21,8 @@ _SECONDS_BETWEEN_LINES = 30.0  # where no bar can be drawn
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-class _NoBar:
+class _NoBar(AbstractContextManager["_NoBar"]):
     """A bar that draws nothing."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         pass
