@@ -92,9 +92,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
     """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
     can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
-    if not source.url or can_be_made:
-        return False
-    return source.place(folder) is None
+    return bool(source.url) and not can_be_made and source.place(folder) is None
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:
