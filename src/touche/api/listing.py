@@ -142,8 +142,14 @@ class CheckedCard:
     Attributes:
         path: the path of the card.
         problem: the first problem with its place and remedy, or an empty text.
-        topics, unjudged_topics, judgments, documents, other_corpora, missing: the contents of the files that
-            the card names, as in ``touche.data.checking.CheckedFiles``.
+        topics: the number of topics; None if their file is missing.
+        unjudged_topics: the number of topics without a judgment; None if their file or all qrels are missing.
+        judgments: the number of judgments; None if all qrels are missing.
+        documents: the number of documents in the whole corpus; None if it is missing, or has web pages,
+            which would have to be parsed.
+        other_corpora: the number of documents in each other corpus, by its name in the card; the corpora
+            that are missing or have web pages are left out.
+        missing: the files and folders that are missing.
     """
 
     path: str
@@ -376,7 +382,7 @@ def _checked(card: Path) -> CheckedCard:
     try:
         task = read_card(card)
         tasks.check_name(card)
-        return CheckedCard(str(card), **vars(check_files(card, task)))
+        return CheckedCard(str(card), **check_files(card, task))
     except InputError as error:
         return CheckedCard(str(card), str(error))
 

@@ -27,7 +27,7 @@ from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
-from touche.io.writing import check_writable, make_folder, remove, together, whole
+from touche.io.writing import check_writable, make_folder, together, whole
 from touche.linting import ERROR, lint_format
 from touche.tira.outputs import METADATA_FILE
 from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
@@ -433,9 +433,9 @@ def _copy_output(folder: Path, job: Job) -> None:
             inputs += [job.output / file for file in files]
     # An earlier run in the input folder may be replaced, but no other file of it.
     protected = [path for path in inputs if path.name not in names_of_run]
-    with together(job.output / RUN_FILE, protected):
-        if Path(METADATA_FILE) not in files:  # that of an earlier run does not belong to this one
-            remove(job.output / METADATA_FILE)
+    # The metadata of an earlier run does not belong to this one.
+    removed = [] if Path(METADATA_FILE) in files else [job.output / METADATA_FILE]
+    with together(job.output / RUN_FILE, protected, removed):
         for file in files:
             make_folder((job.output / file).parent)
             with (folder / file).open("rb") as content, whole(job.output / file) as copy:

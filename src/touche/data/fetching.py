@@ -17,6 +17,7 @@ from typing import IO, Any
 from touche import tasks
 from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import data_home, is_available, whole_corpus
+from touche.data.remedies import downloading
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
 from touche.io.inputs import keeping_inputs
@@ -89,37 +90,34 @@ def fetch(
     data_folder = folder or data_home()
     if not source.url:
         return Status(source.path, "not fetched", _why_not_fetched(source, data_folder))
-    target = data_folder / source.path
     collection = whole_corpus(source.dataset) if source.dataset else None
     if collection:  # then a dataset of some topics needs no download
-        return _make_dataset(source, collection, target)
-    part = data_folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+        return _make_dataset(source, collection, data_folder)
     if mirror is None:
-        return _download_into_place(source, part, target, keep)
+        return _download_into_place(source, data_folder, keep)
     original = _find_in_mirror(source, mirror)
     if original is None:
         return Status(source.path, NOT_IN_MIRROR)
-    return _put_in_place(source, original, target)
+    return _put_in_place(source, original, data_folder)
 
 
-def _download_into_place(source: Source, part: Path, target: Path, keep: bool) -> Status:
+def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Status:
     """Downloads a file by way of a partial file, and puts it in its place.
 
     Args:
         source: the file.
-        part: the partial file, in ``downloads`` of the data folder.
-        target: the place.
+        data_folder: the folder of topics/, qrels/ and corpora/; partial files are in its downloads/.
         keep: as in ``fetch``.
     """
+    part = data_folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
     warn_of_waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
     with locked(part, warn_of_waiting):
-        data_folder = part.parents[1]  # above downloads/
         if source.place(data_folder):  # found now, but missing before
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
-            status = _put_in_place(source, part, target)
+            status = _put_in_place(source, part, data_folder)
         except RefusedError:
             part.unlink()  # resuming from a wrong file would fail forever
             raise
@@ -155,7 +153,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
             if not sample.place(folder):  # the folder may have some of the files
-                yield _put_in_place(sample, file, (folder or data_home()) / sample.path)
+                yield _put_in_place(sample, file, folder or data_home())
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
@@ -180,12 +178,10 @@ def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     published_name = PurePosixPath(source.url).name
     beside_file = str(PurePosixPath(source.path).parent / published_name)
     # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
-    for name in (published_name, f"{source.kind}/{published_name}", beside_file, source.path):
-        path = mirror / name
-        is_copied_dataset = bool(source.dataset) and path.is_dir()
-        if path.is_file() or is_copied_dataset:
-            return path
-    return None
+    names = (published_name, f"{source.kind}/{published_name}", beside_file, source.path)
+    paths = [mirror / name for name in names]
+    copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
+    return next(copies, None)
 
 
 def _download(source: Source, part: Path) -> None:
@@ -219,17 +215,17 @@ def _download(source: Source, part: Path) -> None:
         raise InputError(part, f"cannot be written ({error.strerror})", "make space on the disk") from error
 
 
-def _put_in_place(source: Source, file: Path, target: Path) -> Status:
+def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
     """Checks the md5 of a file or its archive, then puts the file in its place.
 
     Args:
         source: the official file.
         file: a copy of the official file, the published file from which it is unpacked or made, or a copy of
             the folder of a dataset of some topics.
-        target: the place.
+        data_folder: the folder of topics/, qrels/ and corpora/.
     """
+    target = data_folder / source.path
     if file.is_dir():  # from a mirror
-        data_folder = target.parents[1]  # the target is in its corpora/
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     # The name shows whether someone has already unpacked a file that is published in an archive.
@@ -243,7 +239,7 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
             remedy = f"{source.path} was not accepted; download it from {source.page}"
             raise RefusedError(file, problem, remedy)
     if source.dataset:
-        return _make_dataset(source, file, target)
+        return _make_dataset(source, file, data_folder)
     make_folder(target.parent)
     opened_content = _open_member(source.member, file) if is_archive else opened(file)
     with opened_content as content, whole(target) as out:
@@ -254,10 +250,9 @@ def _put_in_place(source: Source, file: Path, target: Path) -> Status:
     return Status(source.path, "fetched", f"md5 {source.md5}{subject}")
 
 
-def _make_dataset(source: Source, original: Path, target: Path) -> Status:
+def _make_dataset(source: Source, original: Path, data_folder: Path) -> Status:
     """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
-    data_folder = target.parents[1]  # the target is in its corpora/
-    count = write_judged(source.dataset, original, data_folder, target)
+    count = write_judged(source.dataset, original, data_folder, data_folder / source.path)
     # A downloaded file has another name, which begins with its md5.
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
@@ -299,8 +294,7 @@ def _why_not_fetched(source: Source, folder: Path) -> str:
     """Returns why a file without ``url`` is not fetched, and what to do; ``by_hand`` may have its address."""
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
-    problem = "touche cannot check or unpack it, so fetch it yourself"
-    return f"{problem}: download {source.by_hand}, save it as {folder / source.path}"
+    return downloading(source.by_hand, folder / source.path)
 
 
 def _why_not_verified(source: Source) -> str:

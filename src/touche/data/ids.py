@@ -30,12 +30,6 @@ class SmallCollection:
     folder: Path
     state: tuple[tuple[Path, int], ...]
 
-    def ids(self, rules: Rules) -> frozenset[str] | None:
-        """Returns all ids; None if the collection is broken, or of web pages."""
-        with suppress(ToucheError):
-            return _read_ids(self, of_sentences=rules.unit == PAIR)
-        return None
-
 
 def small_collection(corpus: Corpus) -> SmallCollection | None:
     """Returns a collection without opening its files; None if it is missing, or larger than 50 MB."""
@@ -56,8 +50,13 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
 
 
 @lru_cache(maxsize=4)  # few, because all ids of a collection are in memory
-def _read_ids(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
-    """Reads the ids of sentences or documents once; a changed collection is another key of the cache."""
+def ids_in(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
+    """Returns all ids of sentences or documents; None if the collection is broken, or of web pages.
+
+    They are read once; a changed collection is another key of the cache.
+    """
     from touche.documents.ids import read_ids  # here, because it takes 34 ms, and is rarely needed
 
-    return read_ids(collection.folder, of_sentences=of_sentences)
+    with suppress(ToucheError):
+        return read_ids(collection.folder, of_sentences=of_sentences)
+    return None

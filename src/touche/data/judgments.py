@@ -57,8 +57,7 @@ def topic_titles(task: Task) -> dict[str, str]:
         with suppress(MissingDataError):
             titles = dict[str, str]()
             for topic in read_topics(locate_topics(task, corpus)):
-                titles[topic.number] = topic.title
-                for ranking in ranking_names([topic.number], task.rules.ranked_stances):
-                    titles[ranking] = topic.title
+                rankings = ranking_names([topic.number], task.rules.ranked_stances)
+                titles |= dict.fromkeys([topic.number, *rankings], topic.title)
             return titles
     return {}

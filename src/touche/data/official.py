@@ -18,7 +18,7 @@ from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.data.sources import Source, is_to_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, warn
-from touche.io.identifiers import name_or_path
+from touche.io.identifiers import optional_path
 from touche.trec.framed import Table
 
 FAILED = "failed"
@@ -160,8 +160,10 @@ def fetch(
         {'not in the mirror'}
     """
     ids = _ids(datasets)
-    folder = None if output is None else Path(name_or_path("output", output))
-    mirror_folder = None if mirror is None else _existing_folder(mirror)
+    folder = optional_path("output", output)
+    mirror_folder = optional_path("mirror", mirror)
+    if mirror_folder and not os.path.isdir(mirror_folder):  # noqa: PTH112 (Path.is_dir raises if it is too long)
+        raise InputError(mirror_folder, "no such folder", "pass the folder to copy the data from")
     sources = sources_of(ids)
     if no_corpora:
         sources = [source for source in sources if source.kind != "corpora"]
@@ -314,11 +316,3 @@ def problem_with(statuses: Sequence[Status]) -> str:
 def _ids(datasets: str | Sequence[str]) -> list[str]:
     """Returns one id or several as a list."""
     return [datasets] if isinstance(datasets, str) else [*datasets]
-
-
-def _existing_folder(mirror: str | PathLike[str]) -> Path:
-    """Returns the folder to copy from; raises InputError if it does not exist."""
-    path = Path(name_or_path("mirror", mirror))
-    if not os.path.isdir(path):  # noqa: PTH112 (Path.is_dir raises if the name is too long)
-        raise InputError(path, "no such folder", "pass the folder to copy the data from")
-    return path

@@ -12,7 +12,7 @@ from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import Corpus, Task
 from touche.tasks import is_dataset as is_dataset
-from touche.trec.topics import topics_named
+from touche.trec.topics import paths_named, topics_named
 
 IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""
@@ -43,21 +43,23 @@ def locate(kind: str, name: str) -> Path:
     Raises:
         MissingDataError: if it is missing; the message names the searched folders.
     """
-    folders = [folder / kind for folder in _data_folders()]
-    for folder in folders:
-        path = folder / name
-        if os.path.exists(path):  # noqa: PTH110 (Path.exists raises without access)
-            return path
-    searched = ", ".join(map(str, folders))
-    raise MissingDataError(f"{kind}/{name} is missing (searched in {searched}); {remedy(f'{kind}/{name}')}")
+    path = find(kind, name)
+    if path is None:
+        searched = ", ".join(str(folder / kind) for folder in _data_folders())
+        problem = f"{kind}/{name} is missing (searched in {searched})"
+        raise MissingDataError(f"{problem}; {remedy(f'{kind}/{name}')}")
+    return path
+
+
+def find(kind: str, name: str) -> Path | None:
+    """Returns the path of a data file or folder, as ``locate`` does; None if it is missing."""
+    paths = [folder / kind / name for folder in _data_folders()]
+    return next(filter(os.path.exists, paths), None)  # Path.exists raises without access
 
 
 def is_available(kind: str, name: str) -> bool:
-    """Returns whether ``locate`` succeeds."""
-    with suppress(MissingDataError):
-        locate(kind, name)
-        return True
-    return False
+    """Returns whether a data file or folder is in one of the searched folders."""
+    return find(kind, name) is not None
 
 
 def locate_topics(task: Task, corpus: Corpus) -> Path:
@@ -70,10 +72,9 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
         folder = locate_corpus(corpus)
         return topics_named(sorted(folder.iterdir()), folder)
     if has_corpus(corpus) and not is_available("topics", task.topics):
-        folder = locate_corpus(corpus)
-        for name in ("queries.jsonl", "queries.jsonl.gz"):  # as in BEIR's format, or compressed
-            if (folder / name).is_file():
-                return folder / name
+        queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
+        if queries:
+            return queries[0]
     return locate("topics", task.topics)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from touche import tasks
@@ -52,7 +53,8 @@ def remedy(path: str) -> str:
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
-        datasets = _dataset_in(path) or task_id or "--all"  # the last for a file of no task
+        # The dataset of some topics whose corpus is this folder, or the task; else the file is of no task.
+        datasets = _files().get(path, {}).get("dataset") or task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
         return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
     folder = tasks.data_folder(task_id)  # of a task that a user has added; else None
@@ -95,23 +97,23 @@ def in_bytes(size: float) -> str:
 def _by_hand(file: str, address: str, page: str) -> str:
     """Returns how to get a file that cannot be fetched; ``address`` is empty if it is unknown."""
     if address:
-        download = f"touche cannot check or unpack it, so fetch it yourself: download {address}"
-        return f"{download}, save it as {file}, and {ELSEWHERE}"
+        return f"{downloading(address, file)}, and {ELSEWHERE}"
     return f"its address is unknown; download it from {page}, save it as {file}, and {ELSEWHERE}"
+
+
+def downloading(address: str, path: Path | str) -> str:
+    """Returns how to get a file that only users can download; ``path`` is where to save it."""
+    return f"touche cannot check or unpack it, so fetch it yourself: download {address}, save it as {path}"
 
 
 def _is_published(path: str) -> bool:
     """Returns whether a file, or a file of a folder, is published."""
-    return any(_is_within(file, path) for record in records() for file in record.get("files", ()))
+    return any(_is_within(file, path) for file in _files())
 
 
-def _dataset_in(path: str) -> str:
-    """Returns the id of the dataset of some topics whose corpus is this folder; empty if there is none."""
-    for record in records():
-        source = record.get("files", {}).get(path, {})
-        if "dataset" in source:
-            return str(source["dataset"])
-    return ""
+def _files() -> dict[str, dict[str, Any]]:
+    """Returns the tables of all published files by their paths; see ``records``."""
+    return {path: file for record in records() for path, file in record.get("files", {}).items()}
 
 
 def _task_with(path: str) -> str:

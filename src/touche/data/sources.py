@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import tasks
-from touche.data.places import is_available, locate, whole_corpus
+from touche.data.places import find, whole_corpus
 from touche.data.remedies import dataset_has_file, records
 from touche.documents.ir_datasets import library
 
@@ -53,11 +53,8 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
-        if folder is not None:
-            path = folder / self.path
-        elif is_available(self.kind, self.name):
-            path = locate(self.kind, self.name)
-        else:
+        path = folder / self.path if folder is not None else find(self.kind, self.name)
+        if path is None:
             return None
         is_usable = is_complete(self, path) if path.is_dir() else path.exists()
         return path if is_usable else None
@@ -85,21 +82,17 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     datasets = [tasks.dataset(dataset_id) for dataset_id in chosen]
     downloads = library().util.DownloadConfig.contents()  # by collection and key
     sources = [source for record in records() for source in _list_sources(record, downloads)]
-    if not chosen:
-        return sources
     return [
         source
         for source in sources
-        if any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
+        if not chosen or any(dataset_has_file(task, corpus, source.path) for task, corpus in datasets)
     ]
 
 
 def is_to_download(source: Source, folder: Path | None = None) -> bool:
     """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
     can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
-    if not source.url or can_be_made:
-        return False
-    return source.place(folder) is None
+    return bool(source.url) and not can_be_made and source.place(folder) is None
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:
@@ -112,14 +105,12 @@ def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
+        attributes = dict(file)  # those of ``Source``
         if "ir_datasets" in file:
-            collection, _, key = file["ir_datasets"].partition("/")
+            collection, _, key = attributes.pop("ir_datasets").partition("/")
             entry = downloads[collection][key]
-            download = {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
-        else:
-            download = {"url": file["url"], "md5": file["md5"], "size": file["size"]}
-        optional = {"member": file.get("member", ""), "dataset": file.get("dataset", "")}
-        yield Source(path=path, **publication, **download, **optional)
+            attributes |= {"url": entry["url"], "md5": entry["expected_md5"], "size": entry["size_hint"]}
+        yield Source(path=path, **publication, **attributes)
     for path, address in record.get("by_hand", {}).items():
         yield Source(path=path, **publication, by_hand=address)
     for path in record.get("agreement", ()):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import numpy as np
 
-from touche.data.ids import ids_of_result, small_collection
+from touche.data.ids import ids_in, ids_of_result, small_collection
 from touche.data.remedies import full_file
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
@@ -20,7 +20,7 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
-from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure
+from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, PAIR, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import UNKNOWN, rounded
 from touche.tasks.reported import reported_results
@@ -231,7 +231,7 @@ def _not_in_collection(run: Evaluated) -> Iterator[str]:
     judged = set[str]().union(*run.judgments.values())
     if judged.issuperset(results):
         return
-    known = collection.ids(run.task.rules)
+    known = ids_in(collection, of_sentences=run.task.rules.unit == PAIR)
     if known is None:
         return
     unknown = [id for id in results if not known.issuperset(ids_of_result(id, run.task.rules))]

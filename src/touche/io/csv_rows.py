@@ -3,6 +3,7 @@
 import csv
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from touche.errors import InputError
@@ -30,10 +31,8 @@ def read_rows(
     lines = iter(read_line, b"")  # until the end of the file
     rows = csv.reader(decoded(lines, path, first_line), delimiter=delimiter, strict=True)
     try:
-        row = _next_row(rows)
-        while row is not None:
+        for row in iter(partial(_next_row, rows), None):
             yield first_line - 1 + rows.line_num, row
-            row = _next_row(rows)
     except csv.Error as error:
         line = first_line - 1 + rows.line_num
         raise InputError(path, f"broken CSV ({error})", remedy, line=line) from error

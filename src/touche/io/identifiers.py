@@ -28,9 +28,8 @@ def is_word(value: object) -> bool:
 
     Characters for private use are allowed, although Python does not print them.
     """
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD:
-        return False
-    if " " in value:  # the only white space that Python prints
+    # A blank is the only white space that Python prints.
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD or " " in value:
         return False
     if value.isprintable():  # fast
         return True

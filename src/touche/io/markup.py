@@ -63,7 +63,7 @@ def html_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes:
         cells = (f"{begin}{cell}</td>" for begin, cell in zip(align, row, strict=True))
         lines.append(f"<tr>{''.join(cells)}</tr>")
     lines += ["</tbody>", "</table>"]
-    return "\n".join([*lines, *(f"<p>{html_text(note)}</p>" for note in notes if note)])
+    return "\n".join([*lines, *(f"<p>{escape(note)}</p>" for note in notes if note)])
 
 
 def markdown_text(text: str) -> str:
@@ -74,11 +74,6 @@ def markdown_text(text: str) -> str:
 def latex_text(text: str) -> str:
     """Escapes what LaTeX reads as markup."""
     return text.translate(_LATEX_COMMANDS)
-
-
-def html_text(text: str) -> str:
-    """Escapes what HTML reads as markup."""
-    return escape(text)
 
 
 def latex_superscript(text: str) -> str:
@@ -112,6 +107,6 @@ class Markup:
 MARKUP = {
     "markdown": Markup(markdown_table, markdown_text, bold="**{}**", superscript=html_superscript),
     "latex": Markup(latex_table, latex_text, bold="\\textbf{{{}}}", superscript=latex_superscript),
-    "html": Markup(html_table, html_text, bold="<b>{}</b>", superscript=html_superscript),
+    "html": Markup(html_table, escape, bold="<b>{}</b>", superscript=html_superscript),
 }
 """The markup languages by their names."""

@@ -5,12 +5,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from math import ceil
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from touche.errors import one_line
 
@@ -21,11 +21,8 @@ _SECONDS_BETWEEN_LINES = 30.0  # where no bar can be drawn
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-class _NoBar:
+class _NoBar(AbstractContextManager["_NoBar"]):
     """A bar that draws nothing."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         pass
@@ -47,35 +44,30 @@ class _Lines(_NoBar):
         self._last_line_time = self._begin_time
 
     def update(self, count: int) -> None:
-        """Adds a count; writes a line if it is time."""
+        """Adds a count; if it is time, writes a line with the count, the rate and the remaining time."""
         self._done += count
         now = time.monotonic()
-        if now - self._last_line_time >= _SECONDS_BETWEEN_LINES:
-            self._last_line_time = now
-            self._write(now - self._begin_time)
+        if now - self._last_line_time < _SECONDS_BETWEEN_LINES:
+            return
+        self._last_line_time = now
+        from tqdm import tqdm  # here, because only logs need its 29 ms
+
+        line = tqdm.format_meter(
+            self._done,
+            self._total() if callable(self._total) else self._total,
+            now - self._begin_time,
+            ncols=0,  # only numbers
+            prefix=self._what,
+            initial=self._done_before,
+            **_unit_options(self._unit),
+        )
+        say(line)
 
     def counting(self, items: Iterable[_T]) -> Iterator[_T]:
         """Yields the items and counts them."""
         for item in items:
             yield item
             self.update(1)
-
-    def _write(self, seconds: float) -> None:
-        """Writes a line with the count, the rate and the remaining time."""
-        from tqdm import tqdm  # here, because only logs need its 29 ms
-
-        total = self._total() if callable(self._total) else self._total
-        say(
-            tqdm.format_meter(
-                self._done,
-                total,
-                seconds,
-                ncols=0,  # only numbers
-                prefix=self._what,
-                initial=self._done_before,
-                **_unit_options(self._unit),
-            )
-        )
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:

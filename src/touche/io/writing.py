@@ -29,13 +29,11 @@ class _Block:
     Attributes:
         inputs: the files that it must not replace.
         parts: the hidden files with the new content, by their targets, which they will replace.
-        removed: the files that are removed, because the new output has none of this name.
         locks: closes the locks of the hidden files.
     """
 
     inputs: set[Identity]
     parts: dict[Path, Path] = field(default_factory=dict)
-    removed: list[Path] = field(default_factory=list)
     locks: ExitStack = field(default_factory=ExitStack)
 
     def add(self, target: Path, part: Path, lock: int) -> None:
@@ -44,13 +42,6 @@ class _Block:
         if target in self.parts:
             self.parts[target].unlink()
         self.parts[target] = part
-
-    def parts_from(self, first: Path) -> dict[Path, Path]:
-        """Returns the hidden files; that of ``first``, if it was written, comes before the others."""
-        target = Path(os.path.realpath(first))
-        if target not in self.parts:
-            return self.parts
-        return {target: self.parts[target]} | self.parts
 
 
 # Numbers of errors of writing to an open file.
@@ -187,7 +178,7 @@ def whole(path: Path, *, is_update: bool = False, is_cache: bool = False) -> Ite
 
 
 @contextmanager
-def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
+def together(first: Path, inputs: Iterable[Path] = (), removed: Sequence[Path] = ()) -> Iterator[None]:
     """Delays the replacement of files by ``whole`` to the end of the block; an error keeps earlier files.
 
     No new file is ever next to an earlier one of the block, because all earlier files except the first are
@@ -198,6 +189,7 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     Args:
         first: the file that is replaced first, and is never missing.
         inputs: files that the block must not replace.
+        removed: files to remove at the end if they exist, because the new output has none of these names.
 
     Raises:
         InputError: if a file cannot be replaced.
@@ -208,21 +200,15 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
         yield
         if block.parts:  # a block that writes no file removes none
             with _input_errors(first):
-                _replace(block.parts_from(first), block.removed)
+                first_target = Path(os.path.realpath(first))
+                # Sorting is stable, and the key of the first file is False, which precedes True.
+                targets = sorted(block.parts, key=lambda target: target != first_target)
+                _replace({target: block.parts[target] for target in targets}, removed)
     finally:
         _block.reset(token)
         for part in block.parts.values():
             part.unlink(missing_ok=True)
         block.locks.close()
-
-
-def remove(path: Path) -> None:
-    """Removes a file, if it exists; in a block ``together``, when the other files are replaced."""
-    block = _block.get()
-    if block:
-        block.removed.append(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ Lines count as in the organizers' script, submission-evaluator.sh of touche-webi
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from touche.io.identifiers import quoted
@@ -37,9 +38,7 @@ def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
             whether stances have rankings; one such run is enough for all.
     """
     has_rankings = by_stance or any(run.ranks_stances for run in runs)
-    if not has_rankings:
-        return list(runs)
-    return [run.by_stance() for run in runs]
+    return [run.by_stance() if has_rankings else run for run in runs]
 
 
 def read_counted(
@@ -71,10 +70,7 @@ def read_counted(
     last_lines = dict[str, RunLine]()  # by ranking
     for number, text in lines:
         try:
-            breach = next(_breaches(text, stances, ids, depth, topics), None)
-            if breach:
-                kind, problem, remedy = breach
-                raise LineError(kind, path=path, problem=problem, remedy=remedy, line=number)
+            _check_columns(text, path, number, stances, ids, depth, topics)
             line = parse_line(text, path, number)
             _check_order(line, path, number, last_lines)
             counted.append((number, line))
@@ -85,30 +81,51 @@ def read_counted(
     return columns.run(path), skipped
 
 
-def _breaches(
-    text: str, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None
-) -> Iterator[tuple[str, str, str]]:
-    """Yields the errors for which the organizers' script skips a line: kind, problem and remedy.
+def _check_columns(
+    text: str,
+    path: Path,
+    number: int,
+    stances: Sequence[str],
+    ids: str,
+    depth: int,
+    topics: Collection[str] | None,
+) -> None:
+    """Checks the columns of a line as the organizers' script does.
 
-    The arguments are those of ``read_counted``, and the text of the line.
+    Args:
+        text: the line.
+        path, number: its file and its number, for errors.
+        stances, ids, depth, topics: those of ``read_counted``.
+
+    Raises:
+        LineError: if the script skips the line.
     """
+    line_error = partial(LineError, path=path, line=number)
     columns = split_columns(text)
     if len(columns) != 6:
         remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"
-        yield "columns", f"{len(columns)} columns instead of 6", remedy
-        return
+        raise line_error("columns", problem=f"{len(columns)} columns instead of 6", remedy=remedy)
     topic, stance, document, rank, score, _ = columns
     if topics is not None and topic not in topics:
-        yield "unknown-topic", f"{quoted(topic)} is not a topic of the task", "remove the line"
+        raise line_error(
+            "unknown-topic", problem=f"{quoted(topic)} is not a topic of the task", remedy="remove the line"
+        )
     if stance not in stances:
-        remedy = f"write {' or '.join(stances)} in the second column"
-        yield "unknown-stance", f"stance {quoted(stance)} is not one of the task", remedy
+        raise line_error(
+            "unknown-stance",
+            problem=f"stance {quoted(stance)} is not one of the task",
+            remedy=f"write {' or '.join(stances)} in the second column",
+        )
     if not re.fullmatch(ids, document):
-        yield "id", f"{quoted(document)} does not have the form {ids}", "use the ids of the task's collection"
+        problem = f"{quoted(document)} does not have the form {ids}"
+        raise line_error("id", problem=problem, remedy="use the ids of the task's collection")
     if not _RANK.fullmatch(rank) or int(rank) > depth:
-        yield "rank", f"rank {rank} is not from 1 to {depth}", "return fewer results"
+        raise line_error(
+            "rank", problem=f"rank {rank} is not from 1 to {depth}", remedy="return fewer results"
+        )
     if not _SCORE.fullmatch(score):
-        yield "score", f"score {quoted(score)} is not a decimal number", "write it as 0.00001, without e"
+        problem = f"score {quoted(score)} is not a decimal number"
+        raise line_error("score", problem=problem, remedy="write it as 0.00001, without e")
 
 
 def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:

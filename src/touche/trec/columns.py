@@ -412,6 +412,7 @@ class Columns:
         self._stances = Codes()
         self._tags = Codes()
         self._blocks = list[dict[str, NDArray[Any]]]()  # arrays by the names of columns, for each call of add
+        self.add_lines([])  # because arrays cannot be joined if there are none
 
     def add(
         self,
@@ -450,8 +451,6 @@ class Columns:
 
     def run(self, path: Path | str) -> Run:
         """Returns the run of these lines."""
-        if not self._blocks:
-            self.add_lines([])  # because arrays cannot be joined if there are none
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
         return Run(
             path=Path(path),

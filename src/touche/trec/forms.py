@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from math import isfinite
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
@@ -21,7 +20,7 @@ from touche.io.opening import (
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST, Qrels, read_qrels
-from touche.trec.runs import MOST_DIGITS, as_float32, check_files, checked, read_run
+from touche.trec.runs import MOST_DIGITS, check_files, checked, is_score, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -48,7 +47,6 @@ _OTHER_NAMES = {
     "label": "relevance",
 }
 IN_MEMORY = "qrels"  # the name of qrels without a file
-_RANK_LIMIT = 10**MOST_DIGITS  # as in files
 _REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 
@@ -144,9 +142,8 @@ def _is_run(source: Any) -> bool:
         return any(isinstance(documents, Mapping) for documents in source.values())
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
-    # The score of a document is no run, although _is_one is True for it; None is a missing score.
-    is_score = isinstance(source, Real | None)
-    return _is_one(source) and not is_score
+    # The score of a document is not a run, although _is_one is True for it; None is a missing score.
+    return _is_one(source) and not isinstance(source, Real | None)
 
 
 def _is_one(runs: Any) -> bool:
@@ -304,12 +301,8 @@ def _is_of_ranx(source: object) -> bool:
 
 def _run_name(source: Any, default: str) -> str:
     """Returns the name of a run of ranx, or the tag of a frame, as one line; ``default`` without both."""
-    if _is_of_ranx(source):
-        name = source.name
-    elif hasattr(source, "columns"):
-        name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
-    else:
-        name = None
+    # Only frames of pandas have attributes.
+    name = source.name if _is_of_ranx(source) else getattr(source, "attrs", {}).get("tag")
     one_line_name = one_line(str(name)).strip() if name else ""
     return one_line_name or default
 
@@ -376,13 +369,12 @@ def _columns_of_frame(
     for column in (*wanted, *optional):
         names = (column, _OTHER_NAMES[column])
         present = [name for name in column_names if name in names]
-        is_ambiguous = len(present) > 1
-        is_missing = not present and column in wanted
-        if is_ambiguous or is_missing:
+        if not present and column in optional:
+            continue
+        if len(present) != 1:
             columns = f"{len(present)} columns" if present else "no column"
             raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
-        if present:
-            table[column] = _values(frame[present[0]])
+        table[column] = _values(frame[present[0]])
     return table
 
 
@@ -421,20 +413,13 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_rank(value: Any) -> bool:
-    """Returns whether a value is a whole number from 0 with up to 18 digits."""
-    return _is_whole(value) and 0 <= value < _RANK_LIMIT
+    """Returns whether a value is a whole number from 0 with up to 18 digits, as in files."""
+    return _is_whole(value) and 0 <= value < 10**MOST_DIGITS
 
 
 def _is_whole(value: Any) -> bool:
     """Returns whether a value is a whole number, also of numpy; the first test is fast."""
     return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
-
-
-def _is_score(value: Any) -> bool:
-    """Returns whether a value is a number that is finite as float32; the first test is fast."""
-    if type(value) is float and abs(value) < 3e38:  # less than the largest float32
-        return True
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 
 def _is_label(value: Any) -> bool:
@@ -445,6 +430,6 @@ def _is_label(value: Any) -> bool:
 
 _CHECKS = {
     "rank": (_is_rank, "a whole number from 0"),
-    "score": (_is_score, "a finite number as float32"),
+    "score": (is_score, "a finite number as float32"),
     "label": (_is_label, f"a whole number up to {LARGEST:,}"),
 }

@@ -12,6 +12,7 @@ from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
+from touche.trec.by_stance import topic_in
 from touche.trec.framed import FRAME_NAMES, Shown
 from touche.trec.runs import split_columns
 
@@ -196,23 +197,28 @@ def read_answers(
     grades = _read(path, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
     if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
+
+    def has_yes(topic: str, aspect: str, image: str) -> bool:
+        return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
+
+    def is_relevant(topic: str, stance: str, image: str) -> bool:
+        # An image has to be on topic, and to have a yes for one of these aspects.
+        required = {
+            "topicRelevance": [_ON_TOPIC],
+            "argumentativeness": stances,
+            "stanceRelevance": [stance],
+        }
+        has_required = any(has_yes(topic, aspect, image) for aspect in required[question])
+        return has_required and has_yes(topic, _ON_TOPIC, image)
+
     qrels = Qrels()
-    topics = dict.fromkeys(name.partition(" ")[0] for name in grades)  # in the order of the file
+    topics = dict.fromkeys(map(topic_in, grades))  # in the order of the file
     for topic in topics:
-        judged: dict[str, None] = {}  # the images in the order of the file, as keys
-        positive = dict[str, set[str]]()  # the images with a yes, by aspect
-        for aspect in aspects:
-            grade_by_image = grades.get(f"{topic} {aspect}", {})
-            judged.update(dict.fromkeys(grade_by_image))
-            positive[aspect] = {image for image, grade in grade_by_image.items() if grade > 0}
+        # Each image once, in the order of the aspects, then in that of the file.
+        images = dict.fromkeys(image for aspect in aspects for image in grades.get(f"{topic} {aspect}", {}))
         for stance in stances:
-            relevant = positive[_ON_TOPIC]
-            if question == "argumentativeness":
-                has_stance = set[str]().union(*(positive[any_stance] for any_stance in stances))
-                relevant = relevant & has_stance
-            elif question == "stanceRelevance":
-                relevant = relevant & positive[stance]
-            qrels[f"{topic} {stance}"] = {image: int(image in relevant) for image in judged}
+            ranking = f"{topic} {stance}"
+            qrels[ranking] = {image: int(is_relevant(topic, stance, image)) for image in images}
     return qrels
 
 

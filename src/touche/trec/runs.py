@@ -9,6 +9,7 @@ from math import inf, isfinite
 from numbers import Real
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -226,7 +227,10 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
             raise ToucheError(
                 f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
             )
-        score_by_document[document] = _checked_score(document, score)
+        if not is_score(score):
+            problem = f"document {quoted(document)} has the score {quoted(score)}"
+            raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
+        score_by_document[document] = as_float32(score)
     # By score, then by document, as Run.by_score.
     ordered = sorted(score_by_document.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
@@ -295,18 +299,11 @@ def digits(scores: NDArray[np.float32]) -> list[str]:
     return score_texts
 
 
-def _checked_score(document: str, score: float) -> np.float32:
-    """Returns a score as float32.
-
-    Raises:
-        ToucheError: if it is not a number, or not finite as float32.
-    """
-    if isinstance(score, Real) and not isinstance(score, bool):
-        rounded = as_float32(score)
-        if isfinite(rounded):
-            return rounded
-    problem = f"document {quoted(document)} has the score {quoted(score)}"
-    raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
+def is_score(value: Any) -> bool:
+    """Returns whether a value is a number that is finite as float32; the first test is fast."""
+    if isinstance(value, float | np.float32) and -3e38 < value < 3e38:  # less than the largest float32
+        return True
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
 
 
 def as_float32(score: float | Real) -> np.float32:
@@ -340,7 +337,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         problem = f"rank {quoted(rank)} is not a whole number"
         raise LineError("rank", path, problem=problem, remedy=_REMEDY, line=number)
     value = decimal(score)
-    if value is None or not isfinite(as_float32(value)):
+    if value is None or not is_score(value):
         problem = f"score {quoted(score)} is not a finite number"
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, problem=problem, remedy=remedy, line=number)
@@ -364,9 +361,9 @@ def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True)
             raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
         raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    other_files = list[str]()
-    if only_runs and len(paths) > 1:  # a single file has the error of its first broken line
-        other_files = [str(path) for path in paths if _is_other_file(path)]
+    # A single file has the error of its first broken line.
+    paths_to_read = paths if only_runs and len(paths) > 1 else []
+    other_files = [str(path) for path in paths_to_read if _is_other_file(path)]
     if other_files:
         are = "is not a run" if len(other_files) == 1 else "are not runs"
         raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
