@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import combined_digest, fingerprints, read_content
+from touche.baselines.files import combined_digest, fingerprints
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import import_baseline, without_packages
 from touche.data.places import shipped, shipped_baselines
@@ -96,7 +96,7 @@ def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
 
 def parsed(path: Path) -> ast.Module:
     """Parses a Python file without running it; the same content is parsed once."""
-    return _parsed(read_content(path), path)
+    return _parsed(path.read_bytes(), path)
 
 
 @lru_cache(_MOST_CACHED_TREES)
