@@ -60,7 +60,7 @@ def compare(
     number of comparisons in the table, which is smaller with --reference. A star marks corrected p-values
     below 0.05. The column d is Cohen's d of the paired scores.
     """
-    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
+    scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
     if style in MARKUP:
         if per_topic or randomisation or bounds or published:

@@ -52,7 +52,6 @@ def evaluate(
     reference: str | None,
     to_judge: Path | None,
     style: str,
-    measures: Sequence[str | None],
     **scoring: Any,
 ) -> None:
     """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with confidence intervals.
@@ -62,20 +61,20 @@ def evaluate(
     evaluators, and name each run's rank among the published results. Without --task, the task is read from
     ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
     """
-    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
+    scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     needs_row_per_run = style in MARKUP or reference is not None
     if needs_row_per_run and per_topic:
         formats = "latex, markdown and html"
         raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
-    has_several_means = len(measures) > 1 and not per_topic
+    has_several_means = len(scoring["measure"]) > 1 and not per_topic
     is_wide = needs_row_per_run or (has_several_means and style == "table")
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # for one list of documents
-    judging = {"evaluator": one_evaluator, "output": to_judge, "measure": measures, **scoring}
+    judging = {"evaluator": one_evaluator, "output": to_judge, **scoring}
     documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
-    scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
+    scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
         render_wide(wide, style)

@@ -8,7 +8,8 @@ import click
 from touche.baselines import joining
 from touche.cli.commands import INPUT, PATH, Group, argument, option
 from touche.cli.options import DEPTH, FORMAT, output
-from touche.cli.output import Column, Sheet, command_line, render, with_commas
+from touche.cli.output import Column, Sheet, render, with_commas
+from touche.io.inputs import command_line
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
@@ -46,7 +47,7 @@ def statistics(files: Sequence[Path], output: Path, style: str) -> None:
 @join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
 def runs(files: Sequence[Path], dataset: str, statistics: Path, output: Path, depth: int, style: str) -> None:
     """Join a baseline's runs on all parts into one run on the whole collection."""
-    run = joining.join_runs(files, dataset, statistics, output, depth=depth, command=command_line())
+    run = joining.join_runs(files, dataset, statistics, output, depth=depth, command=command_line("touche"))
     render(run.table, style, [Sheet(_JOINED, [run])])
 
 

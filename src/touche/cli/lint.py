@@ -45,7 +45,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
 )
 def lint(
     runs: Sequence[Path],
-    task_id: str | None,
+    task: str | None,
     team_per_folder: bool,
     teams: Mapping[str, Sequence[str]],
     show_all: bool,
@@ -63,8 +63,8 @@ def lint(
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     teams_of_runs = "per-folder" if team_per_folder else (teams or None)
-    task_id = str(task_of(runs, task_id, takes_qrels=False))  # never None, because there are no qrels
-    findings = library.lint(runs, task_id, teams=teams_of_runs)
+    task = str(task_of(runs, task, takes_qrels=False))  # never None, because there are no qrels
+    findings = library.lint(runs, task, teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)

@@ -48,9 +48,9 @@ def checking(is_valid: Callable[[str], Any], problem: str) -> Callable[..., str 
     return check
 
 
-def task(help: str = f"One of {', '.join(tasks.ids())}.", *, required: bool = False) -> Option:
+def task(help: str = f"One of {', '.join(tasks.ids())}.") -> Option:
     """Creates the option --task."""
-    return option("--task task_id TASK", help, type=TASK_ID, required=required)
+    return option("--task TASK", help, type=TASK_ID)
 
 
 def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR") -> Option:
@@ -91,6 +91,6 @@ SCORING: list[click.Parameter] = [
 ]
 SCORING_BY_SEVERAL: list[click.Parameter] = [
     _TASK,
-    option("--measure measures LIST", _MEASURES, multiple=True, callback=_measures),
+    option("--measure LIST", _MEASURES, multiple=True, callback=_measures),
     _QRELS,
 ]
