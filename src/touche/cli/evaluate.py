@@ -27,20 +27,24 @@ from touche.evaluation.scores import Score, TopicScore
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
-_TO_JUDGE = "Write unjudged documents to FILE, first those that can change the runs' differences most."
-_EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
-
 
 @command(
     "touche evaluate out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING_BY_SEVERAL,
-    option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
+    option(
+        "--evaluator",
+        f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
+        ["both", *EVALUATORS],
+    ),
     option("--per-topic", "Print the scores of each topic instead of the means."),
     option("--bounds", "Add the lowest and the highest score that grades of unjudged documents could give."),
     option("--pairs", "any-order: also score pairs of sentences in any order.", ["exact", "any-order"]),
     option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
-    option("--to-judge FILE", _TO_JUDGE),
+    option(
+        "--to-judge FILE",
+        "Write unjudged documents to FILE, first those that can change the runs' differences most.",
+    ),
     FORMAT,
 )
 def evaluate(

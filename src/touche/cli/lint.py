@@ -19,9 +19,6 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _MAX_SHOWN = 5  # findings of each code per file
 
 
-_TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
-
-
 def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> dict[str, list[str]]:
     """Reads teams such as Katana=katana-*."""
     teams: dict[str, list[str]] = {}
@@ -39,7 +36,12 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     RUNS,
     task(),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
-    option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
+    option(
+        "--team teams NAME=PATTERN",
+        "A team and its files, such as 'Katana=katana-*'; repeat the option for each team.",
+        multiple=True,
+        callback=_patterns,
+    ),
     option("--all show_all", f"Show every finding, not only {_MAX_SHOWN} per kind and file."),
     FORMAT,
 )

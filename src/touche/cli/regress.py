@@ -40,8 +40,6 @@ _COLOURS = {
     **dict.fromkeys(verdicts.UNCHECKED, DOUBTFUL),
     **dict.fromkeys(verdicts.BROKEN, BAD),
 }
-_ONLY = "Rerun only on this dataset; can be repeated."
-SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def _cell(index: int, outcome: Outcome) -> str:
@@ -52,7 +50,12 @@ def _cell(index: int, outcome: Outcome) -> str:
     "touche regress bm25 --dataset spot-check/passages",
     *runners(),
     argument("names", "[BASELINE...]", type=BASELINE),
-    option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
+    option(
+        "--dataset datasets DATASET",
+        "Rerun only on this dataset; can be repeated.",
+        type=DATASET_ID,
+        multiple=True,
+    ),
     option("--update", "Write new values over pinned values that changed; published values stay."),
     option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
@@ -77,7 +80,7 @@ def regress(
         raise click.UsageError("--output writes JSON; add --format json")
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
-    options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
+    options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
