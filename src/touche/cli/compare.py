@@ -72,8 +72,15 @@ def compare(
         return
     if per_topic and bounds:
         raise ToucheError("--bounds prints bounds of means; omit --per-topic")
-    scoring |= {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
-    table: Any = quietly(library.compare, runs, published=published, **scoring)
+    table: Any = quietly(
+        library.compare,
+        runs,
+        per_topic=per_topic,
+        randomisation=randomisation,
+        bounds=bounds,
+        published=published,
+        **scoring,
+    )
     if per_topic:
         sheets = [_topics(table)]
     else:

@@ -40,5 +40,13 @@ def report(
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
     if runs:
         scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
-    scoring |= {"reference": reference, "all_published": all_published, "command": command_line("touche")}
-    click.echo(one_line(str(quietly(library.report, runs, output, **scoring))))
+    page = quietly(
+        library.report,
+        runs,
+        output,
+        reference=reference,
+        all_published=all_published,
+        command=command_line("touche"),
+        **scoring,
+    )
+    click.echo(one_line(str(page)))
