@@ -134,7 +134,10 @@ def tasks(
         if every or per_topic or reported:
             raise ToucheError("--reproductions has its own table; omit --all, --per-topic and --reported")
         table = reproductions(task_id)
-        notes = [*table.notes, _NOT_COMPARABLE]
+        notes = [
+            *table.notes,
+            "scores on a sample are not comparable with published values; a sample lacks most documents",
+        ]
         render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
         if task_id is None or per_topic:
@@ -173,7 +176,6 @@ _REPORTED = [
     Column("P@10", "precision_10", "{:.4f}".format),
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
-_NOT_COMPARABLE = "scores on a sample are not comparable with published values; a sample lacks most documents"
 _REPRODUCTIONS = [
     Column("baseline", "command"),
     Column("dataset", "dataset"),
