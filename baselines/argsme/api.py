@@ -25,8 +25,7 @@ class ArgsMe:
         self._engine = SearchEngine(
             name="args.me", variable="ARGSME_URL", address=_URL, is_cached=is_cached, keep_days=keep_days
         )
-        warning = "%s ranks with today's index and method, not those of 2021"
-        _log.warning(warning, self._engine.address)
+        _log.warning("%s ranks with today's index and method, not those of 2021", self._engine.address)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """Returns ids and scores of the best arguments, or of the candidates among them.

@@ -50,8 +50,11 @@ class ChatNoir:
             f"{today['rescore_share']:.0%} of the tokens match in the second query, "
             f"whose weight is {today['rescore_weight']}"
         )
-        warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
-        _log.warning(warning, self._engine.address, todays_query)
+        _log.warning(
+            "%s ranks with today's query (%s) and index, not those of 2020 and 2021",
+            self._engine.address,
+            todays_query,
+        )
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """Returns ids and scores of the best results, or of the candidates among them, in their order.

@@ -137,21 +137,28 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
     return float(total)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Word:
     """A word of the phrase, and its current position in the text.
 
     Attributes:
         offset: its index in the phrase.
         repetition: how many equal words are before it in the phrase.
+        equal_words: all words of the phrase that are equal to it, also itself, in their order.
         later: its later positions in the text, the next one last.
         start: where an exact phrase would begin that has this word at its current position.
     """
 
     offset: int
     repetition: int
+    equal_words: "list[_Word]"
     later: list[int]
     start: int = 0
+
+    @property
+    def position(self) -> int:
+        """Its current position in the text."""
+        return self.start + self.offset
 
     def __lt__(self, other: "_Word") -> bool:
         return (self.start, self.offset) < (other.start, other.offset)
@@ -166,21 +173,22 @@ class _SloppyPhraseMatcher:
 
     def __init__(self, positions: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
         """Moves all words to their first positions; arguments as for ``frequency``."""
-        self._words_by_term: dict[int, list[_Word]] = defaultdict(list)
         self._greatest_start = 0  # never less, because the start of the first word is a position in the text
         self._queue: list[_Word] = []  # a binary heap
-        self._terms = terms
         words = []
+        words_by_term = defaultdict[int, list[_Word]](list)
         for offset, (term, positions_of_word) in enumerate(zip(terms, positions, strict=True)):
-            equal_words = self._words_by_term[term]
-            word = _Word(offset, repetition=len(equal_words), later=list(reversed(positions_of_word)))
+            equal_words = words_by_term[term]
+            word = _Word(
+                offset=offset,
+                repetition=len(equal_words),
+                equal_words=equal_words,
+                # The second of equal words begins at their second position, and so on.
+                later=list(reversed(positions_of_word[len(equal_words) :])),
+            )
             words.append(word)
             equal_words.append(word)
-        # The second of equal words begins at their second position, and so on.
-        self._can_match = True
-        for word in words:
-            for _ in range(1 + word.repetition):
-                self._can_match = self._can_match and self._advance(word)  # False if positions are too few
+        self._can_match = all(map(self._advance, words))  # False if equal words have too few positions
         for word in words:
             self._push(word)
 
@@ -210,7 +218,7 @@ class _SloppyPhraseMatcher:
         to_queue_again: set[int] = set()  # repetitions of the words that were met in the queue, as in Lucene
         if not self._advance(word):
             return False
-        while met := self._equal_word_here(word):
+        while met := _equal_word_here(word):
             word = min(word, met)  # by start, then by offset
             if not self._advance(word):
                 return False
@@ -227,13 +235,6 @@ class _SloppyPhraseMatcher:
         self._greatest_start = max(self._greatest_start, word.start)
         return True
 
-    def _equal_word_here(self, word: _Word) -> _Word | None:
-        """Returns an equal word at the same position, or None."""
-        position = word.start + word.offset
-        equal_words = self._words_by_term[self._terms[word.offset]]
-        others = (other for other in equal_words if other is not word)
-        return next((other for other in others if other.start + other.offset == position), None)
-
     def _queue_again(self, repetitions: set[int]) -> None:
         """Pops words until it has popped all of these, then pushes the popped words to their new places.
 
@@ -245,8 +246,7 @@ class _SloppyPhraseMatcher:
         while repetitions:
             word = self._pop()
             popped.append(word)
-            is_repeated = len(self._words_by_term[self._terms[word.offset]]) > 1
-            if is_repeated:
+            if len(word.equal_words) > 1:  # it is a repeated word
                 repetitions.discard(word.repetition)
         for word in reversed(popped):
             self._push(word)
@@ -254,13 +254,12 @@ class _SloppyPhraseMatcher:
     def _push(self, word: _Word) -> None:
         """Adds a word to the heap; it rises to the place of its parent while the parent is greater."""
         heap = self._queue
-        index = len(heap)
         heap.append(word)
+        index = len(heap) - 1
         while index > 0 and word < heap[(index - 1) // 2]:
             parent = (index - 1) // 2
-            heap[index] = heap[parent]
+            heap[index], heap[parent] = heap[parent], heap[index]
             index = parent
-        heap[index] = word
 
     def _pop(self) -> _Word:
         """Removes the first word of the heap; the last word replaces it, and sinks below smaller ones."""
@@ -275,6 +274,12 @@ class _SloppyPhraseMatcher:
             heap[index], heap[smallest] = heap[smallest], heap[index]
             index = smallest
         return word
+
+
+def _equal_word_here(word: _Word) -> _Word | None:
+    """Returns an equal word at the same position, or None."""
+    others = (other for other in word.equal_words if other is not word)
+    return next((other for other in others if other.position == word.position), None)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ each node of this form.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from fields import ANY
@@ -227,19 +229,13 @@ class Syntax:
         """
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
-        parsed = NOTHING  # the query of all operands so far
-        series: tuple[Query, ...] = ()  # the last operands that have the same operator
-        last_operator = default
-        for operator, query in self._operands(_replace_operators(text, _OPERATORS), default):
-            if not series:  # the first operand, whose operator has no effect
-                parsed = query
-                series = (query,)
-                continue
-            if operator is not last_operator:  # all before it is the first operand of a new series
-                series = (parsed,)
-            series = (*series, query)
-            parsed = operator(series)
-            last_operator = operator
+        operands = list(self._operands(_replace_operators(text, _OPERATORS), default))
+        if not operands:
+            return NOTHING
+        _, parsed = operands[0]  # the operator before the first operand has no effect
+        for operator, series in groupby(operands[1:], key=itemgetter(0)):
+            # All before a series of operands with the same operator is its first operand.
+            parsed = operator([parsed, *(query for _, query in series)])
         return parsed
 
     def _operands(self, text: str, default: Operator) -> Iterator[tuple[Operator, Query]]:

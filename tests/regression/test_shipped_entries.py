@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from touche import baselines, tasks
-from touche.cli.run import make_command
+from touche.cli.run import run
 from touche.regression.expected import ExpectedRun, ExpectedScore, read_expected
 from touche.regression.reruns import belongs_to, command_of, published_scores, rerun_of
 from touche.tasks.records import Unit
@@ -59,7 +59,7 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
 def parsed(score: ExpectedScore) -> Mapping[str, Any]:
     """Returns what ``touche run`` parses from the command that reruns it."""
     _, _, name, *arguments = shlex.split(command_of(score))
-    return make_command(baselines.load(name), name).make_context("run", arguments).params
+    return run.make_command(baselines.load(name), name).make_context("run", arguments).params
 
 
 def test_every_command_that_is_told_is_one_of_touche_run() -> None:

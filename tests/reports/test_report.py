@@ -8,6 +8,8 @@ from dataclasses import replace
 from importlib import import_module
 from math import log2
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,11 +22,11 @@ from touche import plots
 from touche.documents.pages import Page as WebPage
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
+from touche.regression.expected import SCRIPT
 from touche.regression.reruns import published_scores
 from touche.reports import TaskReport
-from touche.reports.content import _board, _twins
+from touche.reports.content import _board, _passed_row, _twins
 from touche.reports.page import RENDERING_FILE
-from touche.reports.records import LeaderboardRow
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
 
@@ -342,21 +344,27 @@ def test_what_other_viewers_read_lies_beside_the_page(touche: Touche, tmp_path: 
 def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
     """The table of stances may print another tag; value and N are enough if only one row has them."""
     row = {"dimension": "stance", "measure": "macro F1", "results": 5}
-    run_row = LeaderboardRow(
-        name="run", kind="given", value=0.1584, low=None, high=None, tag="BM25-Baseline", results=5
+    score = SimpleNamespace(mean=0.1584, low=None, high=None, judged=None, comparable=True, results=5)
+    run: Any = SimpleNamespace(
+        name="run",
+        tag="BM25-Baseline",
+        scores={SCRIPT: score},
+        task=part.task,
+        mean_bounds=lambda evaluator: None,
     )
+    run_row = _passed_row(run, SCRIPT)
     rows = [
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),
     ]
-    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run_row], rows))] == [
+    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run], SCRIPT, rows))] == [
         ("run", "Boots"),
         ("Zorro", ""),
     ]
     twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    assert [row.team for row in _board([run_row], twice, _twins([run_row], twice)) if row.name == "run"] == [
-        ""
-    ]
+    assert [
+        row.team for row in _board([run_row], twice, _twins([run], SCRIPT, twice)) if row.name == "run"
+    ] == [""]
 
 
 @pytest.mark.usefixtures("plain")

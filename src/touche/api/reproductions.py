@@ -20,9 +20,6 @@ from touche.regression.outcomes import PASSED
 from touche.regression.reruns import command_of, evaluation_command
 from touche.trec.framed import Table
 
-_SAMPLE = "sample"  # the name of the corpus in a card
-_NOT_PUBLISHED = "no value is published"
-
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -129,7 +126,7 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.needs_rerun]
     of_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
     published = [entry for entry in scores if entry.kind == PUBLISHED]
-    samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith(f"/{_SAMPLE}")]
+    samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith("/sample")]
     records = []
     for entry in published:
         samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
@@ -184,7 +181,7 @@ def _reproduction(
         missing = f"the rerun of {last.date} scored {last.got:.3f}"
     else:
         corpus = f"corpora/{task.corpora['full'].directory}"
-        missing = f"not rerun yet; {reason_without(corpus)}" if is_published else _NOT_PUBLISHED
+        missing = f"not rerun yet; {reason_without(corpus)}" if is_published else "no value is published"
     return Reproduction(
         baseline=entry.baseline,
         command=entry.command,

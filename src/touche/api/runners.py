@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 HERE = "local"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MASTER = "local[*]"  # Spark's name for all processors of this machine
-_WITH_LIMITS = [name for name in RUNNER_NAMES if name != HERE]
-_NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 _Documents = TypeVar("_Documents", bound=Documents)
 
@@ -143,7 +141,7 @@ def write_run(
     dataset: str | PathLike[str] | None,
     output: str | PathLike[str],
     *,
-    options: Mapping[str, Any] = _NO_OPTIONS,
+    options: Mapping[str, Any] = MappingProxyType({}),
     topics: AnyTopics = None,
     documents: AnyDocuments = None,
     corpus: str | None = None,
@@ -212,7 +210,7 @@ def write_run(
     for name, is_passed, runners in (
         ("master", master != _MASTER, [SPARK]),
         ("resume", resume, [SPARK]),
-        ("limits", limits != Limits(), _WITH_LIMITS),
+        ("limits", limits != Limits(), [name for name in RUNNER_NAMES if name != HERE]),
     ):
         if is_passed and runner not in runners:
             raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
@@ -398,9 +396,10 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         else:
             with_options = partial(_prepared, settings=settings)
             collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, with_options)
-        parts = settings.output / "parts" if settings.resume else None
         resumable = (
-            cluster.resumable(collection, parts, baseline.folder) if parts else nullcontext(collection)
+            cluster.resumable(collection, settings.output / "parts", baseline.folder)
+            if settings.resume
+            else nullcontext(collection)
         )
         with resumable as resumed:
             yield resumed

@@ -2,14 +2,9 @@
 
 import hashlib
 import os
-import time
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 
-_MOST_CACHED_FILES = 64  # more than a run reads
-# Two changes within a tick of the system's clock have the same time, so that the second stays unnoticed.
-_SETTLED_NANOSECONDS = 1_000_000_000
 _LARGE_BYTES = 1_000_000  # the md5 of larger files would take long
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
 _HIDDEN_SUFFIXES = (".part", ".lock", ".earlier")  # of hidden files that touche writes
@@ -29,28 +24,10 @@ def fingerprint(path: Path) -> str:
     try:
         status = path.stat()
         if status.st_size <= _LARGE_BYTES:
-            return hashlib.md5(read_content(path)).hexdigest()
+            return hashlib.md5(path.read_bytes()).hexdigest()
     except OSError:
         return "unreadable"
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
-
-
-def read_content(path: Path) -> bytes:
-    """Returns the bytes of a small file; a file that has not changed is read once."""
-    status = path.stat()
-    if time.time_ns() - status.st_ctime_ns < _SETTLED_NANOSECONDS:
-        return path.read_bytes()  # not cached, because the next change may have the same time
-    return _content(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-@lru_cache(_MOST_CACHED_FILES)
-def _content(path: Path, *identity: int) -> bytes:
-    """Returns the bytes of a file.
-
-    ``identity`` are its inode, size and times. They are only keys of the cache: a changed file has other
-    numbers, so that it is read again.
-    """
-    return path.read_bytes()
 
 
 def combined_digest(files: Mapping[Path, str]) -> str:

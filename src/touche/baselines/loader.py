@@ -11,10 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import combined_digest, fingerprints, read_content
+from touche.baselines.files import combined_digest, fingerprints
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import import_baseline, without_packages
-from touche.data.places import shipped, shipped_baselines
+from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import name_or_path
 from touche.io.opening import is_file
@@ -82,7 +82,8 @@ def load(name: str) -> Baseline:
 
 def names() -> list[str]:
     """Returns the names of the shipped baselines; empty in an image."""
-    return shipped_baselines()
+    root = shipped()
+    return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
 def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
@@ -96,7 +97,7 @@ def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
 
 def parsed(path: Path) -> ast.Module:
     """Parses a Python file without running it; the same content is parsed once."""
-    return _parsed(read_content(path), path)
+    return _parsed(path.read_bytes(), path)
 
 
 @lru_cache(_MOST_CACHED_TREES)

@@ -60,7 +60,7 @@ def compare(
     number of comparisons in the table, which is smaller with --reference. A star marks corrected p-values
     below 0.05. The column d is Cohen's d of the paired scores.
     """
-    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
+    scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     scoring |= {"evaluator": evaluator, "reference": reference}
     if style in MARKUP:
         if per_topic or randomisation or bounds or published:
@@ -72,8 +72,15 @@ def compare(
         return
     if per_topic and bounds:
         raise ToucheError("--bounds prints bounds of means; omit --per-topic")
-    scoring |= {"per_topic": per_topic, "randomisation": randomisation, "bounds": bounds}
-    table: Any = quietly(library.compare, runs, published=published, **scoring)
+    table: Any = quietly(
+        library.compare,
+        runs,
+        per_topic=per_topic,
+        randomisation=randomisation,
+        bounds=bounds,
+        published=published,
+        **scoring,
+    )
     if per_topic:
         sheets = [_topics(table)]
     else:

@@ -54,20 +54,26 @@ _FILES = [
     Column("md5 (* of the archive)", format=_md5),
     Column("file", "path"),
 ]
-
-
-_EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-_FETCH: list[click.Parameter] = [
-    DATASETS,
-    option("--from mirror DIRECTORY", "Copy the data from this folder, a mirror.", type=_EXISTING),
-    option("--to output DIR", "Folder for the data; set TOUCHE_DATA to this folder to use it.", type=_FOLDER),
-    option("--no-corpora", "Fetch only topics and relevance judgments."),
-    option("--all every", "Fetch all published data, including corpora."),
-]
 
 
-@data.command("fetch", example="touche data fetch touche-2020-task-1 --no-corpora", params=_FETCH)
+@data.command(
+    "fetch",
+    example="touche data fetch touche-2020-task-1 --no-corpora",
+    params=[
+        DATASETS,
+        option(
+            "--from mirror DIRECTORY",
+            "Copy the data from this folder, a mirror.",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+        ),
+        option(
+            "--to output DIR", "Folder for the data; set TOUCHE_DATA to this folder to use it.", type=_FOLDER
+        ),
+        option("--no-corpora", "Fetch only topics and relevance judgments."),
+        option("--all every", "Fetch all published data, including corpora."),
+    ],
+)
 def fetch_(
     datasets: Sequence[str], mirror: Path | None, output: Path | None, no_corpora: bool, every: bool
 ) -> None:
@@ -114,13 +120,16 @@ def verify_(datasets: Sequence[str], style: str) -> int:
 
 
 _STATUSES = [Column("result", "word"), Column("file", "path"), Column("", "remark")]
-_CONVERT: list[click.Parameter] = [
-    argument("dataset", "DATASET", type=DATASET_ID),
-    option("-o --output DIR", "New folder for the files.", type=_FOLDER, required=True),
-]
 
 
-@data.command("convert", example="touche data convert spot-check/arguments -o beir", params=_CONVERT)
+@data.command(
+    "convert",
+    example="touche data convert spot-check/arguments -o beir",
+    params=[
+        argument("dataset", "DATASET", type=DATASET_ID),
+        option("-o --output DIR", "New folder for the files.", type=_FOLDER, required=True),
+    ],
+)
 def convert_(dataset: str, output: Path) -> None:
     """Write a DATASET in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv.
 

@@ -27,20 +27,24 @@ from touche.evaluation.scores import Score, TopicScore
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
-_TO_JUDGE = "Write unjudged documents to FILE, first those that can change the runs' differences most."
-_EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
-
 
 @command(
     "touche evaluate out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING_BY_SEVERAL,
-    option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
+    option(
+        "--evaluator",
+        f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
+        ["both", *EVALUATORS],
+    ),
     option("--per-topic", "Print the scores of each topic instead of the means."),
     option("--bounds", "Add the lowest and the highest score that grades of unjudged documents could give."),
     option("--pairs", "any-order: also score pairs of sentences in any order.", ["exact", "any-order"]),
     option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
-    option("--to-judge FILE", _TO_JUDGE),
+    option(
+        "--to-judge FILE",
+        "Write unjudged documents to FILE, first those that can change the runs' differences most.",
+    ),
     FORMAT,
 )
 def evaluate(
@@ -52,7 +56,6 @@ def evaluate(
     reference: str | None,
     to_judge: Path | None,
     style: str,
-    measures: Sequence[str | None],
     **scoring: Any,
 ) -> None:
     """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with confidence intervals.
@@ -62,20 +65,20 @@ def evaluate(
     evaluators, and name each run's rank among the published results. Without --task, the task is read from
     ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
     """
-    scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
+    scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
     needs_row_per_run = style in MARKUP or reference is not None
     if needs_row_per_run and per_topic:
         formats = "latex, markdown and html"
         raise ToucheError(f"--reference, {formats} print one row for each run; omit --per-topic")
-    has_several_means = len(measures) > 1 and not per_topic
+    has_several_means = len(scoring["measure"]) > 1 and not per_topic
     is_wide = needs_row_per_run or (has_several_means and style == "table")
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # for one list of documents
-    judging = {"evaluator": one_evaluator, "output": to_judge, "measure": measures, **scoring}
+    judging = {"evaluator": one_evaluator, "output": to_judge, **scoring}
     documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
-    scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
+    scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
         render_wide(wide, style)

@@ -37,14 +37,18 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
 
 
 _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
-_MEAN_LENGTH = "Mean number of tokens of a field; repeat the option for each field."
 
 
 @command(
     "touche identify out/bm25/run.txt --task spot-check/arguments",
     argument("run", "RUN", type=PATH, callback=opened_run),
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
-    option("--mean-length mean_lengths FIELD=TOKENS", _MEAN_LENGTH, multiple=True, callback=_mean_lengths),
+    option(
+        "--mean-length mean_lengths FIELD=TOKENS",
+        "Mean number of tokens of a field; repeat the option for each field.",
+        multiple=True,
+        callback=_mean_lengths,
+    ),
     FORMAT,
 )
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:

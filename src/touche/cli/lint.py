@@ -19,9 +19,6 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _MAX_SHOWN = 5  # findings of each code per file
 
 
-_TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
-
-
 def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> dict[str, list[str]]:
     """Reads teams such as Katana=katana-*."""
     teams: dict[str, list[str]] = {}
@@ -39,13 +36,18 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     RUNS,
     task(),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
-    option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
+    option(
+        "--team teams NAME=PATTERN",
+        "A team and its files, such as 'Katana=katana-*'; repeat the option for each team.",
+        multiple=True,
+        callback=_patterns,
+    ),
     option("--all show_all", f"Show every finding, not only {_MAX_SHOWN} per kind and file."),
     FORMAT,
 )
 def lint(
     runs: Sequence[Path],
-    task_id: str | None,
+    task: str | None,
     team_per_folder: bool,
     teams: Mapping[str, Sequence[str]],
     show_all: bool,
@@ -63,8 +65,8 @@ def lint(
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     teams_of_runs = "per-folder" if team_per_folder else (teams or None)
-    task_id = str(task_of(runs, task_id, takes_qrels=False))  # never None, because there are no qrels
-    findings = library.lint(runs, task_id, teams=teams_of_runs)
+    task = str(task_of(runs, task, takes_qrels=False))  # never None, because there are no qrels
+    findings = library.lint(runs, task, teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)

@@ -48,9 +48,9 @@ def checking(is_valid: Callable[[str], Any], problem: str) -> Callable[..., str 
     return check
 
 
-def task(help: str = f"One of {', '.join(tasks.ids())}.", *, required: bool = False) -> Option:
+def task(help: str = f"One of {', '.join(tasks.ids())}.") -> Option:
     """Creates the option --task."""
-    return option("--task task_id TASK", help, type=TASK_ID, required=required)
+    return option("--task TASK", help, type=TASK_ID)
 
 
 def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR") -> Option:
@@ -65,12 +65,19 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
         section: the section of the help with both options.
         default: the help's words for the default tag.
     """
-    check_tag = checking(is_word, NO_TAG)
-    check_team = checking(str.strip, "is empty; name the team, or omit the option")
-    tag_help = f"Tag of the run; by default {default}."
     return [
-        option("--tag WORD", tag_help, section=section, callback=check_tag),
-        option("--team NAME", "Name of your team in ir-metadata.yml.", section=section, callback=check_team),
+        option(
+            "--tag WORD",
+            f"Tag of the run; by default {default}.",
+            section=section,
+            callback=checking(is_word, NO_TAG),
+        ),
+        option(
+            "--team NAME",
+            "Name of your team in ir-metadata.yml.",
+            section=section,
+            callback=checking(str.strip, "is empty; name the team, or omit the option"),
+        ),
     ]
 
 
@@ -82,15 +89,23 @@ DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
 _TASK = task()
 _QRELS = option("--qrels FILE", "Judgments to use instead of the task's; their dimension is FILE's name.")
-_MEASURE = "Measure to use instead of the task's, as in ir_measures: nDCG@10, AP, P(rel=2)@10, RR and so on."
-_MEASURES = "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP; can be repeated."
 SCORING: list[click.Parameter] = [
     _TASK,
-    option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
+    option(
+        "--measure MEASURE",
+        "Measure to use instead of the task's, as in ir_measures: nDCG@10, AP, P(rel=2)@10, RR and so on.",
+        multiple=True,
+        callback=_one_measure,
+    ),
     _QRELS,
 ]
 SCORING_BY_SEVERAL: list[click.Parameter] = [
     _TASK,
-    option("--measure measures LIST", _MEASURES, multiple=True, callback=_measures),
+    option(
+        "--measure LIST",
+        "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP; can be repeated.",
+        multiple=True,
+        callback=_measures,
+    ),
     _QRELS,
 ]

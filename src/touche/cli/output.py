@@ -11,7 +11,6 @@ from warnings import catch_warnings
 import click
 
 from touche.errors import one_line
-from touche.io import inputs
 from touche.io.markup import MARKUP
 from touche.io.progress import say
 from touche.trec.framed import Table, format_rows, formatted
@@ -92,14 +91,9 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
     if style in ("csv", "json"):
         sys.stdout.write(formatted(result, style))
         return
-    print_sheets(sheets, style)
-
-
-def print_sheets(sheets: Iterable[Sheet], style: str) -> None:
-    """Prints tables in a style, ``table`` or one of ``MARKUP``, with a blank line between them."""
     for number, sheet in enumerate(sheets):
         if number:
-            click.echo()
+            click.echo()  # a blank line between tables
         _print_sheet(sheet, style)
 
 
@@ -274,12 +268,10 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
 
     Args:
         function: the function.
-        args, options: its arguments; ``task_id`` becomes ``task``, and ``measures`` becomes ``measure``.
+        args, options: its arguments.
     """
-    names_in_library = {"task_id": "task", "measures": "measure"}
-    arguments = {names_in_library.get(name, name): value for name, value in options.items()}
     with catch_warnings(action="ignore"):
-        return function(*args, **arguments)
+        return function(*args, **options)
 
 
 def explain(result: Any, style: str) -> None:
@@ -317,11 +309,6 @@ def warn(*warnings: str, subject: str = "") -> None:
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun, such as ``1 run`` or ``2,000 runs``."""
     return f"{number:,} {noun}{'s' if number != 1 else ''}"
-
-
-def command_line() -> str:
-    """Returns the command as typed."""
-    return inputs.command_line("touche")
 
 
 def _is_number(cell: str) -> bool:

@@ -21,9 +21,7 @@ from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
     ),
     FORMAT,
 )
-def overlap(
-    runs: Sequence[Path], task_id: str | None, baseline: tuple[Path, Path] | None, style: str
-) -> None:
+def overlap(runs: Sequence[Path], task: str | None, baseline: tuple[Path, Path] | None, style: str) -> None:
     """Compare each pair of RUNs; pass an original before its rerun.
 
     The table has three measures that need no judgments: the share of common results among the first 5 and
@@ -36,7 +34,7 @@ def overlap(
     this baseline. ER (effect ratio) is the share of the improvement that the second RUN reproduces; 1 means
     all of it. Delta RI is how much of the relative improvement over the baseline is lost; 0 means nothing.
     """
-    table = quietly(library.overlap, runs, task_id, baseline=baseline)
+    table = quietly(library.overlap, runs, task, baseline=baseline)
     render(table, style, overlap_sheets(table))
     warn(*table.warnings)
 

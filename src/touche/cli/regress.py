@@ -19,7 +19,6 @@ from touche.cli.output import (
     GOOD,
     Column,
     Sheet,
-    command_line,
     render,
     signed,
     tell,
@@ -30,6 +29,7 @@ from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
+from touche.io.inputs import command_line
 from touche.regression import outcomes as verdicts
 from touche.regression.outcomes import Outcome
 from touche.regression.results import COLUMNS, Regression, row_of, summary
@@ -40,8 +40,6 @@ _COLOURS = {
     **dict.fromkeys(verdicts.UNCHECKED, DOUBTFUL),
     **dict.fromkeys(verdicts.BROKEN, BAD),
 }
-_ONLY = "Rerun only on this dataset; can be repeated."
-SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def _cell(index: int, outcome: Outcome) -> str:
@@ -52,7 +50,12 @@ def _cell(index: int, outcome: Outcome) -> str:
     "touche regress bm25 --dataset spot-check/passages",
     *runners(),
     argument("names", "[BASELINE...]", type=BASELINE),
-    option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
+    option(
+        "--dataset datasets DATASET",
+        "Rerun only on this dataset; can be repeated.",
+        type=DATASET_ID,
+        multiple=True,
+    ),
     option("--update", "Write new values over pinned values that changed; published values stay."),
     option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
@@ -77,11 +80,13 @@ def regress(
         raise click.UsageError("--output writes JSON; add --format json")
     if options["record"] and not options["by"]:
         raise click.UsageError("--record needs a name for its rows; add --by NAME")
-    options["summary"] = os.environ.get(SUMMARY_VARIABLE) or None
+    options["summary"] = os.environ.get("GITHUB_STEP_SUMMARY") or None
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
-    regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
+    regression = library.regress(
+        names, datasets, twice=twice, command=command_line("touche"), log=tell, **options
+    )
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
     print_line = click.echo if style == "table" else tell

@@ -10,8 +10,9 @@ from touche.api import reports as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
-from touche.cli.output import command_line, quietly
+from touche.cli.output import quietly
 from touche.errors import one_line
+from touche.io.inputs import command_line
 
 
 @command(
@@ -38,6 +39,14 @@ def report(
     if all_published and (runs or reference or any(scoring.values())):
         raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
     if runs:
-        scoring["task_id"] = task_of(runs, scoring["task_id"], scoring["qrels"])
-    scoring |= {"reference": reference, "all_published": all_published, "command": command_line()}
-    click.echo(one_line(str(quietly(library.report, runs, output, **scoring))))
+        scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
+    page = quietly(
+        library.report,
+        runs,
+        output,
+        reference=reference,
+        all_published=all_published,
+        command=command_line("touche"),
+        **scoring,
+    )
+    click.echo(one_line(str(page)))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter
+from itertools import pairwise
 from pathlib import Path
 from statistics import mode
 from typing import Any, Literal, get_args, get_origin
@@ -55,8 +56,21 @@ class Baselines(Group):
         return self.make_command(baseline, cmd_name)
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
-        """Creates the command of a baseline."""
-        return make_command(baseline, name)
+        """Creates the command that runs a baseline."""
+
+        def callback(**values: Any) -> None:
+            options = {option: values.pop(option) for option in baseline.options}
+            _run(baseline, options, **values)
+
+        is_in_image = not baselines.names()  # its only command is called baseline
+        example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
+        return Command(
+            name,
+            callback=callback,
+            params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+            **help_texts(baseline, name),
+            example="baseline -i INPUT -o DIR" if is_in_image else example,
+        )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Moves the baseline to the front, because its options may stand before it."""
@@ -83,15 +97,11 @@ class Baselines(Group):
         options = [option for option in self.common_options() if isinstance(option, Option)]
         options_with_value = {name for option in options if not option.is_flag for name in option.opts}
         names = baselines.names()
-        indexes = []
-        previous_word = ""
-        for index, word in enumerate(args):
-            is_value = previous_word in options_with_value
-            is_baseline = word in names or is_file(Path(word, FILE))
-            if is_baseline and not is_value:
-                indexes.append(index)
-            previous_word = word
-        return indexes
+        return [
+            index
+            for index, (previous_word, word) in enumerate(pairwise(["", *args]))
+            if previous_word not in options_with_value and (word in names or is_file(Path(word, FILE)))
+        ]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -141,24 +151,6 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _ON_SPARK("--topics FILE", "Topics, if INPUT is an address, such as s3a://bucket/corpus."),
     _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
 ]
-
-
-def make_command(baseline: Baseline, name: str) -> click.Command:
-    """Creates the command that runs a baseline."""
-
-    def callback(**values: Any) -> None:
-        options = {option: values.pop(option) for option in baseline.options}
-        _run(baseline, options, **values)
-
-    is_in_image = not baselines.names()  # its only command is called baseline
-    example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
-    return Command(
-        name,
-        callback=callback,
-        params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
-        **help_texts(baseline, name),
-        example="baseline -i INPUT -o DIR" if is_in_image else example,
-    )
 
 
 def _run(

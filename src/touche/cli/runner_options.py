@@ -10,7 +10,6 @@ from touche.cli.options import checking
 from touche.containers.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
 from touche.errors import ToucheError
 
-_NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
 _SECTION = OUTSIDE[0]
 _RUNNERS = "local: this machine; docker or podman: a sandbox with the baseline's image; tira: tira-run"
@@ -20,11 +19,6 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
     """Creates the option --runner, with or without Spark, and the options of its limits."""
     names = [*RUNNER_NAMES, SPARK] if with_spark else [*RUNNER_NAMES]
     help_text = f"{_RUNNERS}; spark: the workers of a Spark cluster." if with_spark else f"{_RUNNERS}."
-    check_memory = checking(_is_size, _NO_SIZE)
-    memory_help = "Memory of the sandbox, such as 512m or 8g."
-    processors = click.FloatRange(min=0.1)
-    seconds = click.FloatRange(min=1)
-    time_help = "Time in seconds after which the sandbox is stopped."
     return [
         option("--runner", help_text, names, section=_SECTION),
         option(
@@ -33,23 +27,23 @@ def runners(*, with_spark: bool = False) -> list[click.Parameter]:
             section=_SECTION,
             runners=PROGRAMS,
             default=Limits.cpus,
-            type=processors,
+            type=click.FloatRange(min=0.1),
         ),
         option(
             "--memory SIZE",
-            memory_help,
+            "Memory of the sandbox, such as 512m or 8g.",
             section=_SECTION,
             runners=PROGRAMS,
             default=Limits.memory,
-            callback=check_memory,
+            callback=checking(_is_size, "is not an amount of memory; write it as 512m or 8g"),
         ),
         option(
             "--time-limit seconds SECONDS",
-            time_help,
+            "Time in seconds after which the sandbox is stopped.",
             section=_SECTION,
             runners=(*PROGRAMS, "tira"),
             default=Limits.seconds,
-            type=seconds,
+            type=click.FloatRange(min=1),
         ),
     ]
 

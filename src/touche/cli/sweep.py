@@ -117,7 +117,7 @@ def _sweep(
     from touche.tuning.grid import parse_values  # here, because help does not need these 48 ms
     from touche.tuning.sweeps import sweep as run_sweep
 
-    dataset = dataset or scoring["task_id"]
+    dataset = dataset or scoring["task"]
     if dataset is None:
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
     grid = {option: parse_values(baseline.options[option], text) for option, text in texts.items()}

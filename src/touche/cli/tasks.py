@@ -134,7 +134,10 @@ def tasks(
         if every or per_topic or reported:
             raise ToucheError("--reproductions has its own table; omit --all, --per-topic and --reported")
         table = reproductions(task_id)
-        notes = [*table.notes, _NOT_COMPARABLE]
+        notes = [
+            *table.notes,
+            "scores on a sample are not comparable with published values; a sample lacks most documents",
+        ]
         render(table, style, [Sheet(_REPRODUCTIONS, table, notes)])
     elif reported:
         if task_id is None or per_topic:
@@ -173,7 +176,6 @@ _REPORTED = [
     Column("P@10", "precision_10", "{:.4f}".format),
     Column("unjudged@10", "unjudged_10", "{:.2f}".format),
 ]
-_NOT_COMPARABLE = "scores on a sample are not comparable with published values; a sample lacks most documents"
 _REPRODUCTIONS = [
     Column("baseline", "command"),
     Column("dataset", "dataset"),
@@ -287,11 +289,12 @@ _STANCES = [
 def _leaderboard(results: PublishedResults, source: Column, every: bool, title: str) -> Sheet:
     """Returns the table of a dimension and measure, with reruns, sources and other notes below it."""
     first = results[0]
+    shown = results if every else results.shortlist
     interval_notes = dict.fromkeys(row.interval_note for row in results if row.interval_note)
-    grouped = [row for row in results if row.group is not None]
+    has_groups = any(row.group is not None for row in results)
     columns = [
         Column("", "rank"),
-        *([Column("95% ranks", format=_ranks), Column("group", "group")] if grouped else []),
+        *([Column("95% ranks", format=_ranks), Column("group", "group")] if has_groups else []),
         Column("team", "name"),
         Column("tag", format=_tag),
         Column(first.measure, "value", three_decimals),
@@ -299,24 +302,32 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("", format=_kinds),
         source,
     ]
-    shown = results if every else results.shortlist
     notes = [f"* {note}" for note in interval_notes]
-    if grouped:
-        groups = counted(len({row.group for row in grouped}), "group")
-        test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
-        notes.append(f"{len(grouped)} runs in {groups}: {test}")
-        ungrouped = [row for row in results if row.group is None]
-        notes += [f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped]
-    for row in shown:
-        if row.rerun:
-            subject = f"{row.rank}, {row.name}, whose rerun may differ by {row.tolerance:g}"
-            notes.append(f"to rerun {subject}: {row.rerun}")
+    if has_groups:
+        notes += _notes_on_groups(results)
+    notes += [
+        f"to rerun {row.rank}, {row.name}, whose rerun may differ by {row.tolerance:g}: {row.rerun}"
+        for row in shown
+        if row.rerun
+    ]
     if len(shown) < len(results):
         selection = f"{len(shown)} of {len(results)} runs: the best of each team, and the organizers' own"
         notes.append(f"{selection}; show all with: touche tasks {first.task} --all")
     notes += _sources(results)
     notes.append(f"evaluator: {first.evaluator or 'not stated'}; qrels: {first.qrels or 'not stated'}")
     return Sheet(columns, shown, notes, [title])
+
+
+def _notes_on_groups(results: PublishedResults) -> list[str]:
+    """Returns a sentence on the groups of runs, and one for each run without a group."""
+    grouped = [row for row in results if row.group is not None]
+    groups = counted(len({row.group for row in grouped}), "group")
+    test = "the paired t-test, corrected for all pairs, does not separate a group's runs from its first"
+    ungrouped = [row for row in results if row.group is None]
+    return [
+        f"{len(grouped)} runs in {groups}: {test}",
+        *(f"{row.name} ({row.tag}) is in no group: {row.rank_note}" for row in ungrouped),
+    ]
 
 
 def _ranks(row: PublishedResult) -> str | None:

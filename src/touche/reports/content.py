@@ -11,7 +11,7 @@ from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons, run_named
+from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import score_notes, score_warnings
@@ -103,7 +103,10 @@ def published_parts() -> Iterator[TaskReport]:
     """
     reruns = published_scores()
     all_tasks = tasks.all_tasks().values()
-    for task in sorted(all_tasks, key=_has_baseline, reverse=True):
+    with_baselines_first = sorted(
+        all_tasks, key=lambda task: any(row.baseline for row in task.published), reverse=True
+    )
+    for task in with_baselines_first:
         # Only rankings on all topics, by the measure and judgments of the task's card. An empty name finds
         # rows whose evaluator is unknown.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
@@ -161,11 +164,6 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     return baseline_names[0] if baseline_names else views[0].passed[0].name
 
 
-def _has_baseline(task: Task) -> bool:
-    """Returns whether a published result of a task is of a baseline of the organizers."""
-    return any(row.baseline for row in task.published)
-
-
 def _winners(views: Sequence[View]) -> str:
     """Returns a sentence on the runs with the highest mean of each view; empty for one run."""
     number_of_runs = len(views[0].runs)
@@ -213,12 +211,10 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     dimensions = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
     reruns = published_scores() if task.published else []
-    has_pairs = len({run.path for run in runs}) > 1
+    has_pairs = len({run.path for run in runs}) > 1  # a comparison of one run is an error
     for evaluator in runs[0].evaluations:
-        compared = list[Comparison]()
-        if has_pairs:  # one run is an error in a comparison
-            compared, reasons = comparisons(runs, evaluator)
-            reasons_without_test += reasons
+        compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
+        reasons_without_test += reasons
         for dimension, ranked in dimensions.items():
             passed = [_passed_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
@@ -249,7 +245,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     if not runs and not published:
         return None
     passed = [_passed_row(run, SCRIPT) for run in runs]
-    board = _board(passed, published, _twins(passed, published))
+    board = _board(passed, published, _twins(runs, SCRIPT, published))
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
@@ -287,8 +283,7 @@ def _board(
         twin = twin_rows.get(row.name)
         if twin:
             row = replace(row, team=twin.name, published=twin.value, rerun=twin.rerun, level=twin.level)
-        # Only published rows show a tag; that of a passed run was needed to find its twin.
-        board.append(replace(row, tag=""))
+        board.append(row)
     board += [row for result, row in rows.items() if result not in twins.values()]
     # Ranks are among published results, if there are some, so that other passed runs do not change them.
     counted_rows = [*rows.values()] or board
@@ -332,7 +327,7 @@ def _published_rows(
 
 
 def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
-    """Returns the row of a passed run, with its own tag."""
+    """Returns the row of a passed run."""
     score = run.scores[evaluator]
     return LeaderboardRow(
         name=run.name,
@@ -341,7 +336,6 @@ def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
         low=score.low,
         high=score.high,
         judged=score.judged,
-        tag=run.tag,
         doubtful=not score.comparable,
         results=score.results,
         decimals=run.task.decimals,
@@ -356,23 +350,24 @@ def _twins_by_any_evaluator(runs: Sequence[Evaluated]) -> dict[str, Published]:
     """
     twins: dict[str, Published] = {}
     for evaluator in runs[0].evaluations:
-        passed = [_passed_row(run, evaluator) for run in runs]
-        new_twins = _twins(passed, comparable(runs[0].task, runs[0].dimension, evaluator))
+        new_twins = _twins(runs, evaluator, comparable(runs[0].task, runs[0].dimension, evaluator))
         twins = new_twins | twins  # those of earlier evaluators stay
     return twins
 
 
-def _twins(passed: Sequence[LeaderboardRow], published: Sequence[Published]) -> dict[str, Published]:
+def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Published]) -> dict[str, Published]:
     """Returns the published result of each run that has one, by the run's name.
 
     It has the same value, the same N (None for rankings), and the run's tag. For stances, value and N are
     enough if only one result has both.
     """
     twins = {}
-    for run in passed:
-        same = [row for row in published if (rounded(row.value), row.results) == (run.printed, run.results)]
+    for run in runs:
+        own_row = _passed_row(run, evaluator)
+        own_value = (own_row.printed, own_row.results)
+        same = [row for row in published if (rounded(row.value), row.results) == own_value]
         tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
-        detects_stances = run.results is not None
+        detects_stances = own_row.results is not None
         if tagged:
             twins[run.name] = tagged[0]
         elif detects_stances and len(same) == 1:
