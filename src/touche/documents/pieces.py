@@ -1,6 +1,5 @@
 """Pieces of files, each of whole records: one process cuts them quickly, any process can parse them."""
 
-import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -75,36 +74,18 @@ class PieceInFile:
     inode: int
 
     def piece(self) -> Piece:
-        """Reads the piece; the file stays open for the next one.
+        """Reads the piece.
 
         Raises:
             OSError: if the file has changed or cannot be read.
         """
-        raw = os.pread(_descriptor(self.path, self.device, self.inode), self.size, self.begin)
-        if len(raw) != self.size:  # the file has become shorter
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        with self.path.open("rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            raw = os.pread(file.fileno(), self.size, self.begin)
+        is_same_file = (status.st_dev, status.st_ino) == (self.device, self.inode)
+        if not is_same_file or len(raw) != self.size:  # fewer bytes if it has become shorter
+            raise OSError(f"{self.path} has changed")
         return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
-
-
-_descriptors: dict[Path, int] = {}  # at most one: of the file whose pieces this process has read last
-
-
-def _descriptor(path: Path, device: int, inode: int) -> int:
-    """Returns the descriptor of a file, which stays open until another file is needed.
-
-    Raises:
-        OSError: if another file has the name now.
-    """
-    if path not in _descriptors:
-        for earlier in _descriptors.values():
-            os.close(earlier)
-        _descriptors.clear()
-        _descriptors[path] = os.open(path, os.O_RDONLY)
-    descriptor = _descriptors[path]
-    status = os.fstat(descriptor)
-    if (status.st_dev, status.st_ino) != (device, inode):
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-    return descriptor
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
