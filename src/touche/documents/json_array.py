@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -46,7 +45,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
             if not byte:
                 raise InputError(path, "no JSON array", _REMEDY)
             head += byte
-        cutter.line += head.count(b"\n")
+        cutter.skip(head)
 
         def ends_of_elements(block: bytes) -> tuple[int, int]:
             stop, _, first_comma, last_comma = bounds.look(block, 0)
@@ -56,7 +55,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
             # Bytes after the end of the array are in the last piece, whose parsing refuses them.
             return first_comma, last_comma + 1  # 0 if there is no comma; a comma belongs to its element
 
-        yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
+        yield from pieces_of_blocks(file, cutter, ends_of_elements)
         if bounds.in_list:
             raise InputError(path, "broken JSON (the array has no end)", _REMEDY, line=cutter.line)
 
@@ -76,7 +75,7 @@ def _parse_elements(
         check_utf8(piece.raw.split(b"\n"), piece.path, piece.line)  # because its error has another remedy
         line = piece.line + error.lineno - 1
         raise InputError(piece.path, f"broken JSON ({error.msg})", _REMEDY, line=line) from error
-    lines = [line for line, _ in elements(replace(piece, raw=content))]
+    lines = [line for line, _ in elements(content, piece.line)]
     for line, record in zip(lines, records, strict=False):  # an empty array has one line and no record
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
