@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import orjson
 
-from touche.documents.boundaries import COMMA, DEEP, DEEPEST_JSON, JsonBounds
+from touche.documents.boundaries import COMMA, DEEP, TOO_DEEP, JsonBounds
 from touche.documents.pieces import Cutter, Piece, blocks
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
@@ -180,8 +180,7 @@ def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
                 last_comma=max(last_comma - begin, -1),
             )
             if stop == DEEP:
-                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+                raise InputError(path, TOO_DEEP, _REMEDY, line=cutter.last_line)
             begin = end
 
 

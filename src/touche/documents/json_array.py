@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from touche.documents.argsme import elements
-from touche.documents.boundaries import DEEP, DEEPEST_JSON, JsonBounds
+from touche.documents.boundaries import DEEP, TOO_DEEP, JsonBounds
 from touche.documents.field_names import TEXTS, document_in
 from touche.documents.pages import RawPage
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
@@ -50,8 +50,7 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
         def ends_of_elements(block: bytes) -> tuple[int, int]:
             stop, _, first_comma, last_comma = bounds.look(block, 0)
             if stop == DEEP:
-                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+                raise InputError(path, TOO_DEEP, _REMEDY, line=cutter.last_line)
             # Bytes after the end of the array are in the last piece, whose parsing refuses them.
             return first_comma, last_comma + 1  # 0 if there is no comma; a comma belongs to its element
 

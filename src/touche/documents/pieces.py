@@ -163,7 +163,7 @@ class Cutter:
         self.skip(content)
         return piece
 
-    def skip(self, raw: bytes | memoryview) -> None:
+    def skip(self, raw: bytes | bytearray | memoryview) -> None:
         """Passes over the next bytes, which belong to no later piece; none may be stored."""
         # numpy counts newlines five times as fast as bytes.count.
         self.line += int(np.count_nonzero(np.frombuffer(raw, np.uint8) == _NEWLINE))
