@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -22,11 +23,9 @@ _MOST_READ = 1 << 12  # bytes, to see whether a file is an array
 
 def is_json_array(path: Path) -> bool:
     """Returns whether a file begins as an array; False if the file cannot be read."""
-    try:
-        with open_binary(path) as file:
-            return bool(_BEGIN.match(file.read(_MOST_READ)))
-    except InputError:
-        return False
+    with suppress(InputError), open_binary(path) as file:
+        return bool(_BEGIN.match(file.read(_MOST_READ)))
+    return False
 
 
 def pieces_of_json_array(path: Path) -> Iterator[Piece]:
