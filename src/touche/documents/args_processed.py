@@ -123,5 +123,7 @@ def as_json(literal: bytes) -> memoryview:
 
 @cache
 def _library() -> Any:
-    functions = {"json_of_literal": (NUMBER, ctypes.c_char_p, NUMBER, POINTER)}
-    return compiled(Path(__file__).with_name("literals.so"), functions)
+    return compiled(
+        Path(__file__).with_name("literals.so"),
+        {"json_of_literal": (NUMBER, ctypes.c_char_p, NUMBER, POINTER)},
+    )
