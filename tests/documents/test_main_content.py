@@ -1,8 +1,6 @@
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from touche.documents.html import main_content as rules
 from touche.documents.html.main_content import main_content, shortened
@@ -26,7 +24,7 @@ PROSE = "We slept under the wool duvet for a winter."
         (f"{PROSE} It is 1 2 3 4 5 6. {PROSE}", f"{PROSE} {PROSE}"),  # with too few letters
         (f"{PROSE} It is 1 2 3. {PROSE}", f"{PROSE} {PROSE}"),  # two of six, with the full stop
         (f"{PROSE} It is 1. {PROSE}", f"{PROSE} It is 1. {PROSE}"),  # two of four
-        (f"{PROSE} «BUT», HE SAID, (DON'T)!  {PROSE}", f"{PROSE} {PROSE}"),  # DON'T has a sign in it
+        (f"{PROSE} But, don't!  {PROSE}", f"{PROSE} {PROSE}"),  # one of four, because don't has a sign in it
         (f"{PROSE} BUT HE SAID: NO, (NO)! {PROSE}", f"{PROSE} BUT HE SAID: NO, (NO)! {PROSE}"),
         ("", ""),
     ],
@@ -46,17 +44,6 @@ def test_the_sentences_that_are_main_content(rendered: str, expected: str) -> No
 )  # fmt: skip
 def test_where_sentences_end(paragraph: str, sentences: list[str]) -> None:
     assert rules._sentences(paragraph) == sentences
-
-
-@given(st.text("Itbut .,!'1-é\u0301", max_size=60))
-def test_what_is_seen_fast_is_what_is_seen_slowly(sentence: str) -> None:
-    sentence = " ".join(sentence.split())
-    segments = rules._SEGMENT.findall(sentence)
-    assert "".join(segments) == sentence.replace(" ", "")
-    slowly = 2 * sum(map(str.isalpha, segments)) >= len(segments) and any(
-        segment.lower() in rules._STOP_WORDS for segment in segments
-    )
-    assert rules._is_prose(sentence) == slowly
 
 
 @pytest.mark.parametrize(

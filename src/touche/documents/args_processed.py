@@ -50,9 +50,9 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         header_end, column_names = next(rows, (0, []))  # the header's last line, from 1; 0 if it is missing
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        # Only pieces of a plain file have a place in it, for which the header counts.
-        header_bytes = file.tell() if file.seekable() else 0
-        yield from pieces_of_blocks(file, cutter, CsvBounds().look, header_bytes)
+        if file.seekable():  # only pieces of a plain file have a place in it, for which the header counts
+            cutter.begin = file.tell()
+        yield from pieces_of_blocks(file, cutter, CsvBounds().look)
 
 
 def _parse_rows(
@@ -123,5 +123,7 @@ def as_json(literal: bytes) -> memoryview:
 
 @cache
 def _library() -> Any:
-    functions = {"json_of_literal": (NUMBER, ctypes.c_char_p, NUMBER, POINTER)}
-    return compiled(Path(__file__).with_name("literals.so"), functions)
+    return compiled(
+        Path(__file__).with_name("literals.so"),
+        {"json_of_literal": (NUMBER, ctypes.c_char_p, NUMBER, POINTER)},
+    )

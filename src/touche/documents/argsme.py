@@ -4,14 +4,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
 import orjson
 
-from touche.documents.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, JsonBounds
+from touche.documents.boundaries import COMMA, DEEP, TOO_DEEP, JsonBounds
 from touche.documents.pieces import Cutter, Piece, blocks
 from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
@@ -122,48 +124,20 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
             argument has 64 MiB or more.
     """
-    bounds = JsonBounds()
-    # Stores the JSON around the list. Newlines replace the list, so that errors name the right lines.
+    # Stores the JSON around the lists. Newlines replace each list, so that errors name the right lines.
     surroundings = Cutter(path, "text around the arguments", _parse_arguments)  # the parser is never called
-    list_line = 1  # the number of the line on which the list begins, set at its beginning
-    has_comma = False  # whether a comma has been found between arguments of the list
-    block_begin = 0  # the number of bytes in earlier blocks
     with open_binary(path) as file:
         cutter = Cutter(path, "an argument", _parse_arguments, file=file)
-        for block in blocks(file):
-            begin = 0  # the bytes before it are stored, or in a piece
-            while begin < len(block):
-                # ``look`` stops where the list begins or ends: it passes only bytes in the list, or around.
-                began_in_list = bounds.in_list
-                stop, end, first_comma, last_comma = bounds.look(block, begin)
-                if began_in_list:
-                    if last_comma >= 0:  # the arguments before it are complete
-                        arguments = memoryview(block)[begin:last_comma]
-                        yield cutter.cut(
-                            arguments, first_end=first_comma - begin, end_in_file=block_begin + last_comma
-                        )
-                        begin = last_comma + 1
-                        has_comma = True
-                    cutter.store(block[begin:end])
-                else:
-                    surroundings.store(block[begin:end])
-                    # The cutter does not see these bytes, but counts the lines of the file.
-                    cutter.line += block.count(b"\n", begin, end)
-                begin = end
-                if stop == BEGIN:  # the list begins
-                    list_line = cutter.line
-                    has_comma = False
-                elif stop == END:  # the list ends
-                    yield from _last_piece(cutter, has_comma, block_begin + end)
-                    surroundings.store(b"\n" * (cutter.line - list_line))
-                elif stop == DEEP:
-                    problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                    raise InputError(path, problem, _REMEDY, line=cutter.last_line)
-            block_begin += len(block)
-        if bounds.in_list:  # the file ends within the list
-            yield from _last_piece(cutter, has_comma, block_begin)
-            surroundings.store(b"\n" * (cutter.line - list_line))
-    raw = surroundings.cut(b"", 0, block_begin).raw
+        for in_list, spans in groupby(_spans(path, file, cutter), key=attrgetter("in_list")):
+            if in_list:
+                first_line = cutter.line
+                yield from _pieces_of_list(spans, cutter)
+                surroundings.store(b"\n" * (cutter.line - first_line))
+            else:
+                for span in spans:
+                    surroundings.store(span.raw)
+                    cutter.skip(span.raw)
+    raw = surroundings.cut().raw
     try:
         orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -171,14 +145,58 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
 
 
-def _last_piece(cutter: Cutter, has_comma: bool, end_in_file: int) -> Iterator[Piece]:
-    """Yields the rest of the list, unless the list is empty.
+class _Span(NamedTuple):
+    """Consecutive bytes of a file, all in a list of arguments, or all around the lists.
 
-    After a comma, a rest of blanks is also a piece, whose parsing raises an error.
+    Attributes:
+        in_list: whether they are in a list, without its brackets.
+        raw: the bytes.
+        first_comma: the index of the first comma between arguments in these bytes, or -1.
+        last_comma: the index of the last one, or -1.
     """
-    piece = cutter.cut(b"", 0, end_in_file)
-    if has_comma or piece.raw.strip(_BLANKS):
-        yield piece
+
+    in_list: bool
+    raw: memoryview
+    first_comma: int
+    last_comma: int
+
+
+def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
+    """Yields the whole content of a file in spans.
+
+    Raises:
+        InputError: if a value is nested too deeply. The cutter, which has all earlier bytes, knows the line.
+    """
+    bounds = JsonBounds()
+    for block in blocks(file):
+        begin = 0
+        while begin < len(block):
+            in_list = bounds.in_list  # ``look`` stops where this changes
+            stop, end, first_comma, last_comma = bounds.look(block, begin)
+            yield _Span(
+                in_list=in_list,
+                raw=memoryview(block)[begin:end],
+                first_comma=max(first_comma - begin, -1),  # an index in the block becomes one in the span
+                last_comma=max(last_comma - begin, -1),
+            )
+            if stop == DEEP:
+                raise InputError(path, TOO_DEEP, _REMEDY, line=cutter.last_line)
+            begin = end
+
+
+def _pieces_of_list(spans: Iterable[_Span], cutter: Cutter) -> Iterator[Piece]:
+    """Yields one list of arguments in pieces, which end before a comma or at the end of the list."""
+    has_comma = False
+    for span in spans:
+        if span.last_comma >= 0:  # the arguments before it are complete
+            yield cutter.cut(span.raw[: span.last_comma], span.first_comma)
+            cutter.skip(b",")
+            has_comma = True
+        cutter.store(span.raw[span.last_comma + 1 :])  # all bytes if there is no comma
+    rest = cutter.cut()
+    # After a comma, a rest of blanks is also a piece, whose parsing raises an error.
+    if has_comma or rest.raw.strip(_BLANKS):
+        yield rest
 
 
 def _parse_arguments(piece: Piece, seen: set[str], wanted: Collection[str] | None) -> Iterator[Argument]:
@@ -204,19 +222,23 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
         # Without a record, the piece is only the blanks after a comma, which is an error.
         if records and are_new and all(is_word(id) for id in ids):
             return ((piece.line, record) for record in records)
-    return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece))
+    return ((line, _record(raw, piece.path, line)) for line, raw in elements(piece.raw, piece.line))
 
 
-def elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Yields the first line and the bytes of each element of a JSON list, of which the piece is a part."""
+def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
+    """Yields the first line and the bytes of each element of a JSON list.
+
+    Args:
+        raw_list: some of the elements, separated by commas.
+        line: the number of their first line.
+    """
     bounds = JsonBounds(in_list=True, every_comma=True)
-    line = piece.line
     end = -1  # as if a comma was before the first element
     stop = COMMA
     while stop == COMMA:
         begin = end + 1
-        stop, end, _, _ = bounds.look(piece.raw, begin)
-        raw = piece.raw[begin:end]
+        stop, end, _, _ = bounds.look(raw_list, begin)
+        raw = raw_list[begin:end]
         element = raw.lstrip(_BLANKS)
         leading_blanks = raw[: len(raw) - len(element)]
         yield line + leading_blanks.count(b"\n"), element

@@ -7,11 +7,10 @@ from typing import Any
 
 from touche.io.compiled import NUMBER, POINTER, compiled
 
-DEEPEST_JSON = 100  # levels; the same number is in bounds.c
+TOO_DEEP = "broken JSON (nested deeper than 100 levels)"  # what DEEP means; bounds.c has the same number
 # Why JsonBounds stops, as in bounds.c: at the end of the block, the beginning of the list, the end of the
 # list, a comma, or a value that is nested too deeply.
 MORE, BEGIN, END, COMMA, DEEP = range(5)
-_LIBRARY = Path(__file__).with_name("bounds.so")
 
 
 class _State(ctypes.Structure):
@@ -83,8 +82,10 @@ class CsvBounds:
 
 @cache
 def _library() -> Any:
-    functions = {
-        "json_bounds": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, NUMBER, NUMBER, POINTER),
-        "csv_bounds": (None, POINTER, ctypes.c_char_p, NUMBER, POINTER),
-    }
-    return compiled(_LIBRARY, functions)
+    return compiled(
+        Path(__file__).with_name("bounds.so"),
+        {
+            "json_bounds": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, NUMBER, NUMBER, POINTER),
+            "csv_bounds": (None, POINTER, ctypes.c_char_p, NUMBER, POINTER),
+        },
+    )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,6 @@ def is_clueweb22_json(path: Path) -> bool:
     """
     if path.name.startswith(_ARGS_ME):
         return False
-    try:
-        with open_binary(path) as file:
-            return bool(_LINE_OF_PAGE.match(file.readline(_MOST_READ)))
-    except InputError:
-        return False
+    with suppress(InputError), open_binary(path) as file:
+        return bool(_LINE_OF_PAGE.match(file.readline(_MOST_READ)))
+    return False

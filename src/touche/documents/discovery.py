@@ -30,7 +30,6 @@ from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
 _ANY_JSONL = "*.jsonl"
-_TABLE_NAME = re.compile(r".*\.[ct]sv(?:\.gz)?", re.IGNORECASE)
 _RERANK_FILE = "rerank.jsonl"
 # Finds names of files with queries; but arguments-by-topic.csv has documents.
 _QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
@@ -85,6 +84,7 @@ def _has_header_of_documents(path: Path) -> bool:
     return False
 
 
+_TABLE = FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table)
 # If a directory has several topic or document formats, the first in this order is used.
 # docs/reference/files.md repeats the order.
 _FORMATS = (
@@ -120,7 +120,7 @@ _FORMATS = (
     FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
     FileFormat(_ANY_JSONL, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
     FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
-    FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table),
+    _TABLE,
 )
 _FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.subfolder_pattern]
 _NAMES_IN_SUBFOLDERS = re.compile(
@@ -226,20 +226,15 @@ def find_documents(directory: Path) -> Files | Images:
         paths += _of_format(direct_paths, format)
         if paths:
             return _files(format, paths, side_files(direct_paths))
-    for path in direct_paths:
-        if _TABLE_NAME.fullmatch(path.name) and not _has_name_of_queries(path):
+    tables = [path for path in direct_paths if _TABLE.has_name(path.name)]
+    for path in tables:
+        if not _has_name_of_queries(path):
             check_table(path)  # always raises, because no format fits, and says what the header lacks
     more_remedies = ", or name an ir_datasets corpus with --corpus"
-    skipped = [path.name for path in direct_paths if _is_skipped_table(path)]
+    skipped = [path.name for path in tables if _has_header_of_documents(path)]  # all have the name of queries
     if skipped:
         more_remedies += f", or rename {skipped[0]}, which was not read because of the name of queries"
     raise _no_documents(directory, _FORMATS, more_remedies)
-
-
-def _is_skipped_table(path: Path) -> bool:
-    """Returns whether a table has documents, but was not read because it has the name of queries."""
-    is_table = _TABLE_NAME.fullmatch(path.name) is not None
-    return is_table and _has_name_of_queries(path) and _has_header_of_documents(path)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
@@ -298,10 +293,8 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
     """Returns those of a directory's own files that have a format."""
-    paths_with_name = [path for path in paths if format.has_name(path.name)]
-    if format.fits is None:
-        return paths_with_name
-    return [path for path in paths_with_name if format.fits(path)]
+    paths_with_name = (path for path in paths if format.has_name(path.name))
+    return [path for path in paths_with_name if format.fits is None or format.fits(path)]
 
 
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:

@@ -49,16 +49,15 @@ def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocu
     """Yields the documents in records, whose ids have to differ."""
     seen = set[str]()
     for row, record in enumerate(records_in(source, source_name), 1):
-        if isinstance(record, AnyDocument):
-            document: AnyDocument = record
-        else:
-            document = _document_in(fields_in(record, source_name, row), source_name, row)
+        is_document = isinstance(record, AnyDocument)
+        document = record if is_document else _document_in(record, source_name, row)
         check_new_id(document.id, "document", seen, source_name, row)
         yield document
 
 
-def _document_in(values: Mapping[str, Any], source_name: str, row: int) -> AnyDocument:
+def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
     """Returns the argument, page or text in a record; the names of its values show which one it is."""
+    values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
@@ -66,8 +65,7 @@ def _document_in(values: Mapping[str, Any], source_name: str, row: int) -> AnyDo
         attributes = _only_fields(Argument, values) | {"id": id, "premises": texts}
         return Argument(**attributes)
     if {"body", "headings"} <= values.keys():
-        attributes = _only_fields(Page, values) | {"id": id}
-        return Page(**attributes)
+        return Page(**(_only_fields(Page, values) | {"id": id}))
     return Document(id, text_in(values, _TEXTS, source_name, row))
 
 

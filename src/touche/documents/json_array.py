@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
 from touche.documents.argsme import elements
-from touche.documents.boundaries import DEEP, DEEPEST_JSON, JsonBounds
+from touche.documents.boundaries import DEEP, TOO_DEEP, JsonBounds
 from touche.documents.field_names import TEXTS, document_in
 from touche.documents.pages import RawPage
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
@@ -23,11 +23,9 @@ _MOST_READ = 1 << 12  # bytes, to see whether a file is an array
 
 def is_json_array(path: Path) -> bool:
     """Returns whether a file begins as an array; False if the file cannot be read."""
-    try:
-        with open_binary(path) as file:
-            return bool(_BEGIN.match(file.read(_MOST_READ)))
-    except InputError:
-        return False
+    with suppress(InputError), open_binary(path) as file:
+        return bool(_BEGIN.match(file.read(_MOST_READ)))
+    return False
 
 
 def pieces_of_json_array(path: Path) -> Iterator[Piece]:
@@ -46,17 +44,16 @@ def pieces_of_json_array(path: Path) -> Iterator[Piece]:
             if not byte:
                 raise InputError(path, "no JSON array", _REMEDY)
             head += byte
-        cutter.line += head.count(b"\n")
+        cutter.skip(head)
 
         def ends_of_elements(block: bytes) -> tuple[int, int]:
             stop, _, first_comma, last_comma = bounds.look(block, 0)
             if stop == DEEP:
-                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(path, problem, _REMEDY, line=cutter.last_line)
+                raise InputError(path, TOO_DEEP, _REMEDY, line=cutter.last_line)
             # Bytes after the end of the array are in the last piece, whose parsing refuses them.
             return first_comma, last_comma + 1  # 0 if there is no comma; a comma belongs to its element
 
-        yield from pieces_of_blocks(file, cutter, ends_of_elements, len(head))
+        yield from pieces_of_blocks(file, cutter, ends_of_elements)
         if bounds.in_list:
             raise InputError(path, "broken JSON (the array has no end)", _REMEDY, line=cutter.line)
 
@@ -76,7 +73,7 @@ def _parse_elements(
         check_utf8(piece.raw.split(b"\n"), piece.path, piece.line)  # because its error has another remedy
         line = piece.line + error.lineno - 1
         raise InputError(piece.path, f"broken JSON ({error.msg})", _REMEDY, line=line) from error
-    lines = [line for line, _ in elements(replace(piece, raw=content))]
+    lines = [line for line, _ in elements(content, piece.line)]
     for line, record in zip(lines, records, strict=False):  # an empty array has one line and no record
         if not isinstance(record, dict):
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)

@@ -1,6 +1,5 @@
 """Pieces of files, each of whole records: one process cuts them quickly, any process can parse them."""
 
-import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -75,36 +74,18 @@ class PieceInFile:
     inode: int
 
     def piece(self) -> Piece:
-        """Reads the piece; the file stays open for the next one.
+        """Reads the piece.
 
         Raises:
             OSError: if the file has changed or cannot be read.
         """
-        raw = os.pread(_descriptor(self.path, self.device, self.inode), self.size, self.begin)
-        if len(raw) != self.size:  # the file has become shorter
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        with self.path.open("rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            raw = os.pread(file.fileno(), self.size, self.begin)
+        is_same_file = (status.st_dev, status.st_ino) == (self.device, self.inode)
+        if not is_same_file or len(raw) != self.size:  # fewer bytes if it has become shorter
+            raise OSError(f"{self.path} has changed")
         return Piece(path=self.path, line=self.line, raw=raw, read=self.read)
-
-
-_descriptors: dict[Path, int] = {}  # at most one: of the file whose pieces this process has read last
-
-
-def _descriptor(path: Path, device: int, inode: int) -> int:
-    """Returns the descriptor of a file, which stays open until another file is needed.
-
-    Raises:
-        OSError: if another file has the name now.
-    """
-    if path not in _descriptors:
-        for earlier in _descriptors.values():
-            os.close(earlier)
-        _descriptors.clear()
-        _descriptors[path] = os.open(path, os.O_RDONLY)
-    descriptor = _descriptors[path]
-    status = os.fstat(descriptor)
-    if (status.st_dev, status.st_ino) != (device, inode):
-        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-    return descriptor
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
@@ -148,17 +129,18 @@ class Cutter:
         self._record_noun = record_noun
         self._read = read
         self._stored = bytearray()
-        self.line = 1  # the number of the first line of the stored bytes
+        # Where the stored bytes begin: the number of their first line, and that of the bytes before them.
+        self.line = 1
+        self.begin = 0
         self._status = _status_of_plain_file(file) if file else None
 
-    def cut(self, raw: bytes | memoryview, first_end: int, end_in_file: int) -> Piece:
+    def cut(self, raw: bytes | memoryview = b"", first_end: int = 0) -> Piece:
         """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
 
         Args:
             raw: the next bytes.
             first_end: the end of the first record among these bytes. Its beginning may be stored, so that
                 only this record can be too large; the others are within a block.
-            end_in_file: the number of bytes in the file up to the end of ``raw``.
 
         Raises:
             InputError: if the first record has 64 MiB or more.
@@ -171,18 +153,23 @@ class Cutter:
                 path=self._path,
                 line=self.line,
                 read=self._read,
-                begin=end_in_file - len(content),
+                begin=self.begin,
                 size=len(content),
                 device=self._status.st_dev,
                 inode=self._status.st_ino,
             )
         piece = Piece(path=self._path, line=self.line, raw=content, read=self._read, in_file=in_file)
-        # numpy counts newlines five times as fast as bytes.count.
-        self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
         self._stored.clear()
+        self.skip(content)
         return piece
 
-    def store(self, raw: bytes) -> None:
+    def skip(self, raw: bytes | bytearray | memoryview) -> None:
+        """Passes over the next bytes, which belong to no later piece; none may be stored."""
+        # numpy counts newlines five times as fast as bytes.count.
+        self.line += int(np.count_nonzero(np.frombuffer(raw, np.uint8) == _NEWLINE))
+        self.begin += len(raw)
+
+    def store(self, raw: bytes | memoryview) -> None:
         """Stores the beginning of a record, or the next bytes of it.
 
         Raises:
@@ -232,14 +219,13 @@ def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
     return status if S_ISREG(status.st_mode) else None
 
 
-def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, block_begin: int = 0) -> Iterator[Piece]:
+def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
     """Yields the pieces of a file that contains only records.
 
     Args:
         file: the file.
         cutter: cuts it.
         ends: finds the records of a block.
-        block_begin: the number of bytes of the file that were read before this call.
 
     Raises:
         InputError: if a record has 64 MiB or more.
@@ -247,10 +233,9 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends, block_begin: i
     for block in blocks(file):
         first_end, after_last = ends(block)
         if after_last:
-            yield cutter.cut(memoryview(block)[:after_last], first_end, block_begin + after_last)
+            yield cutter.cut(memoryview(block)[:after_last], first_end)
         cutter.store(block[after_last:])
-        block_begin += len(block)
-    rest = cutter.cut(b"", 0, block_begin)  # the last record may lack its end, such as a line break
+    rest = cutter.cut()  # the last record may lack its end, such as a line break
     if rest.raw:
         yield rest
 

@@ -28,13 +28,10 @@ def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
         InputError: if the file is not UTF-8, its header has no id or no text, or a row is broken or repeats
             an id; the message names the line in which the row ends.
     """
-    header = list[str]()
+    rows = _rows(path)
+    header = _read_header(path, rows)
     may_warn = _separator(path) == "\t"  # only once; and only TSV is often written without quotes
-    for line, cells in _rows(path):
-        if not header:
-            header = cells
-            _check_header(path, header)
-            continue
+    for line, cells in rows:
         if len(cells) != len(header):
             problem = f"{len(cells)} fields, but the header has {len(header)}"
             raise InputError(path, problem, _REMEDY, line=line)
@@ -53,8 +50,7 @@ def check_table(path: Path) -> None:
     Raises:
         InputError: if it cannot be read, or has no id or no text.
     """
-    _, header = next(_rows(path), (1, []))  # an empty file has an empty header
-    _check_header(path, header)
+    _read_header(path, _rows(path))
 
 
 def _looks_like_rows(cells: list[str]) -> bool:
@@ -70,8 +66,9 @@ def _looks_like_rows(cells: list[str]) -> bool:
     return all(len(row) == len(cells) and len(row[0].split()) == 1 for row in rows)  # an id is one word
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    """Raises InputError if a header has no id or no text, or a name twice."""
+def _read_header(path: Path, rows: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """Returns the first row; raises InputError if it has no id or no text, or a name twice."""
+    _, header = next(rows, (1, []))  # an empty file has an empty header
     if not has_document(header):
         if len(header) == 1 and ";" in header[0]:
             separators = "tabs" if _separator(path) == "\t" else "commas"
@@ -81,6 +78,7 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
     if len({*header}) < len(header):
         raise InputError(path, "two columns have the same name", "rename one of them", line=1)
+    return header
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -83,13 +83,11 @@ def _has_unix_lines(path: Path) -> bool:
 
     False for an unreadable file, because the reader of its records reports the problem.
     """
-    try:
-        with open_binary(path) as file:
-            begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]  # the file is buffered
-    except InputError:
-        return False
-    first_line, _, _ = begin.lstrip().partition(b"\n")  # blank lines may precede it
-    return first_line.startswith(b"WARC/") and not first_line.endswith(b"\r")
+    with suppress(InputError), open_binary(path) as file:
+        begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]  # the file is buffered
+        first_line, _, _ = begin.lstrip().partition(b"\n")  # blank lines may precede it
+        return first_line.startswith(b"WARC/") and not first_line.endswith(b"\r")
+    return False
 
 
 def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:

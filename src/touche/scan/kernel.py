@@ -21,9 +21,6 @@ COUNTED = -1  # it counts for the length
 DROPPED = -2  # it counts only for positions
 IGNORED = -3  # it counts for nothing
 
-_HERE = Path(__file__).parent
-_LIBRARY = _HERE / "words.so"
-_TABLE = _HERE / "words.npz"
 _STEPS_ROW_LENGTH = 32  # numbers; CLASSES in words.c, a power of two for fast indexes
 _PADDING = bytes(8)  # behind a text, because the kernel reads eight bytes at once
 _LETTER_CODES = 32  # a letter in five bits; a and A are 1
@@ -185,7 +182,7 @@ class _Automaton(ctypes.Structure):
 @cache
 def table() -> dict[str, Array]:
     """Returns the arrays of words.npz, which tests/scan/words.py makes, with longer rows for words.c."""
-    with np.load(_TABLE) as arrays:
+    with np.load(Path(__file__).with_name("words.npz")) as arrays:
         by_name = dict(arrays)
     steps = by_name["steps"]
     missing_columns = _STEPS_ROW_LENGTH - steps.shape[1]
@@ -203,7 +200,7 @@ def _automaton() -> _Automaton:
 def _library() -> Any:
     """Returns the functions of words.c, each with the type of its result, then of its arguments."""
     return compiled(
-        _LIBRARY,
+        Path(__file__).with_name("words.so"),
         {
             "split": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, POINTER),
             "new_counter": (POINTER, POINTER, POINTER, NUMBER, ctypes.c_uint64),

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain
 from typing import Any, Literal
 
@@ -285,34 +285,44 @@ class _ScoredPart:
             depth: at most how many documents to return, besides those with the score of the last one.
             lowest: the lowest score that can be among the best, from earlier parts.
         """
-        # For each field, and each term in it, a pair: the indexes of documents, and their contributions.
-        contributions_by_field = [
-            self._contributions(index, search.terms, boost) for index, boost in enumerate(self.scoring.boosts)
-        ]
-        # A group is a list of such pairs. Each field is summed up alone, or all fields together.
-        groups = contributions_by_field
-        if not self.scoring.best_field:
-            groups = [list(chain.from_iterable(contributions_by_field))]
-        matches = np.zeros(len(self.part.ids), dtype=bool)
-        scores: list[Array] = []  # for each group the score of each document
-        for group in groups:
-            indexes = np.concatenate([indexes for indexes, _ in group])  # of documents; some occur repeatedly
-            contributions = np.concatenate([contributions for _, contributions in group])
-            has_term = np.zeros_like(matches)
-            has_term[indexes] = True
-            matches |= has_term
-            # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
-            sums = np.bincount(indexes, weights=contributions, minlength=len(matches))
-            # Without a term in this group -inf, because 0 would win over a negative score of another field.
-            scores.append(np.where(has_term, sums, -np.inf))
+        scores = self._scores(search.terms)
+        matches = scores >= lowest  # False for NaN
         for field_index, required_terms in self.scoring.required.items():
             minimum = len(search.terms) if required_terms == "all" else 1
             matches &= self._count_terms(field_index, search.terms) >= minimum
         if search.among is not None:
             matches &= np.array([id in search.among for id in self.part.ids], dtype=bool)
-        highest = np.max(scores, axis=0).astype(np.float32)  # as in Lucene's results
-        matches &= highest >= lowest
-        return self._best_of_matching(highest, np.flatnonzero(matches), depth)
+        return self._best_of_matching(scores, np.flatnonzero(matches), depth)
+
+    def _scores(self, terms: Mapping[int, float]) -> Array:
+        """Returns the score of each document of the part as a float32 value; NaN if it has none of the terms.
+
+        Args:
+            terms: the weight of each term, by its index.
+        """
+        contributions_by_field = [
+            self._contributions(index, terms, boost) for index, boost in enumerate(self.scoring.boosts)
+        ]
+        if self.scoring.best_field:
+            # The maximum of the fields that have a term; ``np.maximum`` would be NaN if one has none.
+            scores = reduce(np.fmax, map(self._sums, contributions_by_field))
+        else:
+            scores = self._sums(list(chain.from_iterable(contributions_by_field)))
+        return scores.astype(np.float32)  # as in Lucene's results
+
+    def _sums(self, contributions_by_term: Sequence[tuple[Array, Array]]) -> Array:
+        """Returns the sum of the contributions to each document of the part; NaN for a document without any.
+
+        Args:
+            contributions_by_term: as ``_contributions`` returns them.
+        """
+        indexes = np.concatenate([indexes for indexes, _ in contributions_by_term])  # some occur repeatedly
+        contributions = np.concatenate([contributions for _, contributions in contributions_by_term])
+        # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
+        sums = np.bincount(indexes, weights=contributions, minlength=len(self.part.ids))
+        has_term = np.zeros(len(sums), dtype=bool)
+        has_term[indexes] = True
+        return np.where(has_term, sums, np.nan)
 
     def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""

@@ -7,6 +7,7 @@ them only once.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_lowercase, ascii_uppercase
 
 from touche.errors import ParameterError
 from touche.scan.kernel import split, table
@@ -94,9 +95,8 @@ def _lower(word: str) -> str:
 @cache
 def _lower_case_table() -> Mapping[int, int]:
     """Returns a table for ``str.translate``: the small letter of each capital letter."""
-    ascii_letters = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
     others = dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))  # all but ASCII
-    return ascii_letters | others
+    return str.maketrans(ascii_uppercase, ascii_lowercase) | others
 
 
 def _english(word: str) -> str:

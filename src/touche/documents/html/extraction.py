@@ -132,16 +132,11 @@ def _count_unreadable(text: str) -> int:
 
 
 def _title(tree: HTMLTree) -> str:
-    """Returns the title, else the first heading or element of class ``title``."""
+    """Returns the title; if it is empty, the text of the first h1, else h2, else element ``.title``."""
     assert tree.document is not None  # as ``_tree`` has checked
-    title = _normalised(tree.title or "")
-    for selector in ("h1", "h2", ".title"):
-        if title:  # it has been found
-            break
-        node = tree.document.query_selector(selector)
-        if node is not None:
-            title = _normalised(node.text or "")
-    return title
+    nodes = map(tree.document.query_selector, ("h1", "h2", ".title"))
+    texts = (_normalised(node.text or "") for node in nodes if node is not None)
+    return _normalised(tree.title or "") or next(filter(None, texts), "")
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:

@@ -67,25 +67,7 @@ def _sentences(paragraph: str) -> list[str]:
 
 def _is_prose(sentence: str) -> bool:
     """Returns whether at least half of the words and signs are words of letters, and one is a stop word."""
-    if _is_plain_prose(sentence):
-        return True
     segments = _SEGMENT.findall(sentence)
     words = [segment for segment in segments if segment.isalpha()]
-    return len(words) >= _LEAST_WORDS * len(segments) and _has_stop_word(segments)
-
-
-def _is_plain_prose(sentence: str) -> bool:
-    """Returns whether a faster, stricter test than that of ``_is_prose`` accepts a sentence.
-
-    It splits only at blanks. A part that is not only letters is no word, and each of its characters counts as
-    a sign. So it finds no more words than ``_is_prose``, and no fewer signs.
-    """
-    parts = sentence.split(" ")
-    words = [part for part in parts if part.isalpha()]
-    blanks = len(parts) - 1
-    signs = len(sentence) - blanks - sum(map(len, words))
-    return len(words) >= _LEAST_WORDS * (len(words) + signs) and _has_stop_word(words)
-
-
-def _has_stop_word(words: list[str]) -> bool:
-    return not _STOP_WORDS.isdisjoint(map(str.lower, words))
+    has_stop_word = not _STOP_WORDS.isdisjoint(map(str.lower, segments))
+    return has_stop_word and len(words) >= _LEAST_WORDS * len(segments)
