@@ -193,11 +193,14 @@ class _SloppyPhraseMatcher:
             self._push(word)
 
     def matches(self, slop: int) -> Iterator[int]:
-        """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase."""
+        """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase.
+
+        A match is all steps of one word until another word is furthest behind. Its distance is the smallest.
+        """
         while self._can_match:
             word = self._pop()
             distance = self._greatest_start - word.start
-            next_start = self._queue[0].start  # of the word that is now furthest behind
+            next_start = self._queue[0].start  # as in Lucene, not read again if that word moves below
             self._can_match = self._advance_past_equals(word)
             # While the popped word stays furthest behind, a step makes the distance smaller, or greater if an
             # equal word moves too.

@@ -54,8 +54,9 @@ class Collection:
         """Reads the pages once."""
         parts = scan.read_parts(documents, collecting.reading)
         vocabularies = collecting.vocabularies
-        make_part = collecting.reading.begin()
+        make_part = collecting.reading.begin()  # a function that makes a part of pages
         zero = make_part([]).totals  # the totals of no documents, with which the sum begins
+        # Each process adds its parts to zero; then the sums of the processes are added.
         counted_totals = parts.folded(zero, lambda sums, part: sums + part.totals, Totals.__add__)
         counted_statistics = [counted_totals.statistics[field] for field in vocabularies]
         # A file of statistics replaces those that were counted.

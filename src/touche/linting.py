@@ -598,28 +598,28 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields topics that the task lacks, or with too many or too few results."""
     # No more results are required than the corpus has.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
-    # Each once; topics of the task without results have too few.
+    # Also the topics of the task without results, because they have too few results.
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
-        numbers = sorted(number for number, _ in run.rankings.get(topic, ()))  # of the topic's lines
-        result_count = f"topic {topic} has {len(numbers)} results"
+        line_numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
+        result_count = f"topic {topic} has {len(line_numbers)} results"
         if known.topics is not None and topic not in known.topics:
             yield Breach(
                 code="unknown-topic",
-                line=numbers[0],  # an unknown topic comes from the run, and has a line
-                message=f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)",
+                line=line_numbers[0],  # an unknown topic comes from the run, and has a line
+                message=f"topic {topic!r} is not a topic of the task ({len(line_numbers)} lines)",
                 remedy="remove its lines",
             )
-        if len(numbers) > rules.max_results:
+        if len(line_numbers) > rules.max_results:
             yield Breach(
                 code="too-many-results",
-                line=numbers[rules.max_results],  # the first line above the limit
+                line=line_numbers[rules.max_results],  # the first line above the limit
                 message=f"{result_count}, but at most {rules.max_results} are allowed",
                 remedy="cut the list",
             )
-        if len(numbers) < required:
+        if len(line_numbers) < required:
             yield Breach(
                 code="too-few-results",
-                line=numbers[-1] if numbers else None,
+                line=line_numbers[-1] if line_numbers else None,
                 message=f"{result_count}, but at least {required} are required",
                 remedy="return more results",
             )

@@ -172,7 +172,7 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
         ValueError: if it is anything else, such as an imported name.
     """
     match node:
-        case None | ast.BinOp():  # a union is written int | str
+        case None | ast.BinOp():  # of a union such as int | None, the default decides the type
             return Parameter.empty
         case ast.Constant(value=str(text)):  # a type in quotes
             return _annotation(ast.parse(text, mode="eval").body, assigned)

@@ -37,7 +37,10 @@ class Teaching(Group):
         return [*FIRST, *MORE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command from the module with its name; None for an option, or in shell completion."""
+        """Imports a command from the module with its name; None where click has its own answer.
+
+        Click has a message for an unknown option, and shell completion lists nothing.
+        """
         if cmd_name in (*FIRST, *MORE):
             command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
             return command

@@ -111,8 +111,8 @@ def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[st
     """Prints a sheet for a terminal; ``rows`` are its cells."""
     for line in sheet.above:
         click.echo(line)
-    has_table = rows or not (sheet.above or sheet.notes)  # without rows and lines, at least the header
-    if has_table:
+    has_lines = bool(sheet.above or sheet.notes)
+    if rows or not has_lines:  # at least a header is printed
         show(header, rows, sheet.colours)
         if sheet.notes:
             click.echo()

@@ -65,8 +65,8 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
     The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
-    card = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
-    click.echo(one_line(str(card)))
+    readme = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
+    click.echo(one_line(str(readme)))
     # TASK is for the user to replace, because the id of the task at TIRA is another one.
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")

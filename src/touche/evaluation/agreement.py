@@ -159,6 +159,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
     evaluator = EVALUATOR if EVALUATOR in a.evaluations else next(iter(a.evaluations))
     evaluations = [run.evaluations[evaluator].per_topic for run in (a, b, *baselines)]
     topics = sorted(set[str]().union(*evaluations), key=in_order)
+    # A topic without results counts as 0, also by an evaluator that leaves it out.
     scores_a, scores_b, *scores_of_baselines = (
         [values.get(topic, 0.0) for topic in topics] for values in evaluations
     )

@@ -141,7 +141,7 @@ def _assignments(topics: int) -> NDArray[np.uint8]:
     if topics <= _EXACT:
         return np.packbits((np.arange(2**topics)[:, None] >> np.arange(topics)) & 1, axis=1)
     generator = np.random.default_rng(SEED)
-    # Blocks need less memory than one draw of all, which gives the same numbers.
+    # Drawn in blocks, which need less memory than one draw and give the same numbers.
     blocks = range(0, PERMUTATIONS, _AT_A_TIME)
     return np.concatenate(
         [np.packbits(generator.integers(2, size=(_AT_A_TIME, topics)), axis=1) for _ in blocks]

@@ -237,7 +237,7 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
     Among equal ones, engines' default analyses come first, then small median errors, then names in order.
     """
-    named = NAMED.values()
+    named = NAMED.values()  # the default analyses; False is before True
 
     def rank(fit: Fit) -> tuple[float, bool, float, str]:
         return -fit.gain, fit.hypothesis.analysis not in named, fit.median, str(fit.hypothesis)

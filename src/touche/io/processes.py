@@ -71,7 +71,7 @@ class Pool(ProcessPoolExecutor):
             raise CannotStartError(f"{problem}; allow more processes and memory") from None
 
     def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Submits work; a process that starts for it ignores interrupts, because this process ends it."""
+        """Submits work; a new process ignores interrupts, because its parent ends it."""
         earlier_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits it
         try:
             with _without_script():
