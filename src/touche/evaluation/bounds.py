@@ -18,9 +18,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.evaluators import Evaluation, gains
+from touche.evaluation.evaluators import Evaluation, Ranked, gains
 from touche.tasks.measures import Measure, parsed
-from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 
 _BINARY = ("P", "RR", "AP")  # names of binary measures with bounds
@@ -77,12 +76,7 @@ class Judge:
         least = 0.0 - greatest_difference(self, labels, second, first)  # a minus alone would give -0.0
         return Bounds(least=least, greatest=greatest)
 
-    def mean(
-        self,
-        first: Mapping[str, Sequence[str]],
-        second: Mapping[str, Sequence[str]],
-        topics: Collection[str],
-    ) -> Bounds:
+    def mean(self, first: Ranked, second: Ranked, topics: Collection[str]) -> Bounds:
         """Returns the bounds of the mean over some topics of the first run's score minus the second's.
 
         Args:
@@ -123,20 +117,18 @@ def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge
     return replace(judge_of_ndcg, name=named.NAME, relevant=named.params.get("rel", 1))
 
 
-def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
+def topic_bounds(known: Judge, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:
     """Returns the bounds of each topic that counts in the mean, or would count if its list were judged.
 
     Args:
         known: what is known about the grades.
-        run: the run.
-        order: the evaluator's order of its lines.
+        first: documents of each judged topic of the run down to the cutoff, in the evaluator's order.
         evaluation: the evaluator's scores. The score of a topic without unjudged documents is both bounds.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
-    shares = evaluation.judged_per_topic
-    with_unjudged = {topic: order[topic] for topic in order if topic in shares and shares[topic] < 1}
-    for topic, documents in run.documents_of(with_unjudged, known.cutoff).items():
-        values[topic] = known.topic(topic, documents)
+    for topic, documents in first.items():
+        if evaluation.judged_per_topic[topic] < 1:
+            values[topic] = known.topic(topic, documents)
     return values
 
 

@@ -20,7 +20,7 @@ from touche.io.opening import check_distinct
 from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
 from touche.trec.by_stance import read_counted, topic_in
-from touche.trec.columns import Order, Run
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.runs import LineError, check_unique, read_run
 from touche.trec.topics import in_order
@@ -188,17 +188,9 @@ class Evaluated(InDimension):
         if self.judge is None:
             return {name: {} for name in self.evaluations}
         return {
-            name: topic_bounds(self.judge, self.lines, self.order(name), evaluation)
+            name: topic_bounds(self.judge, self.first_documents(name), evaluation)
             for name, evaluation in self.evaluations.items()
         }
-
-    def order(self, evaluator: str) -> Order:
-        """Returns an evaluator's order of the lines of judged topics.
-
-        Args:
-            evaluator: name of the evaluator.
-        """
-        return judged_order(evaluator, self.lines, self.judgments)
 
     def first_documents(self, evaluator: str) -> Mapping[str, Sequence[str]]:
         """Returns the documents of each judged topic down to the measure's cutoff, best first.
@@ -206,7 +198,8 @@ class Evaluated(InDimension):
         Args:
             evaluator: name of the evaluator, whose order counts.
         """
-        return self.lines.documents_of(self.order(evaluator), self.measure.cutoff)
+        order = judged_order(evaluator, self.lines, self.judgments)
+        return self.lines.documents_of(order, self.measure.cutoff)
 
     def mean_bounds(self, evaluator: str) -> Bounds | None:
         """Returns bounds of the mean; None if it is not known which topics touche would average over.
