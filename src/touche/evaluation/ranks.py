@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.significance import SIGNIFICANT, draws, holm, interval_of, t_tests
+from touche.evaluation.significance import SIGNIFICANT, holm, interval_of, t_tests, times_drawn
 
 Values = Sequence[Sequence[float]]  # of each run, for the same topics
 
@@ -35,9 +35,7 @@ def resampled_sums(values: Values) -> NDArray[np.float64]:
         column for each resample.
     """
     thousandths = np.rint(1000 * np.array(values))
-    topics = thousandths.shape[1]
-    times_drawn = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
-    sums: NDArray[np.float64] = thousandths @ times_drawn.T
+    sums: NDArray[np.float64] = thousandths @ times_drawn(thousandths.shape[1]).T
     return sums
 
 

@@ -37,6 +37,19 @@ def draws(topics: int) -> NDArray[np.int64]:
     return np.concatenate([*_draws(topics)])
 
 
+# Cached, because all runs of a task have the same resamples.
+@lru_cache(maxsize=4)
+def times_drawn(topics: int) -> NDArray[np.float64]:
+    """Returns how often each resample of ``draws`` has each topic; shape (resamples, topics).
+
+    The numbers are floats, which are exact here and multiply faster.
+    """
+    drawn = draws(topics)
+    # Each resample and topic have a number of their own, so that all are counted at once.
+    cells = drawn + topics * np.arange(len(drawn))[:, None]
+    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+
+
 def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
     """Yields the rows of ``draws`` in blocks, because all rows for a thousand topics need 80 MB."""
     generator = np.random.default_rng(SEED)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
-from touche.evaluation.significance import draws, interval_of
+from touche.evaluation.significance import interval_of, times_drawn
 from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -147,21 +146,9 @@ def stance_difference(
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns a confusion matrix for each resample of the topics."""
-    times = _times(len(counts))
+    times = times_drawn(len(counts))
     # (resamples, topics) @ (topics, cells of a matrix)
     return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
-
-
-@lru_cache(maxsize=4)
-def _times(topics: int) -> NDArray[np.float64]:
-    """Returns how often each resample has each topic; shape (resamples, topics).
-
-    The numbers are floats, which are exact here and multiply faster.
-    """
-    drawn = draws(topics)
-    # Each resample and topic have a number of their own, so that all are counted at once.
-    cells = drawn + topics * np.arange(len(drawn))[:, None]
-    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
