@@ -4,13 +4,13 @@ Step by step, a rule of ``trec_eval`` is replaced by a rule of ``touche``. The s
 up to the difference of the two scores.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
 from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
-from touche.trec.columns import Run, RunLine
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 
 PerTopic = Mapping[str, float]
@@ -31,13 +31,12 @@ class Reason:
     text: str
 
 
-def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reason]:
+def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
     """Yields the rules of touche that change scores, in the order of the steps; none if all topics agree.
 
     Raises:
         ToucheError: if run and qrels have no topic in common.
     """
-    run = Run.of(run)
     labels = gains(qrels)
     # Three rules change the lists to score: the documents of each topic down to the cutoff.
     by_score, ties_by_rank, by_rank = (

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from touche.errors import ParameterError
-from touche.trec.columns import Run, RunLine, Words
+from touche.trec.columns import Run, Words
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
 PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
@@ -77,16 +77,15 @@ class Fused:
         return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
-def topic_shares(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tuple[str, Shares]]:
+def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Shares]]:
     """Yields each topic with the runs' shares for its documents, without weights.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
     """
-    with_columns = [Run.of(run) for run in runs]
-    for topic in dict.fromkeys(topic for run in with_columns for topic in run.by_score):
-        yield topic, _shares_of_topic(topic, with_columns, method)
+    for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
+        yield topic, _shares_of_topic(topic, runs, method)
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
@@ -236,7 +235,7 @@ METHODS = {
 
 
 def fused_run(
-    runs: Sequence[Sequence[RunLine]],
+    runs: Sequence[Run],
     method: Method,
     depth: int,
     weights: Sequence[float] | None = None,
@@ -292,15 +291,14 @@ def _as_written(scores: NDArray[np.float32]) -> Floats:
     return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 
-def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
+def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
-    columns = [Run.of(run) for run in runs]
-    topics = [set(run.by_topic) for run in columns]
+    topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
     if not_in_all:
         noun = "topic" if len(not_in_all) == 1 else "topics"
         yield f"{len(not_in_all)} {noun} in only some of the runs; check that all runs are of one task"
-    if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):
+    if not any(_share_a_document(topic, runs) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
 
 

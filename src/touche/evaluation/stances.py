@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import interval_of, times_drawn
-from touche.trec.columns import Run, RunLine
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
@@ -91,7 +91,7 @@ class StanceEvaluation(Evaluation):
         }
 
 
-def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
+def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
     """Counts the lines of a run whose document has a judged stance; labels are compared without case.
 
     Args:
@@ -99,7 +99,6 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         judged: judged stances, as indices of ``labels``.
         labels: the stances of the task, in upper case.
     """
-    run = Run.of(run)
     topics = [topic for topic in sorted(run.by_topic, key=in_order) if topic in judged]
     indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
     columns = {label: column for column, label in enumerate(labels)}
@@ -120,7 +119,7 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
 
 
 def stance_difference(
-    one: Sequence[RunLine], other: Sequence[RunLine], judged: Qrels, labels: Sequence[str]
+    one: Run, other: Run, judged: Qrels, labels: Sequence[str]
 ) -> tuple[StanceEvaluation, StanceEvaluation, tuple[float, float]]:
     """Compares two runs on the documents that both have.
 
@@ -137,7 +136,7 @@ def stance_difference(
     if len({topic for topic, _ in keys}) < 2:
         raise ToucheError("fewer than two topics have documents with a judged stance in both runs")
     first, second = (
-        evaluate_stances([lines[key] for key in keys], judged, labels) for lines in lines_of_runs
+        evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
     # Both have the same topics in the same order, so that a sample has the same topics of both.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
