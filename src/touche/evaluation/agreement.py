@@ -20,7 +20,6 @@ from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.runs import read_run
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
@@ -29,7 +28,6 @@ PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
 
 Rankings = Mapping[str, Sequence[str]]  # documents of each topic, best first
-_Run = tuple[Path, Rankings]
 
 
 @dataclass(frozen=True)
@@ -86,16 +84,15 @@ class ScoredOverlap(Overlap):
     delta_ri: float | None
 
 
-def overlaps(runs: Sequence[Path | Run]) -> Iterator[Overlap]:
+def overlaps(runs: Sequence[Run]) -> Iterator[Overlap]:
     """Yields the agreement of each pair of runs.
 
     Raises:
-        ToucheError: if there are fewer than two runs, a run is unusable, or two runs share no topic.
+        ToucheError: if there are fewer than two runs, or two runs share no topic.
     """
-    read = in_rankings([run if isinstance(run, Run) else read_run(run) for run in runs])
-    paths = [run.path for run in read]
-    for (a, rankings_a), (b, rankings_b) in _pairs({run.path: rankings(run) for run in read}, paths):
-        yield overlap(rankings_a, rankings_b, (str(a), str(b)))
+    rankings_of_runs = {run.path: rankings(run) for run in in_rankings(runs)}
+    for a, b in _pairs([run.path for run in runs]):
+        yield overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
 
 
 def scored_overlaps(
@@ -114,8 +111,8 @@ def scored_overlaps(
     runs = {(run.path, run.dimension): run for run in evaluated}
     # Evaluated lines are already divided into rankings.
     rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
-    for (a, rankings_a), (b, rankings_b) in _pairs(rankings_of_runs, paths):
-        unscored = overlap(rankings_a, rankings_b, (str(a), str(b)))
+    for a, b in _pairs(paths):
+        unscored = overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
         for dimension in dict.fromkeys(run.dimension for run in evaluated):
             yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
@@ -291,11 +288,15 @@ def rankings(run: Run) -> Rankings:
     return run.documents_of(run.by_score)
 
 
-def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:
-    """Returns all pairs of runs, the earlier path first."""
+def _pairs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """Returns all pairs of runs, the earlier path first.
+
+    Raises:
+        ToucheError: if there are fewer than two runs.
+    """
     if len(paths) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
-    return combinations([(path, runs[path]) for path in paths], 2)
+    return combinations(paths, 2)
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
