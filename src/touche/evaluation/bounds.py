@@ -10,9 +10,8 @@ nDCG@k, P@k, RR and AP@k are exact, but not all grades are tried:
   0 or the highest grade.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from statistics import fmean
 
 import numpy as np
@@ -86,11 +85,6 @@ class Judge:
         return mean_bounds(
             {topic: self.topic(topic, first.get(topic, ()), second.get(topic, ())) for topic in topics}
         )
-
-    def unjudged(self, topic: str, *lists: Iterable[str]) -> list[str]:
-        """Returns the unjudged documents of lists, each once."""
-        labels = self.labels[topic]
-        return [document for document in dict.fromkeys(chain(*lists)) if document not in labels]
 
 
 def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge | None:
@@ -267,10 +261,8 @@ def _average_precision(
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    # One more unjudged document is relevant each time; none at first.
-    for count, index in enumerate([None, *indices]):
-        if index is not None:
-            hits[index] = 1
+    for count in range(len(indices) + 1):  # number of relevant ones among the unjudged documents
+        hits[indices[:count]] = 1
         precisions = hits * np.cumsum(hits) / ranks
         values.append(sign * float(precisions.sum()) / (total + count) if total + count else 0.0)
     return max(values)

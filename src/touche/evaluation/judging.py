@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -45,7 +46,9 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     for topic in sorted(set().union(*first_of_runs)):
         ids_of_runs = [first.get(topic, ()) for first in first_of_runs]
         weights_by_id = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
-        for document in known.unjudged(topic, *ids_of_runs):
+        documents = dict.fromkeys(chain(*ids_of_runs))  # each once
+        unjudged = [document for document in documents if document not in known.labels[topic]]
+        for document in unjudged:
             # A weight for each run; 0 if the run lacks the document.
             weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
             differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
