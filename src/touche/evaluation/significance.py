@@ -134,14 +134,10 @@ def effect_size(differences: Sequence[float]) -> float | None:
     """
     if not any(differences):
         return 0.0
-    if _all_alike(differences):
+    spread = max(differences) - min(differences)
+    if spread <= 1e-9 * max(map(abs, differences)):  # all are equal, except for rounding
         return None
     return float(np.mean(differences) / np.std(differences, ddof=1))
-
-
-def _all_alike(differences: Sequence[float]) -> bool:
-    """Returns whether all differences are equal, except for rounding."""
-    return max(differences) - min(differences) <= 1e-9 * max(map(abs, differences))
 
 
 # Cached for the next comparison, because drawing takes ten times as long as adding.
