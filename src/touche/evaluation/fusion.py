@@ -90,20 +90,18 @@ def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Sha
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
     """Returns what each run adds to each document of a topic, with the documents by descending id."""
-    lines_of_runs = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
-    ids = [run.documents[lines].tolist() for run, lines in zip(runs, lines_of_runs, strict=True)]
-    documents = sorted(set[str]().union(*ids), reverse=True)
+    # The row of each run that has the topic, and its lines of the topic, best first.
+    ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
+    documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     has = np.zeros(shares.shape, np.bool_)
     stances = np.empty(len(documents), np.object_)
-    for row in reversed(range(len(runs))):  # the first run's stance is written last
-        lines = lines_of_runs[row]
-        columns = [column_of[document] for document in ids[row]]
-        if columns:  # methods need at least one score
-            shares[row, columns] = method.shares(runs[row].scores[lines])
-            has[row, columns] = True
-            stances[columns] = runs[row].stances[lines].array
+    for row, lines in reversed(ranked.items()):  # the first run's stance is written last
+        columns = [column_of[document] for document in lines.documents]
+        shares[row, columns] = method.shares(lines.scores)
+        has[row, columns] = True
+        stances[columns] = lines.stances.array
     return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
 
 
