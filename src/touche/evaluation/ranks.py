@@ -65,11 +65,9 @@ def groups(values: Values) -> list[int]:
     p_values = holm(t_tests([scores[a] - scores[b] for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
     numbers = list[int]()
-    number = 1
-    first_of_group = 0
+    first_of_groups = [0]  # the first run of each group so far
     for run in range(len(scores)):
-        if (first_of_group, run) in separable:
-            number += 1
-            first_of_group = run
-        numbers.append(number)
+        if (first_of_groups[-1], run) in separable:
+            first_of_groups.append(run)
+        numbers.append(len(first_of_groups))
     return numbers
