@@ -390,8 +390,7 @@ def _why_no_rank(run: Evaluated) -> Iterator[str]:
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
-        if not rows:  # published values are of other dimensions
-            kinds = {"other judgments"}
+        kinds = kinds or {"other judgments"}  # if the published values are of other dimensions
         order = ", with pairs in the judged order" if run.any_order else ""
         values = f"published values are of {' and '.join(sorted(kinds))}{order}"
         yield f"{values}; only values of the same measure, judgments and evaluator are comparable"

@@ -99,7 +99,7 @@ def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEv
         judged: judged stances, as indices of ``labels``.
         labels: the stances of the task, in upper case.
     """
-    topics = [topic for topic in sorted(run.by_topic, key=in_order) if topic in judged]
+    topics = sorted(run.by_topic.keys() & judged.keys(), key=in_order)
     indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
     columns = {label: column for column, label in enumerate(labels)}
     # The column of each distinct word of the run; the last one is for words that are no stance of the task.
