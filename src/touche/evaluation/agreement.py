@@ -5,7 +5,7 @@ strict to mild. Is the order the same? Are the topics' scores the same? Does one
 Only the first question needs no judgments. The authors' program is ``repro_eval``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isclose, sqrt
@@ -16,6 +16,7 @@ from statistics import fmean
 import numpy as np
 
 from touche.errors import ToucheError
+from touche.evaluation.evaluators import Ranked
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
 from touche.trec.by_stance import in_rankings
@@ -26,8 +27,6 @@ NEAR = 5  # ranks
 FAR = 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
-
-Rankings = Mapping[str, Sequence[str]]  # documents of each topic, best first
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def scored_overlaps(
             yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
 
-def overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
+def overlap(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
     """Compares two runs without judgments.
 
     Args:
@@ -283,7 +282,7 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
     return (a - baseline_a) / baseline_a - (b - baseline_b) / baseline_b
 
 
-def rankings(run: Run) -> Rankings:
+def rankings(run: Run) -> Ranked:
     """Returns the documents of each topic, best first, in trec_eval's order."""
     return run.documents_of(run.by_score)
 

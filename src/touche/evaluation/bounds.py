@@ -95,7 +95,7 @@ def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge
         measure: nDCG@k, P@k, RR, RR@k or AP@k.
         grades: the grades of the task's scale; those of the qrels and 0 belong to it in any case.
     """
-    scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(grades)
+    scale = {grade for labels in qrels.values() for grade in labels.values()}.union(grades)
     positive = tuple(sorted(grade for grade in scale if grade > 0))
     if not positive:
         return None

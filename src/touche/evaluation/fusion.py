@@ -41,13 +41,13 @@ class Shares:
 
     Attributes:
         documents: the ids, descending.
-        of_runs: the share of each document in each run; shape (runs, documents).
+        by_run: the share of each document in each run; shape (runs, documents).
         has: whether each run has each document; the same shape.
         stances: each document's stance in the first run that has it.
     """
 
     documents: NDArray[np.object_]
-    of_runs: Floats
+    by_run: Floats
     has: NDArray[np.bool_]
     stances: NDArray[np.object_]
 
@@ -102,7 +102,7 @@ def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
         shares[row, columns] = method.shares(lines.scores)
         has[row, columns] = True
         stances[columns] = lines.stances.array
-    return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
+    return Shares(documents=np.array(documents, np.object_), by_run=shares, has=has, stances=stances)
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
@@ -116,7 +116,7 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
     factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
     has = shares.has & (factors != 0)[:, None]  # a run with weight 0 does not count in CombMNZ
     chosen = has.any(axis=0)  # without documents that only runs with weight 0 have
-    scores = method.combine((factors[:, None] * shares.of_runs)[:, chosen], has[:, chosen])
+    scores = method.combine((factors[:, None] * shares.by_run)[:, chosen], has[:, chosen])
     return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
 
 

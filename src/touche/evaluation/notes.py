@@ -289,10 +289,10 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
     """Yields warnings on rankings that the run lacks: of topics that it has, and of other topics."""
-    of_present_topics = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
+    with_topic_in_run = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
     missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
-    if of_present_topics:
-        yield f"the run has no results for {_listed(of_present_topics)}, which touche counts as 0"
+    if with_topic_in_run:
+        yield f"the run has no results for {_listed(with_topic_in_run)}, which touche counts as 0"
     if missing_topics:
         yield (
             f"the run has no results for {_listed([*missing_topics])}, which touche leaves out; "

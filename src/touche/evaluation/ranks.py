@@ -21,7 +21,7 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
         For each run the 2.5th and the 97.5th percentile of its rank, from 1; equal means share a rank.
     """
     sums = resampled_sums(values)
-    return [rank_interval(sums, of_run) for of_run in sums]
+    return [rank_interval(sums, sums_of_run) for sums_of_run in sums]
 
 
 def resampled_sums(values: Values) -> NDArray[np.float64]:
