@@ -24,7 +24,8 @@ from touche.documents.discovery import Input
 from touche.documents.html.extraction import parse_as_in_2020
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ToucheError
-from touche.evaluation.agreement import NEAR, Rankings, rankings, tau
+from touche.evaluation.agreement import NEAR, rankings, tau
+from touche.evaluation.evaluators import Ranked
 from touche.scan.statistics_files import read_known
 from touche.trec.runs import read_run
 
@@ -53,7 +54,7 @@ def main() -> None:
         sys.exit(str(error))
 
 
-def rerank(collection: Input, lengths: str, statistics: Path | None) -> Rankings:
+def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
     """Ranks the pages as in 2020, but with these lengths and statistics."""
     name = baselines.load(BASELINE).method.__module__
     replica: Any = import_module(name)
@@ -69,7 +70,7 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Rankings
     }
 
 
-def agreement(original: Rankings, ranked: Rankings) -> tuple[str, ...]:
+def agreement(original: Ranked, ranked: Ranked) -> tuple[str, ...]:
     """Returns tau, weighted tau, overlap of the first five, topics and pages.
 
     Raises:

@@ -50,7 +50,7 @@ def theirs(documents: Sequence[str]) -> dict[str, dict[str, float]]:
 def test_figures_by_hand(write: Write) -> None:
     a = run(write, "a", t1="abcdefg", t2="xy", t3="pq")
     b = run(write, "b", t1="bachijg", t2="z", t4="pq")
-    (pair,) = overlaps([a, b])
+    (pair,) = overlaps([read_run(a), read_run(b)])
     assert (pair.run_a, pair.run_b, pair.topics) == (str(a), str(b), 4)
     assert pair.overlap_5 == pytest.approx(3 / 5 / 4)
     assert pair.overlap_100 == pytest.approx(4 / 7 / 4)
@@ -150,9 +150,9 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
 def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
     a = run(write, "a", t1="ab")
     with pytest.raises(ToucheError, match="at least two runs"):
-        list(overlaps([a]))
+        list(overlaps([read_run(a)]))
     with pytest.raises(ToucheError, match="have no topic in common"):
-        list(overlaps([a, run(write, "b", t2="ab")]))
+        list(overlaps([read_run(a), read_run(run(write, "b", t2="ab"))]))
     for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
         code, _, err = touche("overlap", *runs, "--baseline", a, a)
         assert (code, err.count("\n")) == (2, 1) and "pass two runs, two baselines and a task" in err

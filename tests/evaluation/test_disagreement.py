@@ -7,8 +7,8 @@ from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.evaluation.disagreement import reasons
 from touche.tasks.records import MEASURE
+from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
-from touche.trec.runs import RunLine
 
 LINES = st.lists(
     st.tuples(
@@ -50,12 +50,13 @@ THREE: Qrels = QRELS | {"2": {"a": 0}, "3": {"a": 1}}
 def test_each_rule_in_which_they_differ_is_named(
     lines: list[RunLine], qrels: Qrels, expected: list[str]
 ) -> None:
-    texts = [reason.text for reason in reasons(lines, qrels, 5)]
+    texts = [reason.text for reason in reasons(Run.of(lines), qrels, 5)]
     assert len(texts) == len(expected) and all(map(str.startswith, texts, expected))
 
 
 def test_the_change_and_its_topics_by_hand() -> None:
-    (reason,) = reasons(run("b", "a") + run("c", "a", topic="9"), QRELS | {"2": {"a": 1}, "9": {"c": 1}}, 5)
+    lines = Run.of(run("b", "a") + run("c", "a", topic="9"))
+    (reason,) = reasons(lines, QRELS | {"2": {"a": 1}, "9": {"c": 1}}, 5)
     assert (reason.topics, reason.change) == (("2",), pytest.approx(1 - 2 / 3))
 
 
@@ -63,10 +64,10 @@ def test_the_change_and_its_topics_by_hand() -> None:
 def test_the_changes_add_up_to_the_difference(
     qrels: Qrels, written: list[tuple[str, str, int, float]]
 ) -> None:
-    lines = [
+    lines = Run.of(
         RunLine(topic=topic, stance="Q0", document=id, rank=rank, score=score, tag="t")
         for topic, id, rank, score in written
-    ]
+    )
     try:
         ours, theirs = (
             evaluate(lines, qrels, MEASURE).mean or 0

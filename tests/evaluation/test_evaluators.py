@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.tasks import measure_of
+from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
-from touche.trec.runs import RunLine
 
 FIVE = measure_of("nDCG@5")
 
@@ -48,7 +48,7 @@ def test_both_evaluators_by_hand(
     documents: list[str], trec_eval: float, touche: float, judged: float
 ) -> None:
     for evaluate, expected in ((evaluators.trec_eval, trec_eval), (evaluators.touche, touche)):
-        result = evaluate(run(*documents), QRELS, FIVE)
+        result = evaluate(Run.of(run(*documents)), QRELS, FIVE)
         assert result.mean == pytest.approx(expected, abs=1e-12)
         assert result.judged == judged
 
@@ -57,7 +57,7 @@ def test_both_evaluators_by_hand(
 def test_trec_eval_goes_by_score_as_float32_then_by_id_and_the_organizers_by_rank(
     scores: list[float],
 ) -> None:
-    lines = run("a", "b", scores=scores)
+    lines = Run.of(run("a", "b", scores=scores))
     assert (evaluators.trec_eval(lines, QRELS, FIVE).mean, evaluators.touche(lines, QRELS, FIVE).mean) == (
         pytest.approx(1),
         pytest.approx((1 + 2 / log2(3)) / IDEAL),
@@ -66,11 +66,12 @@ def test_trec_eval_goes_by_score_as_float32_then_by_id_and_the_organizers_by_ran
 
 def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
     qrels: Qrels = QRELS | {"2": {"a": 0, "b": -2}, "3": {"a": 1}}
-    lines = run("b", "a") + run("a", "b", topic="2") + run("x", topic="3")
+    lines = Run.of(run("b", "a") + run("a", "b", topic="2") + run("x", topic="3"))
     assert evaluators.trec_eval(lines, qrels, FIVE).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
     assert evaluators.touche(lines, qrels, FIVE).per_topic == {"1": 1.0}
     nothing = [
-        evaluate(run(*"uvwxya"), QRELS, FIVE) for evaluate in (evaluators.trec_eval, evaluators.touche)
+        evaluate(Run.of(run(*"uvwxya")), QRELS, FIVE)
+        for evaluate in (evaluators.trec_eval, evaluators.touche)
     ]
     assert [(evaluation.mean, evaluation.judged) for evaluation in nothing] == [(0, 0), (None, 0)]
 
@@ -78,7 +79,7 @@ def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_t
 @pytest.mark.parametrize("evaluate", evaluators.EVALUATORS.values())
 def test_a_run_for_another_task_is_an_error(evaluate: evaluators.Evaluator) -> None:
     with pytest.raises(ToucheError, match="no topic in common"):
-        evaluate(run("a", topic="99"), QRELS, FIVE)
+        evaluate(Run.of(run("a", topic="99")), QRELS, FIVE)
 
 
 DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])
@@ -97,18 +98,18 @@ def in_common(qrels: Qrels, scored: dict[str, dict[str, float]]) -> bool:
     return any(documents.keys() & qrels.get(topic, {}).keys() for topic, documents in scored.items())
 
 
-def run_of_topics(scored: dict[str, dict[str, float]]) -> list[RunLine]:
+def run_of_topics(scored: dict[str, dict[str, float]]) -> Run:
     """Returns a run of several topics."""
-    return [
+    return Run.of(
         line
         for topic, scores in scored.items()
         for line in run(*scores, topic=topic, scores=[*scores.values()])
-    ]
+    )
 
 
 # Relevant are a (2), b and e (1); the run has b at rank 2, a at rank 4, and not e.
 BY_HAND: Qrels = {"1": {"a": 2, "b": 1, "c": 0, "d": -2, "e": 1}}
-DEEP = run("x", "b", "c", "a", "d")
+DEEP = Run.of(run("x", "b", "c", "a", "d"))
 
 
 @pytest.mark.parametrize(
@@ -198,12 +199,12 @@ def test_err_is_that_of_gdeval(qrels: Qrels, scored: dict[str, dict[str, float]]
 
 
 def test_a_grade_above_4_is_the_highest_of_err() -> None:
-    value = evaluators.trec_eval(run("a"), {"1": {"a": 5, "b": 1}}, measure_of("ERR@5")).mean
+    value = evaluators.trec_eval(Run.of(run("a")), {"1": {"a": 5, "b": 1}}, measure_of("ERR@5")).mean
     assert value == pytest.approx(31 / 32)
 
 
 def test_the_reciprocal_rank_of_the_first_k_goes_by_the_ties_of_trec_eval() -> None:
     """As in trec_eval -M 1: of three equal scores the greatest id is first."""
-    lines = run("b", "c", "a", scores=[1, 1, 1])
+    lines = Run.of(run("b", "c", "a", scores=[1, 1, 1]))
     for relevant, first in (("c", 1), ("b", 0)):
         assert evaluators.trec_eval(lines, {"1": {relevant: 1}}, measure_of("RR@1")).mean == first

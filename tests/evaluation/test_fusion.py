@@ -12,7 +12,8 @@ from touche.errors import ParameterError
 from touche.evaluation import fusion
 from touche.evaluation.fusion import METHODS, fused_run
 from touche.tira.outputs import write_ranked
-from touche.trec.runs import RunLine, read_run
+from touche.trec.columns import Run, RunLine
+from touche.trec.runs import read_run
 
 IDS = list("abcdef")
 SCORES = st.sampled_from([0.0, 1.0, 2.5, -3.0, 1e30, 7.0])  # few, so that there are ties
@@ -23,13 +24,15 @@ RUNS = st.lists(
 )
 
 
-def lines(scores: dict[tuple[str, str], float]) -> list[RunLine]:
+def lines(scores: dict[tuple[str, str], float]) -> Run:
     """A run whose ranks are all 1, for scores decide."""
-    return [RunLine(topic, "Q0", document, 1, score, "t") for (topic, document), score in scores.items()]
+    return Run.of(
+        RunLine(topic, "Q0", document, 1, score, "t") for (topic, document), score in scores.items()
+    )
 
 
 def fused(
-    runs: Sequence[Sequence[RunLine]], method: fusion.Method, weights: Sequence[float] | None = None
+    runs: Sequence[Run], method: fusion.Method, weights: Sequence[float] | None = None
 ) -> dict[str, dict[str, float]]:
     topics = {
         topic: fusion.weighted(shares, method, weights) for topic, shares in fusion.topic_shares(runs, method)
@@ -169,7 +172,7 @@ def test_a_fused_run_has_the_digits_of_its_file(tmp_path: Path) -> None:
 
 
 def test_a_stance_is_that_of_the_first_run_with_the_document_also_if_its_weight_is_0() -> None:
-    one = [RunLine("1", "PRO", "a", 1, 2.0, "t")]
-    other = [RunLine("1", "CON", "a", 1, 2.0, "t"), RunLine("1", "CON", "b", 2, 1.0, "t")]
+    one = Run.of([RunLine("1", "PRO", "a", 1, 2.0, "t")])
+    other = Run.of([RunLine("1", "CON", "a", 1, 2.0, "t"), RunLine("1", "CON", "b", 2, 1.0, "t")])
     run = fused_run([one, other], METHODS["rrf"], 10, [0.0, 1.0])
     assert [(line.document, line.stance) for line in run] == [("a", "PRO"), ("b", "CON")]

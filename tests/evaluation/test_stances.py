@@ -32,7 +32,7 @@ STANCES = st.sampled_from(LABELS)
 LINES = st.lists(st.tuples(st.integers(1, 4), STANCES, st.sampled_from([*LABELS, "Q0", "no"])), min_size=1)
 
 
-def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
+def made_up(lines: list[tuple[int, str, str]]) -> tuple[Run, Qrels]:
     """A run and its qrels, from lines with a topic, the judged and the detected stance."""
     run = [
         RunLine(topic=str(topic), stance=said, document=f"d{n}", rank=n + 1, score=0.0, tag="tag")
@@ -41,18 +41,18 @@ def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
     judged: Qrels = {}
     for line, (_, stance, _) in zip(run, lines, strict=True):
         judged.setdefault(line.topic, {})[line.document] = LABELS.index(stance)
-    return run, judged
+    return Run.of(run), judged
 
 
 def test_by_hand() -> None:
     """FIRST is right once of two; both NO are among three predicted; the others are never right."""
     lines = [(1, "FIRST", "FIRST"), (1, "FIRST", "NO"), (1, "NO", "no"), (2, "NO", "NO"), (2, "SECOND", "Q0")]
     run, judged = made_up(lines)
-    run += [
+    unjudged = [
         RunLine(topic=topic, stance="NO", document="unjudged", rank=6, score=0.0, tag="tag")
         for topic in ("2", "3")
     ]
-    evaluation = evaluate_stances(run, judged | {"3": {"other": 0}}, LABELS)
+    evaluation = evaluate_stances(Run.of([*run, *unjudged]), judged | {"3": {"other": 0}}, LABELS)
     assert evaluation.results == 5 and evaluation.topics == 2
     assert evaluation.mean == pytest.approx((2 / 3 + 0 + 0 + 4 / 5) / 4)
     first = evaluation.by_class()["FIRST"]
@@ -87,16 +87,16 @@ def test_the_interval_resamples_topics() -> None:
 
 def test_without_a_judged_stance_there_is_no_score() -> None:
     unjudged = [RunLine(topic="1", stance="NO", document="other", rank=1, score=0.0, tag="tag")]
-    evaluation = evaluate_stances(unjudged, {"1": {"d": 0}}, LABELS)
+    evaluation = evaluate_stances(Run.of(unjudged), {"1": {"d": 0}}, LABELS)
     assert (evaluation.mean, evaluation.interval, evaluation.results) == (None, (None, None), 0)
 
 
 def test_runs_are_compared_on_what_both_have() -> None:
     run, judged = made_up([(topic, stance, stance) for topic in (1, 2) for stance in LABELS])
-    wrong = [
+    wrong = Run.of(
         RunLine(topic=line.topic, stance="Q0", document=line.document, rank=1, score=0.0, tag="other")
         for line in reversed(run[1:])
-    ]
+    )
     right, worse, interval = stance_difference(run, wrong, judged, LABELS)
     assert (right.results, right.mean, worse.mean) == (7, 1.0, 0.0)
     assert interval[0] > 0 and interval[1] == 1.0

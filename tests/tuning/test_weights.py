@@ -10,8 +10,9 @@ from touche.errors import ToucheError
 from touche.evaluation.evaluators import trec_eval
 from touche.evaluation.fusion import METHODS, fused_run
 from touche.tasks import Judgments, Rules, Task
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
-from touche.trec.runs import RunLine, read_run
+from touche.trec.runs import read_run
 from touche.tuning.weights import simplex, tuned
 
 
@@ -27,7 +28,7 @@ TOPICS = [str(number) for number in range(1, 9)]
 
 
 @pytest.fixture
-def runs(write: Write) -> list[list[RunLine]]:
+def runs(write: Write) -> list[Run]:
     """One has a first and b last, the other the reverse, in all topics and in one without judgments."""
     texts = (run_of(*(f"{topic} {order}" for topic in [*TOPICS, "99"])) for order in ("a x b", "b x a"))
     return [read_run(write(f"{number}/run.txt", text)) for number, text in enumerate(texts)]
@@ -44,7 +45,7 @@ def test_all_weights_in_equal_steps_are_tried_and_the_most_equal_first(runs: int
 
 @pytest.mark.parametrize("method", METHODS)
 def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_say(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]], method: str
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run], method: str
 ) -> None:
     # In odd topics a is relevant, in even ones b: each half is tuned on the other, and so is wrong.
     task = task_of(write, monkeypatch, {topic: "ba"[int(topic) % 2] for topic in TOPICS})
@@ -62,7 +63,7 @@ def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_s
 
 
 def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_unjudged_topic(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run]
 ) -> None:
     relevant = dict.fromkeys(TOPICS, "a")
     for changed in ("a", "b"):
@@ -76,20 +77,20 @@ def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_u
 
 
 def test_a_run_that_lacks_judged_topics_can_weigh_everything(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run]
 ) -> None:
-    only = [line for line in runs[0] if line.topic == "99"]
+    only = Run.of(line for line in runs[0] if line.topic == "99")
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
     fusion = tuned([only, runs[1]], METHODS["rrf"], 10, task, "two-fold")
     assert fusion.cross_validation.mean == 1.0 and fusion.weights["1"] == (0.5, 0.5)
 
 
 def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run]
 ) -> None:
     relevant = dict.fromkeys(TOPICS, "a") | {"2": "b"}
     task = task_of(write, monkeypatch, relevant)
-    some = [[line for line in run if line.topic in ("1", "2", "3", "99")] for run in runs]
+    some = [Run.of(line for line in run if line.topic in ("1", "2", "3", "99")) for run in runs]
     fusion = tuned(some, METHODS["rrf"], 10, task, "leave-one-topic-out")
     qrels = Qrels({topic: {id: int(id == best) for id in "ab"} for topic, best in relevant.items()})
     assert fusion.cross_validation.values == trec_eval(fusion.run, qrels, task.measure).per_topic
@@ -98,7 +99,7 @@ def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
 
 
 def test_what_cannot_be_tuned_is_refused(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run]
 ) -> None:
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "a"))
     with pytest.raises(ToucheError, match=r"at most 5 runs.*pass weights"):

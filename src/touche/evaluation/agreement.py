@@ -5,7 +5,7 @@ strict to mild. Is the order the same? Are the topics' scores the same? Does one
 Only the first question needs no judgments. The authors' program is ``repro_eval``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isclose, sqrt
@@ -16,20 +16,17 @@ from statistics import fmean
 import numpy as np
 
 from touche.errors import ToucheError
+from touche.evaluation.evaluators import Ranked
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.runs import read_run
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
 FAR = 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # because it also scores topics that a run lacks
-
-Rankings = Mapping[str, Sequence[str]]  # documents of each topic, best first
-_Run = tuple[Path, Rankings]
 
 
 @dataclass(frozen=True)
@@ -86,16 +83,15 @@ class ScoredOverlap(Overlap):
     delta_ri: float | None
 
 
-def overlaps(runs: Sequence[Path | Run]) -> Iterator[Overlap]:
+def overlaps(runs: Sequence[Run]) -> Iterator[Overlap]:
     """Yields the agreement of each pair of runs.
 
     Raises:
-        ToucheError: if there are fewer than two runs, a run is unusable, or two runs share no topic.
+        ToucheError: if there are fewer than two runs, or two runs share no topic.
     """
-    read = in_rankings([run if isinstance(run, Run) else read_run(run) for run in runs])
-    paths = [run.path for run in read]
-    for (a, rankings_a), (b, rankings_b) in _pairs({run.path: rankings(run) for run in read}, paths):
-        yield overlap(rankings_a, rankings_b, (str(a), str(b)))
+    rankings_of_runs = {run.path: rankings(run) for run in in_rankings(runs)}
+    for a, b in _pairs([run.path for run in runs]):
+        yield overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
 
 
 def scored_overlaps(
@@ -114,13 +110,13 @@ def scored_overlaps(
     runs = {(run.path, run.dimension): run for run in evaluated}
     # Evaluated lines are already divided into rankings.
     rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
-    for (a, rankings_a), (b, rankings_b) in _pairs(rankings_of_runs, paths):
-        unscored = overlap(rankings_a, rankings_b, (str(a), str(b)))
+    for a, b in _pairs(paths):
+        unscored = overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
         for dimension in dict.fromkeys(run.dimension for run in evaluated):
             yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
 
-def overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
+def overlap(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
     """Compares two runs without judgments.
 
     Args:
@@ -287,16 +283,20 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
     return (a - baseline_a) / baseline_a - (b - baseline_b) / baseline_b
 
 
-def rankings(run: Run) -> Rankings:
+def rankings(run: Run) -> Ranked:
     """Returns the documents of each topic, best first, in trec_eval's order."""
     return run.documents_of(run.by_score)
 
 
-def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:
-    """Returns all pairs of runs, the earlier path first."""
+def _pairs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """Returns all pairs of runs, the earlier path first.
+
+    Raises:
+        ToucheError: if there are fewer than two runs.
+    """
     if len(paths) < 2:
         raise ToucheError("an overlap needs at least two runs; pass another")
-    return combinations([(path, runs[path]) for path in paths], 2)
+    return combinations(paths, 2)
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:

@@ -10,17 +10,15 @@ nDCG@k, P@k, RR and AP@k are exact, but not all grades are tried:
   0 or the highest grade.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.evaluators import Evaluation, gains
+from touche.evaluation.evaluators import Evaluation, Ranked, gains
 from touche.tasks.measures import Measure, parsed
-from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 
 _BINARY = ("P", "RR", "AP")  # names of binary measures with bounds
@@ -77,12 +75,7 @@ class Judge:
         least = 0.0 - greatest_difference(self, labels, second, first)  # a minus alone would give -0.0
         return Bounds(least=least, greatest=greatest)
 
-    def mean(
-        self,
-        first: Mapping[str, Sequence[str]],
-        second: Mapping[str, Sequence[str]],
-        topics: Collection[str],
-    ) -> Bounds:
+    def mean(self, first: Ranked, second: Ranked, topics: Collection[str]) -> Bounds:
         """Returns the bounds of the mean over some topics of the first run's score minus the second's.
 
         Args:
@@ -93,11 +86,6 @@ class Judge:
             {topic: self.topic(topic, first.get(topic, ()), second.get(topic, ())) for topic in topics}
         )
 
-    def unjudged(self, topic: str, *lists: Iterable[str]) -> list[str]:
-        """Returns the unjudged documents of lists, each once."""
-        labels = self.labels[topic]
-        return [document for document in dict.fromkeys(chain(*lists)) if document not in labels]
-
 
 def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge | None:
     """Returns the data for bounds of a measure; None if the measure has none, or no grade is above 0.
@@ -107,7 +95,7 @@ def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge
         measure: nDCG@k, P@k, RR, RR@k or AP@k.
         grades: the grades of the task's scale; those of the qrels and 0 belong to it in any case.
     """
-    scale = {grade for of_topic in qrels.values() for grade in of_topic.values()}.union(grades)
+    scale = {grade for labels in qrels.values() for grade in labels.values()}.union(grades)
     positive = tuple(sorted(grade for grade in scale if grade > 0))
     if not positive:
         return None
@@ -123,20 +111,18 @@ def judge(qrels: Qrels, measure: Measure, grades: Collection[int] = ()) -> Judge
     return replace(judge_of_ndcg, name=named.NAME, relevant=named.params.get("rel", 1))
 
 
-def topic_bounds(known: Judge, run: Run, order: Order, evaluation: Evaluation) -> dict[str, Bounds]:
+def topic_bounds(known: Judge, first: Ranked, evaluation: Evaluation) -> dict[str, Bounds]:
     """Returns the bounds of each topic that counts in the mean, or would count if its list were judged.
 
     Args:
         known: what is known about the grades.
-        run: the run.
-        order: the evaluator's order of its lines.
+        first: documents of each judged topic of the run down to the cutoff, in the evaluator's order.
         evaluation: the evaluator's scores. The score of a topic without unjudged documents is both bounds.
     """
     values = {topic: Bounds(value, value) for topic, value in evaluation.per_topic.items()}
-    shares = evaluation.judged_per_topic
-    with_unjudged = {topic: order[topic] for topic in order if topic in shares and shares[topic] < 1}
-    for topic, documents in run.documents_of(with_unjudged, known.cutoff).items():
-        values[topic] = known.topic(topic, documents)
+    for topic, documents in first.items():
+        if evaluation.judged_per_topic[topic] < 1:
+            values[topic] = known.topic(topic, documents)
     return values
 
 
@@ -275,10 +261,8 @@ def _average_precision(
     total = sum(label >= known.relevant for label in labels.values())
     ranks = np.arange(1, len(documents) + 1)
     values = []
-    # One more unjudged document is relevant each time; none at first.
-    for count, index in enumerate([None, *indices]):
-        if index is not None:
-            hits[index] = 1
+    for count in range(len(indices) + 1):  # number of relevant ones among the unjudged documents
+        hits[indices[:count]] = 1
         precisions = hits * np.cumsum(hits) / ranks
         values.append(sign * float(precisions.sum()) / (total + count) if total + count else 0.0)
     return max(values)

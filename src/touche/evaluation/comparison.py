@@ -20,6 +20,7 @@ from touche.evaluation.significance import (
     t_test,
 )
 from touche.evaluation.stances import stance_difference
+from touche.io.grouping import group_by
 from touche.io.progress import watched
 from touche.tasks import STANCE
 from touche.tasks.per_topic import topic_values
@@ -326,9 +327,8 @@ def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | No
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
     """Returns comparisons by measure, with p-values corrected for the number of comparisons of each."""
-    measures = dict.fromkeys(comparison.measure for comparison in compared)
-    groups = [[row for row in compared if row.measure == measure] for measure in measures]
-    return [comparison for group in groups for comparison in _corrected_together(group)]
+    by_measure = group_by(compared, lambda comparison: comparison.measure)
+    return [comparison for group in by_measure.values() for comparison in _corrected_together(group)]
 
 
 def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:

@@ -15,7 +15,7 @@ from typing import Any
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, parsed, uncut
-from touche.trec.columns import Order, Run, RunLine
+from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
@@ -72,7 +72,7 @@ class Evaluation:
         return round(1 - self.judged, 9)  # so that 0.1 stays 0.1
 
 
-def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
+def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     """Computes a measure as ``trec_eval -c`` up to version 9.0.8 of 2020; nDCG@k is ``-m ndcg_cut.k``.
 
     Documents are ordered by descending score, ties by descending document id. Scores are float32; versions
@@ -83,7 +83,6 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    run = Run.of(run)
     ranked = run.documents_of(judged_order("trec_eval", run, qrels), measure.depth)
     return Evaluation(by_trec_eval(ranked, qrels, measure), judged_share(ranked, qrels, measure.cutoff))
 
@@ -163,7 +162,7 @@ _FORMULAS: Mapping[str, Callable[[Sequence[int], Any, int], float]] = {
 }
 
 
-def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
+def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     """Computes nDCG@k as the organizers' script does, which has no other measure (``Measure.of_script``).
 
     Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
@@ -174,7 +173,6 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    run = Run.of(run)
     assert measure.cutoff is not None  # nDCG@k has one
     cutoff = measure.cutoff
     ranked = run.documents_of(judged_order("touche", run, qrels), cutoff)
@@ -203,7 +201,7 @@ def dcg(ranked: Iterable[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(ranked, 1))
 
 
-Evaluator = Callable[[Sequence[RunLine], Qrels, Measure], Evaluation]
+Evaluator = Callable[[Run, Qrels, Measure], Evaluation]
 EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 

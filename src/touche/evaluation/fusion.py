@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from touche.errors import ParameterError
-from touche.trec.columns import Run, RunLine, Words
+from touche.trec.columns import Run, Words
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
 PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
@@ -41,13 +41,13 @@ class Shares:
 
     Attributes:
         documents: the ids, descending.
-        of_runs: the share of each document in each run; shape (runs, documents).
+        by_run: the share of each document in each run; shape (runs, documents).
         has: whether each run has each document; the same shape.
         stances: each document's stance in the first run that has it.
     """
 
     documents: NDArray[np.object_]
-    of_runs: Floats
+    by_run: Floats
     has: NDArray[np.bool_]
     stances: NDArray[np.object_]
 
@@ -77,35 +77,32 @@ class Fused:
         return Fused(documents=self.documents[order], scores=scores[order], stances=self.stances[order])
 
 
-def topic_shares(runs: Sequence[Sequence[RunLine]], method: Method) -> Iterator[tuple[str, Shares]]:
+def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Shares]]:
     """Yields each topic with the runs' shares for its documents, without weights.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
     """
-    with_columns = [Run.of(run) for run in runs]
-    for topic in dict.fromkeys(topic for run in with_columns for topic in run.by_score):
-        yield topic, _shares_of_topic(topic, with_columns, method)
+    for topic in dict.fromkeys(topic for run in runs for topic in run.by_score):
+        yield topic, _shares_of_topic(topic, runs, method)
 
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
     """Returns what each run adds to each document of a topic, with the documents by descending id."""
-    lines_of_runs = [run.by_score.get(topic, np.empty(0, np.intp)) for run in runs]
-    ids = [run.documents[lines].tolist() for run, lines in zip(runs, lines_of_runs, strict=True)]
-    documents = sorted(set[str]().union(*ids), reverse=True)
+    # The row of each run that has the topic, and its lines of the topic, best first.
+    ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
+    documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     has = np.zeros(shares.shape, np.bool_)
     stances = np.empty(len(documents), np.object_)
-    for row in reversed(range(len(runs))):  # the first run's stance is written last
-        lines = lines_of_runs[row]
-        columns = [column_of[document] for document in ids[row]]
-        if columns:  # methods need at least one score
-            shares[row, columns] = method.shares(runs[row].scores[lines])
-            has[row, columns] = True
-            stances[columns] = runs[row].stances[lines].array
-    return Shares(documents=np.array(documents, np.object_), of_runs=shares, has=has, stances=stances)
+    for row, lines in reversed(ranked.items()):  # the first run's stance is written last
+        columns = [column_of[document] for document in lines.documents]
+        shares[row, columns] = method.shares(lines.scores)
+        has[row, columns] = True
+        stances[columns] = lines.stances.array
+    return Shares(documents=np.array(documents, np.object_), by_run=shares, has=has, stances=stances)
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Fused:
@@ -119,7 +116,7 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
     factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
     has = shares.has & (factors != 0)[:, None]  # a run with weight 0 does not count in CombMNZ
     chosen = has.any(axis=0)  # without documents that only runs with weight 0 have
-    scores = method.combine((factors[:, None] * shares.of_runs)[:, chosen], has[:, chosen])
+    scores = method.combine((factors[:, None] * shares.by_run)[:, chosen], has[:, chosen])
     return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
 
 
@@ -236,7 +233,7 @@ METHODS = {
 
 
 def fused_run(
-    runs: Sequence[Sequence[RunLine]],
+    runs: Sequence[Run],
     method: Method,
     depth: int,
     weights: Sequence[float] | None = None,
@@ -292,15 +289,14 @@ def _as_written(scores: NDArray[np.float32]) -> Floats:
     return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 
-def task_warnings(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
+def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
     """Yields warnings if the runs seem to be of different tasks."""
-    columns = [Run.of(run) for run in runs]
-    topics = [set(run.by_topic) for run in columns]
+    topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
     if not_in_all:
         noun = "topic" if len(not_in_all) == 1 else "topics"
         yield f"{len(not_in_all)} {noun} in only some of the runs; check that all runs are of one task"
-    if not any(_share_a_document(topic, columns) for topic in set[str]().union(*topics)):
+    if not any(_share_a_document(topic, runs) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
 
 

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -44,10 +45,13 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
     rows = []
     for topic in sorted(set().union(*first_of_runs)):
         ids_of_runs = [first.get(topic, ()) for first in first_of_runs]
-        weights_by_id = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
-        for document in known.unjudged(topic, *ids_of_runs):
+        # The weights of each run by document.
+        weights_of_runs = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
+        documents = dict.fromkeys(chain(*ids_of_runs))  # each once
+        unjudged = [document for document in documents if document not in known.labels[topic]]
+        for document in unjudged:
             # A weight for each run; 0 if the run lacks the document.
-            weights = np.array([of_run.get(document, 0.0) for of_run in weights_by_id])
+            weights = np.array([by_document.get(document, 0.0) for by_document in weights_of_runs])
             differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
             factor = differences if len(runs) > 1 else weights.sum()
             gain = float(factor) * _highest(known, topic) / len(known.labels)  # of a mean over the topics
@@ -77,7 +81,7 @@ def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence
 
     def is_decided(count: int) -> bool:
         """Returns whether the better run stays at least equal if the first rows are not relevant."""
-        labels = Qrels({topic: dict(of_topic) for topic, of_topic in known.labels.items()})
+        labels = Qrels({topic: dict(grades) for topic, grades in known.labels.items()})
         for row in rows[:count]:
             labels[row.topic][row.document] = 0
         difference = replace(known, labels=labels).mean(first_of_better, first_of_other, topics)

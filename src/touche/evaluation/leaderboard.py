@@ -34,22 +34,22 @@ def levels(published: Sequence[Published]) -> list[Level]:
     Args:
         published: the rows of one dimension and measure, best first.
     """
-    values_or_reasons = [topic_values(row) for row in published]
-    levels_of_rows: dict[int, Level] = {}  # by the index of the row
-    complete: dict[int, list[float]] = {}  # by index of the row: its values, if every topic has one
-    for index, (row, values) in enumerate(zip(published, values_or_reasons, strict=True)):
+    levels_of_rows = dict[Published, Level]()
+    complete = dict[Published, list[float]]()  # the values of each row that has one for every topic
+    for row in published:
+        values = topic_values(row)
         if isinstance(values, str):
-            levels_of_rows[index] = Level(reason=values)
+            levels_of_rows[row] = Level(reason=values)
         elif row.dimension == STANCE:  # runs detect stances of different numbers N of passages
-            levels_of_rows[index] = Level(reason="N differs")
+            levels_of_rows[row] = Level(reason="N differs")
         else:
-            complete[index] = [*values.values()]
+            complete[row] = [*values.values()]
     if complete:
         values_of_rows = [*complete.values()]
         intervals = rank_intervals(values_of_rows)
-        for index, (low, high), group in zip(complete, intervals, groups(values_of_rows), strict=True):
-            levels_of_rows[index] = Level(low=low, high=high, group=group)
-    return [levels_of_rows[index] for index in range(len(published))]
+        for row, (low, high), group in zip(complete, intervals, groups(values_of_rows), strict=True):
+            levels_of_rows[row] = Level(low=low, high=high, group=group)
+    return [levels_of_rows[row] for row in published]
 
 
 def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]) -> str:
@@ -75,11 +75,11 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2 or not other_rows:
         return text
-    others = list[Mapping[str, float]]()  # values of the runs with one for each topic of this run
-    for row in other_rows:
-        values = values_of_rows[row]
-        if not isinstance(values, str) and values.keys() == own.keys():
-            others.append(values)
+    others = [  # values of the runs with one for each topic of this run
+        values
+        for row, values in values_of_rows.items()
+        if row is not itself and not isinstance(values, str) and values.keys() == own.keys()
+    ]
     if others:
         own_values = [own[topic] for topic in others[0]]  # ``topic_values`` sorts the topics of all runs
         sums = resampled_sums([own_values, *([*values.values()] for values in others)])

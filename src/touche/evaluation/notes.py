@@ -1,6 +1,7 @@
 """Sentences about runs, each once: warnings, differences of evaluators, ranks among published scores."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -11,12 +12,11 @@ from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import (
     EVALUATORS,
     TREC_EVAL_VERSION,
-    Evaluation,
     by_trec_eval,
     evaluators_for,
 )
 from touche.evaluation.leaderboard import comparable, own_rank, standing
-from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
+from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
@@ -37,18 +37,15 @@ def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
 
 def score_notes(runs: Sequence[Evaluated]) -> list[str]:
     """Returns why a measure lacks an evaluator, why the evaluators differ, and the ranks of the runs."""
-    # The first run is enough: a measure lacks an evaluator only if the user chose it, then for all rankings.
-    measure = runs[0].measure
-    notes = []
-    if evaluators_for(measure) == ["trec_eval"]:
-        reason = "is scored only by trec_eval, because the organizers' script does not have it"
-        if not measure.of_trec_eval:
-            reason = "is not a measure of trec_eval; it is computed on trec_eval's ranking"
-        notes.append(f"{measure} {reason}")
-    notes += _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
-    notes += [*_other_sizes(runs), *_equal_to_published(runs), *_grouped(runs, _among_reported)]
-    notes += _without_stances(runs)
-    return notes
+    return [
+        # The first run is enough: only a measure that the user chose can lack an evaluator, for all rankings.
+        *_without_evaluator(runs[0].measure),
+        *_grouped(runs, lambda run: chain(_disagreement(run), _standing(run))),
+        *_other_sizes(runs),
+        *_equal_to_published(runs),
+        *_grouped(runs, _among_reported),
+        *_without_stances(runs),
+    ]
 
 
 def doubts(run: Evaluated) -> Iterator[str]:
@@ -64,17 +61,27 @@ def doubts(run: Evaluated) -> Iterator[str]:
     if isinstance(evaluation, StanceEvaluation):
         yield from _wrong_labels(evaluation)
         return
-    yield from _skipped(run)
-    yield from _unjudged(run)
-    yield from _no_grade_0(run)
-    yield from _not_in_collection(run)
-    if evaluation:
-        yield from _topics_left_out(run, evaluation)
-    yield from _topics_in_one_file(run)
-    if evaluation:
-        yield from _equal_ranks(run)
-    if "trec_eval" in run.evaluations:
-        yield from _near_ties(run)
+    yield from chain(
+        _skipped(run),
+        _unjudged(run),
+        _no_grade_0(run),
+        _not_in_collection(run),
+        _topics_left_out(run),
+        _topics_in_one_file(run),
+        _equal_ranks(run),
+        _near_ties(run),
+    )
+
+
+def _without_evaluator(measure: Measure) -> Iterator[str]:
+    """Yields why only trec_eval, or only its ranking, scores a measure."""
+    if evaluators_for(measure) == ["trec_eval"]:
+        reason = (
+            "is scored only by trec_eval, because the organizers' script does not have it"
+            if measure.of_trec_eval
+            else "is not a measure of trec_eval; it is computed on trec_eval's ranking"
+        )
+        yield f"{measure} {reason}"
 
 
 def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
@@ -135,16 +142,17 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
     """Returns the sentences, each once, with their runs and dimensions."""
-    subjects: dict[str, dict[str, dict[str, None]]] = {}  # dimensions (an ordered set) by sentence and run
+    runs_by_sentence: dict[str, list[Evaluated]] = {}
     for run in runs:
-        for text in sentences(run):
-            subjects.setdefault(text, {}).setdefault(run.name, {})[run.label] = None
-    return [f"{_named(names)}: {text}" for text, names in subjects.items()]
+        for sentence in sentences(run):
+            runs_by_sentence.setdefault(sentence, []).append(run)
+    return [f"{_subjects(concerned)}: {sentence}" for sentence, concerned in runs_by_sentence.items()]
 
 
-def _named(dimensions_by_run: Mapping[str, Iterable[str]]) -> str:
-    """Returns runs with their dimensions; runs with the same dimensions are grouped."""
-    groups = group_by(dimensions_by_run, lambda run: _enumerated([*dimensions_by_run[run]]))
+def _subjects(runs: Iterable[Evaluated]) -> str:
+    """Returns the names of runs with their dimensions; runs with the same dimensions are grouped."""
+    by_name = group_by(runs, lambda run: run.name)
+    groups = group_by(by_name, lambda name: _enumerated([run.label for run in by_name[name]]))
     return "; ".join(f"{', '.join(names)}, {dimensions}" for dimensions, names in groups.items())
 
 
@@ -251,8 +259,11 @@ def _effect_of_unjudged(measure: Measure) -> str:
     return f"{measure} {too_low}"
 
 
-def _topics_left_out(run: Evaluated, evaluation: Evaluation) -> Iterator[str]:
-    """Yields a warning on topics that touche does not average over; the evaluation is touche's."""
+def _topics_left_out(run: Evaluated) -> Iterator[str]:
+    """Yields a warning on topics that touche does not average over."""
+    evaluation = run.evaluations.get("touche")
+    if evaluation is None:
+        return
     left_out = [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]
     if left_out:
         no_mean = "" if evaluation.per_topic else ", and has no topic left to average over"
@@ -268,10 +279,9 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     if unknown:
         problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
         yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
-    if missing:
-        if run.measure in MEASURE_OF_QUESTION.values():  # each name is of a ranking, such as 1 PRO
-            yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
-            return
+    if missing and run.measure in MEASURE_OF_QUESTION.values():  # each name is of a ranking, such as 1 PRO
+        yield from _missing_stances(missing, {*map(topic_in, topics_of_run)})
+    elif missing:
         by_touche = " and touche leaves out" if run.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
         yield f"the run has no results for {_listed(missing)}, {counts}"
@@ -279,10 +289,10 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
     """Yields warnings on rankings that the run lacks: of topics that it has, and of other topics."""
-    of_present_topics = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
+    with_topic_in_run = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
     missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
-    if of_present_topics:
-        yield f"the run has no results for {_listed(of_present_topics)}, which touche counts as 0"
+    if with_topic_in_run:
+        yield f"the run has no results for {_listed(with_topic_in_run)}, which touche counts as 0"
     if missing_topics:
         yield (
             f"the run has no results for {_listed([*missing_topics])}, which touche leaves out; "
@@ -294,12 +304,14 @@ def _equal_ranks(run: Evaluated) -> Iterator[str]:
     """Yields a warning on topics in which a rank occurs twice."""
     topics = run.lines.by_topic.items()
     repeated = [topic for topic, lines in topics if len(np.unique(run.lines.ranks[lines])) < len(lines)]
-    if repeated:
+    if repeated and "touche" in run.evaluations:
         yield f"ranks occur twice in {_listed(repeated)}; touche then uses the order of the file"
 
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
     """Yields a warning if scores differ by less than float32 can represent; newer trec_eval reads doubles."""
+    if "trec_eval" not in run.evaluations:
+        return
     measure = run.measure
     by_float = run.lines.by_score
     by_double = run.lines.order_of(run.lines.scores)
@@ -346,25 +358,28 @@ def _standing(run: Evaluated) -> Iterator[str]:
     if run.task.only_topics and run.task.published:
         yield "published means are over all topics of the task, so a mean of some topics has no rank"
         return
-    evaluators_by_sentence: dict[str, list[str]] = {}
-    for evaluator, score in run.scores.items():
-        rows = [] if run.any_order else comparable(run.task, run.dimension, evaluator, score.results)
-        if rows and score.mean is not None:
-            value = f"{score.mean:.3f}"
-            # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
-            if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
-                value = f"{score.mean:.5f}, which the tables round twice,"
-            rank = ""
-            if run.is_ranking and score.comparable:  # stances have no values of topics to resample
-                rank = own_rank(run.task, rows, score.mean, run.evaluations[evaluator].per_topic)
-            position = standing(score.mean, rows, run.task.decimals, rank)
-            warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
-            sentence = f"{value} is {position}{warning}"
-            evaluators_by_sentence.setdefault(sentence, []).append(evaluator)
-    for sentence, names in evaluators_by_sentence.items():
-        yield f"with {' and '.join(names)}, {sentence}"
-    if not evaluators_by_sentence:
+    positions = {evaluator: _position(run, score) for evaluator, score in run.scores.items()}
+    evaluators = [evaluator for evaluator, position in positions.items() if position]
+    for position, names in group_by(evaluators, positions.__getitem__).items():
+        yield f"with {' and '.join(names)}, {position}"
+    if not evaluators:
         yield from _why_no_rank(run)
+
+
+def _position(run: Evaluated, score: Score) -> str:
+    """Returns a score with its position among the comparable published scores; empty if there are none."""
+    rows = comparable(run.task, run.dimension, score.evaluator, score.results)
+    if run.any_order or not rows or score.mean is None:
+        return ""
+    value = f"{score.mean:.3f}"
+    # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
+    if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
+        value = f"{score.mean:.5f}, which the tables round twice,"
+    rank = ""
+    if run.is_ranking and score.comparable:  # stances have no values of topics to resample
+        rank = own_rank(run.task, rows, score.mean, run.evaluations[score.evaluator].per_topic)
+    warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
+    return f"{value} is {standing(score.mean, rows, run.task.decimals, rank)}{warning}"
 
 
 def _why_no_rank(run: Evaluated) -> Iterator[str]:
@@ -375,8 +390,7 @@ def _why_no_rank(run: Evaluated) -> Iterator[str]:
         yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
-        if not rows:  # published values are of other dimensions
-            kinds = {"other judgments"}
+        kinds = kinds or {"other judgments"}  # if the published values are of other dimensions
         order = ", with pairs in the judged order" if run.any_order else ""
         values = f"published values are of {' and '.join(sorted(kinds))}{order}"
         yield f"{values}; only values of the same measure, judgments and evaluator are comparable"

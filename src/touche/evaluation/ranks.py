@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.significance import SIGNIFICANT, draws, holm, interval_of, t_tests
+from touche.evaluation.significance import SIGNIFICANT, holm, interval_of, t_tests, times_drawn
 
 Values = Sequence[Sequence[float]]  # of each run, for the same topics
 
@@ -21,7 +21,7 @@ def rank_intervals(values: Values) -> list[tuple[int, int]]:
         For each run the 2.5th and the 97.5th percentile of its rank, from 1; equal means share a rank.
     """
     sums = resampled_sums(values)
-    return [rank_interval(sums, of_run) for of_run in sums]
+    return [rank_interval(sums, sums_of_run) for sums_of_run in sums]
 
 
 def resampled_sums(values: Values) -> NDArray[np.float64]:
@@ -35,9 +35,7 @@ def resampled_sums(values: Values) -> NDArray[np.float64]:
         column for each resample.
     """
     thousandths = np.rint(1000 * np.array(values))
-    topics = thousandths.shape[1]
-    times_drawn = np.array([np.bincount(drawn, minlength=topics) for drawn in draws(topics)])
-    sums: NDArray[np.float64] = thousandths @ times_drawn.T
+    sums: NDArray[np.float64] = thousandths @ times_drawn(thousandths.shape[1]).T
     return sums
 
 
@@ -67,11 +65,9 @@ def groups(values: Values) -> list[int]:
     p_values = holm(t_tests([scores[a] - scores[b] for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
     numbers = list[int]()
-    number = 1
-    first_of_group = 0
+    first_of_groups = [0]  # the first run of each group so far
     for run in range(len(scores)):
-        if (first_of_group, run) in separable:
-            number += 1
-            first_of_group = run
-        numbers.append(number)
+        if (first_of_groups[-1], run) in separable:
+            first_of_groups.append(run)
+        numbers.append(len(first_of_groups))
     return numbers

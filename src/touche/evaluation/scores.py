@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from touche.io.opening import check_distinct
 from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
 from touche.trec.by_stance import read_counted, topic_in
-from touche.trec.columns import Order, Run
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.runs import LineError, check_unique, read_run
 from touche.trec.topics import in_order
@@ -188,17 +188,9 @@ class Evaluated(InDimension):
         if self.judge is None:
             return {name: {} for name in self.evaluations}
         return {
-            name: topic_bounds(self.judge, self.lines, self.order(name), evaluation)
+            name: topic_bounds(self.judge, self.first_documents(name), evaluation)
             for name, evaluation in self.evaluations.items()
         }
-
-    def order(self, evaluator: str) -> Order:
-        """Returns an evaluator's order of the lines of judged topics.
-
-        Args:
-            evaluator: name of the evaluator.
-        """
-        return judged_order(evaluator, self.lines, self.judgments)
 
     def first_documents(self, evaluator: str) -> Mapping[str, Sequence[str]]:
         """Returns the documents of each judged topic down to the measure's cutoff, best first.
@@ -206,7 +198,8 @@ class Evaluated(InDimension):
         Args:
             evaluator: name of the evaluator, whose order counts.
         """
-        return self.lines.documents_of(self.order(evaluator), self.measure.cutoff)
+        order = judged_order(evaluator, self.lines, self.judgments)
+        return self.lines.documents_of(order, self.measure.cutoff)
 
     def mean_bounds(self, evaluator: str) -> Bounds | None:
         """Returns bounds of the mean; None if it is not known which topics touche would average over.
@@ -307,7 +300,7 @@ class Evaluated(InDimension):
 
 
 def evaluate(
-    runs: Sequence[Path | Run], task: Task, evaluators: Iterable[str] = (), *, any_order: bool = False
+    runs: Sequence[Path | Run], task: Task, evaluators: Sequence[str] = (), *, any_order: bool = False
 ) -> list[Evaluated]:
     """Evaluates runs in every dimension of a task.
 
@@ -325,7 +318,6 @@ def evaluate(
         ToucheError: if judgments are missing, a file is unusable or passed twice, or a run is for another
             task. Also if an evaluator lacks the measure, or ``any_order`` is set for a task without pairs.
     """
-    evaluators = list(evaluators)
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     _check(paths, task, evaluators, any_order)
     judged = {dimension: task_qrels(task, dimension) for dimension in _scored(task)}
@@ -355,7 +347,7 @@ def evaluate(
 def evaluate_by(
     runs: Sequence[Path | Run],
     tasks: Sequence[Task],
-    evaluators: Iterable[str] = (),
+    evaluators: Sequence[str] = (),
     *,
     any_order: bool = False,
 ) -> list[list[Evaluated]]:
@@ -372,7 +364,6 @@ def evaluate_by(
     Raises:
         ToucheError: as ``evaluate``.
     """
-    evaluators = [*evaluators]
     # If each stance has a ranking, ``evaluate`` itself reads the files, because it skips some of their lines.
     if len(tasks) > 1 and not tasks[0].rules.by_stance:
         runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
@@ -435,11 +426,8 @@ def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the records, named by tag, or by path if several runs have the tag."""
     tags = Counter({run.path: run.tag for run in runs}.values())  # each file once, in whatever dimensions
-    named = []
-    for run in runs:
-        is_unique = tags[run.tag] == 1
-        named.append(replace(run, name=one_line(run.tag if is_unique else str(run.path))))
-    return named
+    names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
+    return [replace(run, name=one_line(names[run.path])) for run in runs]
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:

@@ -37,6 +37,19 @@ def draws(topics: int) -> NDArray[np.int64]:
     return np.concatenate([*_draws(topics)])
 
 
+# Cached, because all runs of a task have the same resamples.
+@lru_cache(maxsize=4)
+def times_drawn(topics: int) -> NDArray[np.float64]:
+    """Returns how often each resample of ``draws`` has each topic; shape (resamples, topics).
+
+    The numbers are floats, which are exact here and multiply faster.
+    """
+    drawn = draws(topics)
+    # Each resample and topic have a number of their own, so that all are counted at once.
+    cells = drawn + topics * np.arange(len(drawn))[:, None]
+    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+
+
 def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
     """Yields the rows of ``draws`` in blocks, because all rows for a thousand topics need 80 MB."""
     generator = np.random.default_rng(SEED)
@@ -121,14 +134,10 @@ def effect_size(differences: Sequence[float]) -> float | None:
     """
     if not any(differences):
         return 0.0
-    if _all_alike(differences):
+    spread = max(differences) - min(differences)
+    if spread <= 1e-9 * max(map(abs, differences)):  # all are equal, except for rounding
         return None
     return float(np.mean(differences) / np.std(differences, ddof=1))
-
-
-def _all_alike(differences: Sequence[float]) -> bool:
-    """Returns whether all differences are equal, except for rounding."""
-    return max(differences) - min(differences) <= 1e-9 * max(map(abs, differences))
 
 
 # Cached for the next comparison, because drawing takes ten times as long as adding.

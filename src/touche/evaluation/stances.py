@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ from numpy.typing import NDArray
 
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
-from touche.evaluation.significance import draws, interval_of
-from touche.trec.columns import Run, RunLine
+from touche.evaluation.significance import interval_of, times_drawn
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
@@ -92,7 +91,7 @@ class StanceEvaluation(Evaluation):
         }
 
 
-def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
+def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
     """Counts the lines of a run whose document has a judged stance; labels are compared without case.
 
     Args:
@@ -100,8 +99,7 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         judged: judged stances, as indices of ``labels``.
         labels: the stances of the task, in upper case.
     """
-    run = Run.of(run)
-    topics = [topic for topic in sorted(run.by_topic, key=in_order) if topic in judged]
+    topics = sorted(run.by_topic.keys() & judged.keys(), key=in_order)
     indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
     columns = {label: column for column, label in enumerate(labels)}
     # The column of each distinct word of the run; the last one is for words that are no stance of the task.
@@ -121,7 +119,7 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
 
 
 def stance_difference(
-    one: Sequence[RunLine], other: Sequence[RunLine], judged: Qrels, labels: Sequence[str]
+    one: Run, other: Run, judged: Qrels, labels: Sequence[str]
 ) -> tuple[StanceEvaluation, StanceEvaluation, tuple[float, float]]:
     """Compares two runs on the documents that both have.
 
@@ -138,7 +136,7 @@ def stance_difference(
     if len({topic for topic, _ in keys}) < 2:
         raise ToucheError("fewer than two topics have documents with a judged stance in both runs")
     first, second = (
-        evaluate_stances([lines[key] for key in keys], judged, labels) for lines in lines_of_runs
+        evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
     # Both have the same topics in the same order, so that a sample has the same topics of both.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
@@ -147,21 +145,9 @@ def stance_difference(
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns a confusion matrix for each resample of the topics."""
-    times = _times(len(counts))
+    times = times_drawn(len(counts))
     # (resamples, topics) @ (topics, cells of a matrix)
     return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
-
-
-@lru_cache(maxsize=4)
-def _times(topics: int) -> NDArray[np.float64]:
-    """Returns how often each resample has each topic; shape (resamples, topics).
-
-    The numbers are floats, which are exact here and multiply faster.
-    """
-    drawn = draws(topics)
-    # Each resample and topic have a number of their own, so that all are counted at once.
-    cells = drawn + topics * np.arange(len(drawn))[:, None]
-    return np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
 
 
 def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:

@@ -157,8 +157,10 @@ def wide_table(
                 notes += notes_of_pairs
                 why_missing += reasons_without_test
             for label in dict.fromkeys(run.label for run in scored):
-                of_label = [run for run in scored if run.label == label]
-                columns[_heading(groups, of_label[0], evaluator)] = _column(of_label, evaluator, names, marks)
+                in_column = [run for run in scored if run.label == label]
+                columns[_heading(groups, in_column[0], evaluator)] = _column(
+                    in_column, evaluator, names, marks
+                )
     tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference is not None:

@@ -14,7 +14,7 @@ from touche.io.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
 from touche.trec.by_stance import in_rankings, topic_in
-from touche.trec.columns import Run, RunLine
+from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
@@ -46,7 +46,7 @@ class TunedFusion:
 
 
 def tuned(
-    runs: Sequence[Sequence[RunLine]],
+    runs: Sequence[Run],
     method: Method,
     depth: int,
     task: Task,
@@ -79,7 +79,7 @@ def tuned(
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
-    rankings = in_rankings([Run.of(run) for run in runs], by_stance=task.rules.by_stance)
+    rankings = in_rankings(runs, by_stance=task.rules.by_stance)
     shares = dict(topic_shares(rankings, method))
     qrels = task_qrels(task, dimension)
     measure = task.measure_for(dimension)
