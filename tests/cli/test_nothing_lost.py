@@ -291,12 +291,6 @@ def test_a_run_may_be_written_into_its_input_folder_and_again(touche: Touche, tm
         assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "in")[0] == 0
 
 
-def test_two_outputs_of_one_name_are_refused(touche: Touche, earlier: Path) -> None:
-    files = ("-o", earlier, "--keep-statistics", earlier / "run.txt")
-    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", *files)
-    assert code == 2 and "two outputs have this name" in err and {*contents(earlier)} == {*EARLIER}
-
-
 def test_a_joined_run_has_metadata_and_can_be_joined_again(
     workplace: Path, tmp_path: Path, touche: Touche
 ) -> None:
