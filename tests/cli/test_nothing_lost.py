@@ -286,9 +286,10 @@ def test_an_output_that_is_an_input_is_refused(
     assert not [*tmp_path.rglob(".*.part")]
 
 
-def test_a_run_may_be_written_into_its_input_folder_and_again(touche: Touche, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "corpora" / "spot-check-passages", tmp_path / "in")
-    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", tmp_path / "in" / "topics.xml")
+def test_a_run_may_be_written_into_its_input_folder_and_again(
+    touche: Touche, workplace: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(workplace / "in", tmp_path / "in")
     for _ in range(2):
         assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "in")[0] == 0
 
