@@ -12,6 +12,7 @@ from textwrap import indent
 import pytest
 
 from conftest import Touche, Write
+from touche import tasks
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -53,31 +54,47 @@ def test_run_writes_run_txt_and_says_what_it_took_and_takes_the_variables_of_tir
 def workplace(
     collection: Path, write: Write, mine: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """The current folder, with inputs of all kinds, and in out/ an earlier run."""
-    for name, topics, documents in (
-        ("no-topics", "", DOCUMENTS),
-        ("no-documents", TOPICS, ""),
-        ("broken", TOPICS, DOCUMENTS + "{"),
-        ("cut", TOPICS, gzip.compress(DOCUMENTS.encode())[:-9]),
-    ):
-        for file, content in (("topics.xml", topics), ("documents.jsonl", documents)):
-            if content:
-                write(f"{name}/{file}", content)
+    """The current folder, with inputs and runs of all kinds, and in out/ an earlier run."""
+    files = {
+        "no-documents/topics.xml": TOPICS,
+        "no-topics/documents.jsonl": DOCUMENTS,
+        "broken/topics.xml": TOPICS,
+        "broken/documents.jsonl": DOCUMENTS + "{",
+        "cut/topics.xml": TOPICS,
+        "cut/documents.jsonl": gzip.compress(DOCUMENTS.encode())[:-9],
+        "words.txt": "two words",
+        "a.txt": "7 Q0 x 1 3.0 one\n7 Q0 y 2 2.0 one\n",
+        "b.txt": "7 Q0 y 1 0.9 two words\n7 Q0 v 2 0.9 two words\n",
+        "twice.txt": "7 Q0 y 1 3 t\n7 Q0 y 2 2 t\n",
+        "empty.txt": "",
+    }
+    for name, content in files.items():
+        write(name, content)
     for file in ("run.txt", "ir-metadata.yml"):
         write(f"out/{file}", "of an earlier run").chmod(0o600)
-    write("words.txt", "two words")
     mine("from touche import ToucheError\nyield topics[0], []\nraise ToucheError('late; mend it')")
     monkeypatch.chdir(collection.parent)
     return collection.parent
 
 
+ARGUMENTS = "--task spot-check/arguments"
+PASSAGES = "-i spot-check/passages"
+FUSE = "fuse a.txt b.txt -o new"
+SWEEP = f"sweep bm25 -o new {ARGUMENTS}"
+SPOT_CHECKS = ", ".join(
+    f"spot-check/{part}" for part in ("arguments", "images", "pages", "pairs", "passages")
+)
 MISTYPED = {
+    "evaluat run.txt": "Did you mean 'evaluate'?",
+    "--quiet --verbose tasks": "--quiet and --verbose exclude each other; omit",
+    "--quiet tasks --verbose": "--quiet and --verbose exclude each other; omit",
     "run bm25 -i nowhere -o out": "nowhere: no such directory or dataset",
     "run dirichletlm -i no-topics -o out": "no-topics: no topics in this",
     "run dirichletlm -i no-documents -o out": "no-documents: no documents in this",
     "run bm25 -i broken -o out": "documents.jsonl:3: broken JSON",
     "run bm25 -i cut -o out": "documents.jsonl: the gzip stream is broken",
     "run bm25 -o out": "Missing option '-i'",
+    "run bm25 -o new": f"Choose among {SPOT_CHECKS}, or name a folder. (see:",
     "run bm25 -i": "'-i' requires an argument",
     "run bm25 -i in -o /proc/out": "/proc/out: cannot be created",
     "run bm25 -i in -o out --b 2": "b = 2 is out of range; choose a number from 0 to 1",
@@ -90,35 +107,98 @@ MISTYPED = {
     "run bm25 -i '' -o out": "-i or -o is empty",
     "run bm25 -i in -o ''": "-i or -o is empty",
     "run bm25 -i in -o out --team ' '": "--team ' ' is empty",
+    "run bm25 -i in -o out --tag ''": "--tag '' is empty",
+    "run bm25 -i in -o out --tag 'a\n1 Q0 d 1 9 b'": "has white space",
     "run bm25 -i in -o out --statistics no.json": "no such file; pass a file written by --keep-statistics",
     "run bm25 -i in -o out --statistics out/run.txt": "no statistics",
+    "run bm25 -i in -o out --keep-statistics out/run.txt": "two outputs have this name",
     "run chatnoir-bm25f -i in -o out --statistics clueweb12-2020 --keep-statistics s": "omit one of them",
     "run bm25 -i in -o out --statistics clueweb12-2020": "clueweb12-2020: no such file",
     "run chatnoir-bm25f -i in -o out --statistics clueweb12-2019": "one of: clueweb12-2020, clueweb12-2021",
     "run rank-bm25 -i in -o out --keep-statistics s": "rank with touche.scan use statistics",
     "run dirichletlm-variants -i in -o out --stop-words words.txt": "words.txt:1: ",
     "run sentence-coherence -i in -o out --coherence nsp": "--model",
+    f"run --variant bm25 tfidf {PASSAGES} -o new": "are names of baselines; write the one to run first",
+    f"run --depth 3 no-baseline {PASSAGES} -o new": "no baseline is named; name it before its options",
+    f"run bm52 {PASSAGES} -o new": "which touche new NAME writes",
+    f"run bm52 {PASSAGES} -o new --tag dph": "there is no baseline 'bm52'; did you mean bm25?",
     "run bm25 -i in -o out --runner docker --corpus x": "which sees only its input",
     "run bm25 -i in -o out --runner docker --master x": "--master has no effect on the runner docker; omit",
+    "evaluate run.txt": f"pass --task with one of {', '.join(tasks.ids())}",
+    "evaluate run.txt --taks x": "'--task'",
     "evaluate run.txt --task touche-2019": "there is no task 'touche-2019'",
     "evaluate run.txt --task touche-2022": "did you mean touche-2022-task-1?",
-    "evaluate nowhere.txt --task spot-check/arguments": "nowhere.txt: cannot be read",
-    "evaluate --task spot-check/arguments": "Missing argument 'RUN...'",
-    "lint out --task spot-check/arguments": "out: a folder; pass its run, out/run.txt",
+    f"evaluate nowhere.txt {ARGUMENTS}": "nowhere.txt: cannot be read",
+    f"evaluate {ARGUMENTS}": "Missing argument 'RUN...'",
+    f"evaluate a.txt {ARGUMENTS} --per-topic --format latex": "latex, markdown and html",
+    f"compare a.txt b.txt {ARGUMENTS} --per-topic --format html": "latex, markdown and html",
+    f"lint out {ARGUMENTS}": "out: a folder; pass its run, out/run.txt",
+    "fuse a.txt -o new": "at least two runs",
+    "fuse a.txt b.txt a.txt -o new": "a.txt: passed twice",
+    "fuse a.txt twice.txt -o new": "twice.txt:2: document 'y' occurs a second time for topic 7; remove one",
+    "fuse a.txt empty.txt -o new": "empty.txt: the run is empty",
+    f"{FUSE} --tag ''": "--tag '' is empty, too long",
+    f"{FUSE} --team ''": "--team '' is empty",
+    f"{FUSE} --weights 1": "1 weights for 2 runs",
+    f"{FUSE} --weights -1,1": "weight -1",
+    f"{FUSE} --weights nan,1": "'nan,1'",
+    f"{FUSE} --weights 1e999,1": "'1e999,1'",
+    f"{FUSE} --weights ''": "--weights",
+    f"{FUSE} --weights 0,0": "all weights are 0",
+    f"{FUSE} --weights 1,1 --tune two-fold {ARGUMENTS}": "exclude",
+    f"{FUSE} {ARGUMENTS}": "also pass tune",
+    f"{FUSE} --dimension relevance": "also pass tune",
+    f"{FUSE} --tune two-fold": "a task",
+    f"{FUSE} --tune two-fold {ARGUMENTS} --dimension x": "dimension 'x'",
+    "sweep bm25 -i in -o new": "task",
+    "sweep bm25 -o new": "--task",
+    f"{SWEEP} --k1 1:2": "k1 = '1:2'",
+    f"sweep bm25 -o begun {ARGUMENTS} --b 0.5,2": "b = 2",
+    f"{SWEEP} --stance MAYBE": "stance = 'MAYBE'",
+    f"sweep bm25 -o begun {ARGUMENTS} --evaluator touche --measure AP": "lacks AP",
+    "sweep bm25 -o new --task no-task": "no-task",
+    f"sweep bm25 -o new --multifield {ARGUMENTS}": "--multifield needs VALUES, such as true,false",
+    f"sweep bm25 -o new --k1 {ARGUMENTS}": "--k1 needs VALUES, such as 0.9",
+    f"sweep bm25 -o new --stance {ARGUMENTS.replace(' ', '=')}": "--stance needs VALUES, such as NO",
+    "report a.txt --measure AP --measure RR -o new": "AP and RR: pass one measure",
+    f"report a.txt {ARGUMENTS} -o words.txt/new": "words.txt/new: cannot be created (Not a directory)",
+    f"report a.txt a.txt {ARGUMENTS} -o new": "twice",
+    "report a.txt --all-published -o new": "--all-published takes no RUNs",
+    "tasks --reported": "--reported shows one task; name it",
+    "tasks touche-2021-task-2 --reported --per-topic": "omit --per-topic",
+    "tasks --reproductions --reported": "--reproductions has its own table",
+    "tasks tira spot-check/passages -o out": "out: the folder is not empty",
+    "tasks tira spot-check/passages -o new --dimension relevanc": "did you mean relevance?",
+    "tasks tira touche-2021-task-2 -o new": "is missing",
+    "tasks tira spot-check/nothing -o new": "there is no task 'spot-check/nothing'",
+    "data convert spot-check/arguments -o words.txt": "'words.txt' is a file",
+    "data convert spot-check/arguments -o words.txt/beir": "words.txt: cannot be created (File exists)",
+    "images verify": "neither a baseline nor a run is named; pass one of them",
+    "images verify bm25 --against x --run y": "x",
+    f"run bm25 {PASSAGES} -o new --runner docker --memory 4gb": "'4gb' is not an amount of memory",
+    "regress --runner docker --memory 0g": "'0g' is not an amount of memory",
+    f"run bm25 {PASSAGES} -o new --cpus 1": "--cpus has no effect on the runner local",
+    "regress --time-limit 1": "--time-limit has no effect on the runner local",
+    f"run bm25 {PASSAGES} -o new --runner tira --memory 1g": "--memory has no effect on the runner tira",
+    "regress --runner tira --memory 1g": "--memory has no effect on the runner tira",
+    f"run bm25 {PASSAGES} -o new --corpus argsme/2020-04-01 --runner docker": "--corpus has no effect on the",
 }
 LATE = {"run ./my-team -i in -o out": "late; "}
 
 
-@pytest.mark.parametrize("command", [*MISTYPED, *LATE])
+@pytest.mark.parametrize("command", [*MISTYPED, *LATE], ids=lambda command: command[:60])
 def test_mistakes_are_one_line_and_an_earlier_run_outlives_them(
     touche: Touche, workplace: Path, command: str
 ) -> None:
     code, out, err = touche(*shlex.split(command))
     *_, last = lines = err.splitlines()
-    assert (code, out) == (2, "") and len(lines) <= 2  # the used files, then the error
-    assert last.startswith("touche: ") and (MISTYPED | LATE)[command] in last
+    assert (code, out) == (2, "")
+    assert len(lines) <= 2  # the used files, then the error
+    assert last.startswith("touche: ")
+    assert (MISTYPED | LATE)[command] in last
     left = {path.name: path.stat().st_mode & 0o777 for path in (workplace / "out").iterdir()}
     assert left == {"run.txt": 0o600, "ir-metadata.yml": 0o600}
+    assert not (workplace / "new").exists()
 
 
 def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(

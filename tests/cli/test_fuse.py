@@ -1,5 +1,4 @@
 import hashlib
-import shlex
 from pathlib import Path
 
 import pytest
@@ -21,9 +20,9 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     touche: Touche, tmp_path: Path, runs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    code, _, said = touche("fuse", *runs, "-o", out)
     doubt = "warning: 2 topics in only some of the runs; check that all runs are of one task\n"
-    assert (code, said) == (0, f"{doubt}fuse: {out}/run.txt of 2 runs, 3 topics\n")
+    said = f"{doubt}fuse: {out}/run.txt of 2 runs, 3 topics\n"
+    assert touche("fuse", *runs, "-o", out) == (0, "", said)
     # y is first in B because of its later id; neither of x and w is in the other run of its topic.
     assert (out / "run.txt").read_text() == (
         "7 PRO y 1 0.032522473 touche-rrf\n"
@@ -64,31 +63,6 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("a", "at least two runs"),
-        ("a b a", "a/run.txt: passed twice"),
-        ("a twice", "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
-        ("a empty", "empty/run.txt: the run is empty"),
-        ("a b --tag ''", "--tag '' is empty, too long"),
-        ("a b --team ''", "--team '' is empty"),
-        ("a b -o b", "run.txt: an input of this command, which it would overwrite"),
-    ],
-)
-def test_what_cannot_be_fused_is_named_and_nothing_is_written(
-    touche: Touche, write: Write, tmp_path: Path, runs: list[Path], arguments: str, error: str
-) -> None:
-    write("twice/run.txt", "7 Q0 y 1 3 t\n7 Q0 y 2 2 t\n")
-    write("empty/run.txt", "")
-    names, _, options = arguments.replace("-o b", f"-o {tmp_path / 'b'}").partition(" -")
-    paths = [tmp_path / name / "run.txt" for name in names.split()]
-    more = shlex.split(f"-{options}") if options else []
-    code, _, said = touche("fuse", "-o", tmp_path / "out", *paths, *more)
-    assert (code, error in said.splitlines()[-1]) == (2, True), said
-    assert not (tmp_path / "out").exists() and runs[1].read_text() == B
-
-
 def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: list[Path]) -> None:
     code, _, _ = touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--weights", "0.5, 2")
     assert code == 0
@@ -119,27 +93,3 @@ def test_tuned_weights_are_recorded_topic_by_topic(touche: Touche, tmp_path: Pat
         "RR",
         "relevance",
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("--weights", "1"), "1 weights for 2 runs"),
-        (("--weights", "-1,1"), "weight -1"),
-        (("--weights", "nan,1"), "'nan,1'"),
-        (("--weights", "1e999,1"), "'1e999,1'"),
-        (("--weights", ""), "--weights"),
-        (("--weights", "0,0"), "all weights are 0"),
-        (("--weights", "1,1", "--tune", "two-fold", "--task", "spot-check/arguments"), "exclude"),
-        (("--task", "spot-check/arguments"), "also pass tune"),
-        (("--dimension", "relevance"), "also pass tune"),
-        (("--tune", "two-fold"), "a task"),
-        (("--tune", "two-fold", "--task", "spot-check/arguments", "--dimension", "x"), "dimension 'x'"),
-    ],
-)
-def test_weights_that_cannot_be_meant_are_one_line_and_leave_nothing(
-    touche: Touche, tmp_path: Path, runs: list[Path], arguments: tuple[str, ...], problem: str
-) -> None:
-    code, out, said = touche("fuse", *runs, "-o", tmp_path / "out", *arguments)
-    assert (code, out) == (2, "") and problem in said.splitlines()[-1]
-    assert not (tmp_path / "out").exists()

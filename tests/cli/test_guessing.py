@@ -67,9 +67,3 @@ def test_options_may_stand_before_the_baseline(touche: Touche, tmp_path: Path) -
     assert touche("run", "--tag", "bm25", "dph", *folders, tmp_path / "tagged")[0] == 0
     assert " bm25\n" in (tmp_path / "tagged" / "run.txt").read_text()
     assert "cmd: touche run dph\n" in (tmp_path / "tagged" / "ir-metadata.yml").read_text()
-    code, _, err = touche("run", "--variant", "bm25", "tfidf", *folders, tmp_path / "x")
-    assert code == 2 and "bm25 and tfidf are names of baselines; write the one to run first" in err
-    code, _, err = touche("run", "--depth", "3", "no-baseline", *folders, tmp_path / "x")
-    assert code == 2 and "no baseline is named; name it before its options" in err
-    code, _, err = touche("run", "bm52", *folders, tmp_path / "x", "--tag", "dph")
-    assert code == 2 and "there is no baseline 'bm52'; did you mean bm25?" in err and "touche new" in err

@@ -1,13 +1,11 @@
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import touche as library
 from conftest import ROOT, Touche, Write
-
-Refused = Callable[..., bool]
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     for part in parts:
         assert touche(*run, "-i", part, "-o", part / "second", "--statistics", sums)[0] == 0
     runs = [part / "second" / "run.txt" for part in parts]
-    options = ("-i", parts[0], "-o", tmp_path / "joined", "--depth", depth, "--statistics", sums)
+    options = ("-i", "spot-check/passages", "-o", tmp_path / "joined", "--depth", depth, "--statistics", sums)
     (joined,) = json.loads(touche("join", "runs", *runs, *options, "--format", "json")[1])
     assert (joined["path"], joined["parts"]) == (str(tmp_path / "joined" / "run.txt"), 3)
     assert "the sum of 3 parts, but 2 runs are passed" in touche("join", "runs", *runs[1:], *options)[2]
@@ -49,74 +47,60 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     assert (parts[0] / "first" / "run.txt").read_bytes() != runs[0].read_bytes()
 
 
-@pytest.fixture
-def ranked(touche: Touche, tmp_path: Path) -> list[Path]:
-    """Runs of two baselines, each by the statistics of its own collection."""
-    shutil.copy(ROOT / "topics" / "spot-check-arguments.xml", tmp_path / "topics.xml")
-    ways = (("bm25", "keep-statistics"), ("bm25", "statistics"), ("dirichletlm", "keep-statistics"))
-    for name, how in ways:
-        out = (tmp_path / how / name, f"--{how}", tmp_path / f"{name}.json")
-        assert touche("run", name, "-i", "spot-check/arguments", "-o", *out)[0] == 0
-    return [tmp_path / how / "bm25" / "run.txt" for how in ("statistics", "keep-statistics")]
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs of two baselines, by statistics of their collection, and with altered copies."""
+    folder = tmp_path_factory.mktemp("ranked")
+    (folder / "in").mkdir()
+    dataset = "spot-check/arguments"
+    for name in ("bm25", "dirichletlm"):
+        library.write_run(name, dataset, folder / "kept" / name, keep_statistics=folder / f"{name}.json")
+    library.write_run("bm25", dataset, folder / "by" / "bm25", statistics=folder / "bm25.json")
+    for name in ("copied", "tagged"):
+        shutil.copytree(folder / "by" / "bm25", folder / name)
+    run = (folder / "tagged" / "run.txt").read_text()
+    (folder / "tagged" / "run.txt").write_text(run.replace("touche-bm25", "touche-bm26"))
+    text = (folder / "bm25.json").read_text()
+    changes = {
+        "terms": ('"ban"', '"ben"'),
+        "analysis": ('"english"', '"plural"'),
+        "documents": ('"documents":270', '"documents":260'),
+        "counts": ('"ban":[28,43]', '"ban":[28,42]'),
+    }
+    for name, (old, new) in changes.items():
+        assert old in text
+        (folder / f"{name}.json").write_text(text.replace(old, new))
+    return folder
 
 
-@pytest.fixture
-def refused(touche: Touche, tmp_path: Path) -> Refused:
-    """Whether a command is refused with an error, and nothing is written."""
+ARGUMENTS = "-i spot-check/arguments"
+REFUSED = {
+    "join runs by/bm25/run.txt -i in --statistics bm25.json": "in: no topics in this",
+    f"join runs by/bm25/run.txt by/bm25/run.txt {ARGUMENTS} --statistics bm25.json": "twice",
+    f"join runs kept/bm25/run.txt {ARGUMENTS} --statistics bm25.json": "its ir-metadata.yml",
+    f"join runs by/bm25/run.txt {ARGUMENTS} --statistics dirichletlm.json": "its ir-metadata.yml",
+    f"join runs by/bm25/run.txt {ARGUMENTS} --statistics no.json": "no.json: cannot be read",
+    f"join runs by/bm25/run.txt copied/run.txt {ARGUMENTS} --statistics bm25.json": "ranked twice for",
+    f"join runs by/bm25/run.txt tagged/run.txt {ARGUMENTS} --statistics bm25.json": "is touche-bm26",
+    "join runs by/bm25/run.txt -i spot-check/pages --statistics bm25.json": "is not in the input",
+    "join statistics bm25.json terms.json": "fields, analyses or terms differ",
+    "join statistics bm25.json analysis.json": "fields, analyses or terms differ",
+    "join statistics bm25.json bm25.json": "passed twice",
+    f"run bm25 {ARGUMENTS} --statistics documents.json": "statistics of another collection",
+    f"run bm25 {ARGUMENTS} --statistics counts.json": "statistics of another collection",
+    f"run rank-bm25 {ARGUMENTS} --statistics bm25.json": "rank with touche.scan use statistics",
+}
 
-    def call(error: str, *command: str | Path) -> bool:
-        code, _, said = touche(*command, "-o", tmp_path / "out")
-        return code == 2 and error in said.splitlines()[-1] and not [*tmp_path.glob("out/*")]
 
-    return call
-
-
-@pytest.mark.parametrize(
-    ("runs", "by", "topics", "error"),
-    [
-        ([0], "bm25", "corpora", "corpora: no topics in this"),
-        ([0, 0], "bm25", "", "passed twice"),
-        ([1], "bm25", "", "keep-statistics/bm25/run.txt: its ir-metadata.yml"),
-        ([0], "dirichletlm", "", "statistics/bm25/run.txt: its ir-metadata.yml"),
-        ([0], "nothing", "", "nothing.json: cannot be read"),
-    ],
-)
-def test_runs_that_do_not_belong_together_are_not_joined(
-    refused: Refused, tmp_path: Path, ranked: list[Path], runs: list[int], by: str, topics: str, error: str
+@pytest.mark.parametrize("command", REFUSED, ids=lambda command: command[:90])
+def test_what_does_not_belong_together_is_refused(
+    touche: Touche, ranked: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    options = ("-i", topics or tmp_path, "--statistics", tmp_path / f"{by}.json")
-    assert refused(error, "join", "runs", *(ranked[run] for run in runs), *options)
-
-
-def test_runs_of_two_baselines_or_on_other_topics_are_not_joined(
-    refused: Refused, tmp_path: Path, ranked: list[Path]
-) -> None:
-    other = tmp_path / "other" / "run.txt"
-    shutil.copytree(ranked[0].parent, other.parent)
-    options = ("-i", tmp_path, "--statistics", tmp_path / "bm25.json")
-    assert refused("is ranked twice for one topic", "join", "runs", ranked[0], other, *options)
-    other.write_text(other.read_text().replace("touche-bm25", "touche-bm26"))
-    assert refused("the tag is touche-bm26", "join", "runs", ranked[0], other, *options)
-    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", tmp_path / "topics.xml")
-    assert refused("is not in the input", "join", "runs", ranked[0], *options)
-
-
-def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_no_use(
-    refused: Refused, tmp_path: Path, ranked: list[Path]
-) -> None:
-    one = tmp_path / "bm25.json"
-    other = tmp_path / "other.json"
-    text = (tmp_path / "bm25.json").read_text()
-    for analysis in ('"plural"', '"english"'):
-        other.write_text(text.replace('"english"', analysis).replace('"ban"', '"ben"'))
-        assert refused("fields, analyses or terms differ", "join", "statistics", one, other)
-    assert refused("passed twice", "join", "statistics", one, one)
-    options = ("-i", "spot-check/arguments", "--statistics", other)
-    for some, fewer in (('"documents":270', '"documents":260'), ('"ban":[28,43]', '"ban":[28,42]')):
-        assert some in text
-        other.write_text(text.replace(some, fewer))
-        assert refused("statistics of another collection", "run", "bm25", *options)
-    assert refused("rank with touche.scan use statistics", "run", "rank-bm25", *options)
+    monkeypatch.chdir(ranked)
+    code, _, said = touche(*command.split(), "-o", "out")
+    assert code == 2
+    assert REFUSED[command] in said.splitlines()[-1]
+    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("runner", ["own", "named"])
@@ -134,13 +118,3 @@ def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runn
     assert code == 0 and "ranks by the statistics in " in err
     code, _, err = touche("run", folder, "-i", dataset, "-o", out, "--statistics", "toi")
     assert code == 2 and "no such file; pass a file written by --keep-statistics, or one of: " in err
-
-
-def test_the_topics_of_a_joined_run_may_be_those_of_a_dataset(touche: Touche, tmp_path: Path) -> None:
-    dataset = "spot-check/passages"
-    part = tmp_path / "part"
-    statistics = tmp_path / "s.json"
-    for option in ("--keep-statistics", "--statistics"):
-        assert touche("run", "bm25", "-i", dataset, "-o", part, option, statistics)[0] == 0
-    options = ("-i", dataset, "--statistics", statistics, "-o", tmp_path / "all")
-    assert touche("join", "runs", part / "run.txt", *options)[0] == 0

@@ -4,8 +4,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -13,170 +14,267 @@ from typing import Any
 import pytest
 
 import touche as library
-from conftest import Touche, Write
+from conftest import Touche
 from printed import rows_of
 from spotcheck import run_text
 from touche.cli.output import MARKUP
 
+Runs = tuple[Path, Path]
+
 TASK = "spot-check/passages"
+TOY = "spot-check/arguments"
+YEAR = "touche-2021-task-1"
+CARDS = ["src/touche/tasks/touche-2020-task-1.toml", "no-such-card.toml"]
+STYLES = ("table", *MARKUP)
 pytestmark = pytest.mark.filterwarnings("ignore")  # the runs are small, and lack stances
 
 
 @dataclass(frozen=True)
-class Printed:
-    """A command, and the call of the library whose result it prints.
+class Case:
+    """A command, the function whose result it prints, and what its tables show of each record.
 
     Attributes:
-        command: the words of the command, with A and B for the files of two runs and OUT for a new folder.
+        command: the words of the command, with A and B for the files of two runs and OUT for a folder.
         call: calls the function with both files.
-        rows: templates of the cells of a record, of which one is printed.
-        wide: calls ``touche.wide`` if the command prints its table in Markdown, LaTeX and HTML.
-        records: returns the printed records of a result.
-        in_lines: whether the command prints lines instead of a table, unless another format is chosen.
-        is_silent: whether the command prints nothing, unless another format is chosen.
+        rows: templates of the row of a record, of which one is printed: cells between bars, ^ and $ for the
+            ends of the row, and dots for any text.
+        lines: such templates for the style ``table``, if the command then prints lines.
+        records: returns the records of a result.
+        shown: returns the records that the tables show, if these are others.
+        styles: the styles with ``rows``.
+        varies: columns that differ from call to call.
     """
 
     command: str
-    call: Callable[[Sequence[Path]], Any]
+    call: Callable[[Runs], Any]
     rows: tuple[str, ...]
-    wide: Callable[[Sequence[Path]], Any] | None = None
+    lines: tuple[str, ...] = ()
     records: Callable[[Any], Iterable[Any]] = iter
-    in_lines: bool = False
-    is_silent: bool = False
+    shown: Callable[[Any], Iterable[Any]] | None = None
+    styles: tuple[str, ...] = STYLES
+    varies: frozenset[str] = frozenset()
 
 
-SCORE = "{name}|{label}|{evaluator}|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}"
-STANCE = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results}|{topics}"
-TEST = (
-    "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
-    "|{effect_size:+.2f}|{p_t_test:.4f}|{p_t_test_holm:.4f}|{detectable:.3f}|{won}, {lost}, {tied}|{topics}"
+SCORE = "^{name}|{label}|{evaluator}|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}$"
+STANCE = "^{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results}|{topics}$"
+COMPARED = (
+    "^{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
 )
-STANCE_TEST = (
-    "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
-    "|{results}|{topics}"
-)
-AGREEMENT = "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}"
-PATHS = {
-    "evaluate": Printed(
-        command=f"evaluate A B --task {TASK}",
-        call=lambda runs: library.evaluate(runs, TASK),
-        rows=(SCORE, STANCE),
-        wide=lambda runs: library.wide(runs, TASK),
-    ),
-    "evaluate with qrels": Printed(
-        command="evaluate A B --qrels QRELS --measure AP --evaluator trec_eval",
-        call=lambda runs: library.evaluate(runs, None, "trec_eval", measure="AP", qrels=qrels_beside(runs)),
-        rows=(SCORE,),
-        wide=lambda runs: library.wide(runs, None, "trec_eval", measure="AP", qrels=qrels_beside(runs)),
-    ),
-    "evaluate each topic": Printed(
-        f"evaluate A B --task {TASK} --per-topic",
-        lambda runs: library.evaluate(runs, TASK, per_topic=True),
-        ("{name}|{label}|{evaluator}|{topic}|{value:.3f}|{judged:.2f}|{title}",),
-    ),
-    "compare": Printed(
-        command=f"compare A B --task {TASK}",
-        call=lambda runs: library.compare(runs, TASK),
-        rows=(TEST, TEST.replace("{p_t_test_holm:.4f}", "{p_t_test_holm:.4f} *"), STANCE_TEST),
-        wide=lambda runs: library.wide(runs, TASK, "trec_eval", every_two=True),
-    ),
-    "compare each topic": Printed(
-        f"compare A B --task {TASK} --per-topic",
-        lambda runs: library.compare(runs, TASK, per_topic=True),
-        ("{run_a}|{run_b}|{dimension}|{topic}|{difference:+.3f}|{value_a:.3f}|{value_b:.3f}|{title}",),
-    ),
-    "overlap": Printed("overlap A B", library.overlap, (AGREEMENT,)),
-    "overlap with a task": Printed(
-        f"overlap A B --task {TASK}",
-        lambda runs: library.overlap(runs, TASK),
-        ("{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{rmse:.3f}|{p_t_test:.4f}",),
-    ),
-    "lint": Printed(
-        f"lint A B --task {TASK}",
-        lambda runs: library.lint(runs, TASK),
-        ("{run}|{line}|{severity}|{message}|{remedy}|{code}",),
-        in_lines=True,
-    ),
-    "fuse": Printed(
-        command="fuse A B -o OUT",
-        call=library.fuse,
-        rows=("{topic}|{stance}|{document}|{rank}|{score:.6f}|{tag}",),
-        is_silent=True,
-    ),
-    "fuse with tuning": Printed(
-        f"fuse A B -o OUT --tune two-fold --task {TASK}",
-        lambda runs: library.fuse(runs, tune="two-fold", task=TASK),
-        ("{choice[0]},{choice[1]}|{folds}|{topics}|{mean:.3f}",),
-        records=lambda fused: fused.tuning.cross_validation.choices,
-    ),
-}
+TESTED = "|{detectable:.3f}|{won}, {lost}, {tied}|{topics}$"
+AGREEMENT = "{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}$"
+SETTING = "^{setting.swept[k1]}|{dimension}|{mean:.3f}...|{judged:.2f}$"
+FINDING = "{severity}: {message}; {remedy} [{code}]"
+SWEEP = f"sweep bm25 --k1 0.6,1.2 --task {TOY} -o OUT --measure nDCG@5,AP"
 
 
-def qrels_beside(runs: Sequence[Path]) -> Path:
+def swept(cross_validation: str | None = None, output: Path | None = None) -> Any:
+    options: dict[str, Any] = {"cross_validation": cross_validation, "output": output}
+    return library.sweep("bm25", TOY, {"k1": [0.6, 1.2]}, measure=["nDCG@5", "AP"], **options)
+
+
+def qrels_beside(runs: Runs) -> Path:
     return runs[0].with_name("relevance.qrels")
 
 
-@pytest.fixture
-def runs(write: Write) -> list[Path]:
+WIDE: dict[str, Callable[[Runs], Any]] = {
+    f"evaluate A B --task {TASK}": lambda runs: library.wide(runs, TASK),
+    "evaluate A B --qrels QRELS --measure AP --evaluator trec_eval": lambda runs: library.wide(
+        runs, None, "trec_eval", measure="AP", qrels=qrels_beside(runs)
+    ),
+    f"compare A B --task {TASK}": lambda runs: library.wide(runs, TASK, "trec_eval", every_two=True),
+}
+CASES = [
+    Case(
+        f"evaluate A B --task {TASK}",
+        lambda runs: library.evaluate(runs, TASK),
+        rows=(SCORE, STANCE),
+        styles=("table",),
+    ),
+    Case(
+        "evaluate A B --qrels QRELS --measure AP --evaluator trec_eval",
+        lambda runs: library.evaluate(runs, None, "trec_eval", measure="AP", qrels=qrels_beside(runs)),
+        rows=(SCORE,),
+        styles=("table",),
+    ),
+    Case(
+        f"evaluate A B --task {TASK} --per-topic",
+        lambda runs: library.evaluate(runs, TASK, per_topic=True),
+        rows=("^{name}|{label}|{evaluator}|{topic}|{value:.3f}|{judged:.2f}|{title}$",),
+        styles=("table",),
+    ),
+    Case(
+        f"compare A B --task {TASK}",
+        lambda runs: library.compare(runs, TASK),
+        rows=(
+            f"{COMPARED}|{{effect_size:+.2f}}|{{p_t_test:.4f}}|{{p_t_test_holm:.4f}}{TESTED}",
+            f"{COMPARED}|{{effect_size:+.2f}}|{{p_t_test:.4f}}|{{p_t_test_holm:.4f}} *{TESTED}",
+            f"{COMPARED}|{{results}}|{{topics}}$",
+        ),
+        styles=("table",),
+    ),
+    Case(
+        f"compare A B --task {TASK} --per-topic",
+        lambda runs: library.compare(runs, TASK, per_topic=True),
+        rows=("^{run_a}|{run_b}|{dimension}|{topic}|{difference:+.3f}|{value_a:.3f}|{value_b:.3f}|{title}$",),
+        styles=("table",),
+    ),
+    Case("overlap A B", library.overlap, rows=(f"^{{run_a}}|{{run_b}}|{AGREEMENT}",)),
+    Case(
+        f"overlap A B --task {TASK}",
+        lambda runs: library.overlap(runs, TASK),
+        rows=("^{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{rmse:.3f}|{p_t_test:.4f}$",),
+    ),
+    Case(
+        f"lint A B --task {TASK}",
+        lambda runs: library.lint(runs, TASK),
+        rows=("^{run}|{line}|{severity}|{message}|{remedy}|{code}$",),
+        lines=(f"^{{run}}:{{line}}: {FINDING}$", f"^{{run}}: {FINDING}$"),
+    ),
+    Case(
+        "fuse A B -o OUT",
+        library.fuse,
+        rows=("^{topic}|{stance}|{document}|{rank}|{score:.6f}|{tag}$",),
+        styles=(*MARKUP,),
+    ),
+    Case(
+        f"fuse A B -o OUT --tune two-fold --task {TASK}",
+        lambda runs: library.fuse(runs, tune="two-fold", task=TASK),
+        rows=("^{choice[0]},{choice[1]}|{folds}|{topics}|{mean:.3f}$",),
+        records=lambda fused: fused.tuning.cross_validation.choices,
+    ),
+    Case(SWEEP, lambda _: swept(), rows=(SETTING,), records=lambda sweep: sweep.scores),
+    Case(
+        f"{SWEEP} --cross-validation two-fold",
+        lambda _: swept("two-fold"),
+        rows=(SETTING,),
+        records=lambda sweep: sweep.folds(),
+        shown=lambda sweep: sweep.scores,
+    ),
+    Case(
+        "tasks",
+        lambda _: library.list_tasks(),
+        rows=("^{id}|{title}|{unit}s|...|{published}$",),
+    ),
+    Case(
+        "tasks --all",
+        lambda _: library.published(),
+        rows=("^{rank}|...{name}|{tag}|{value:.3f}|", "^{team}|{tag}|{value:.3f}|{results}|"),
+    ),
+    Case(
+        f"tasks {YEAR}",
+        lambda _: library.published(YEAR),
+        rows=("^{rank}|...{name}|{tag}|{value:.3f}|",),
+        shown=lambda results: [row for row in results if row.is_shortlisted],
+    ),
+    Case(
+        "tasks touche-2021-task-2 --per-topic --all",
+        lambda _: library.published_topics("touche-2021-task-2"),
+        rows=("^{team}|{tag}|{dimension}|{topic}|{value:.3f}|{measure}",),
+    ),
+    Case(
+        f"tasks {YEAR} --reproductions",
+        lambda _: library.reproductions(YEAR),
+        rows=("^{baseline}...|{dataset}|{dimension}|{measure}|{evaluator}|{published:.3f}|{sample:.3f}|",),
+    ),
+    Case(
+        f"tasks check {' '.join(CARDS)}",
+        lambda _: library.check_cards(CARDS),
+        rows=("^{path}|{problem}",),
+        lines=("^{problem}$", "^{path}: fine"),
+    ),
+    Case(
+        f"data list {YEAR}",
+        lambda _: library.list_data(YEAR),
+        rows=("^{available}|...|{md5}...|{path}$",),
+    ),
+    Case(
+        f"data verify {YEAR}",
+        lambda _: library.verify(YEAR),
+        rows=("^{word}|{path}",),
+        lines=("^{path}: {word}$",),
+    ),
+    Case(
+        f"regress bm25 --dataset {TOY} --twice",
+        lambda _: library.regress("bm25", TOY, twice=True),
+        rows=("^{expected.command}|{expected.dataset}|...|{expected.kind}|...|{verdict}$",),
+        varies=frozenset({"wall", "cpu", "memory"}),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Two runs; one lacks topics, and has a document that is not in the collection."""
-    qrels = library.task(TASK).qrels["relevance"]
-    qrels.write(qrels_beside([write("a.txt", run_text(tag="a_1"))]))
-    return [write("a.txt", run_text(tag="a_1")), write("b.txt", run_text(["11", "12"], tag="b", strangers=1))]
+    folder = tmp_path_factory.mktemp("runs")
+    paths = folder / "a.txt", folder / "b.txt"
+    paths[0].write_text(run_text(tag="a_1"))
+    paths[1].write_text(run_text(["11", "12"], tag="b", strangers=1))
+    library.task(TASK).qrels["relevance"].write(qrels_beside(paths))
+    return paths
 
 
-def typed(command: str, runs: Sequence[Path]) -> list[str]:
+def typed(command: str, runs: Runs) -> list[str]:
     files = {"A": runs[0], "B": runs[1], "QRELS": qrels_beside(runs), "OUT": runs[0].with_name("out")}
     return [str(files.get(word, word)) for word in command.split()]
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_json_and_csv_have_the_columns_of_the_frame(touche: Touche, runs: list[Path], name: str) -> None:
-    path = PATHS[name]
-    rows = [as_row(record) for record in path.records(path.call(runs))]
-    assert rows
-    out = touche(*typed(path.command, runs), "--format", "json")[1]
-    assert json.loads(out) == json.loads(json.dumps(rows))
-    printed = [*csv.DictReader(io.StringIO(touche(*typed(path.command, runs), "--format", "csv")[1]))]
-    assert printed == [{column: as_cell(value) for column, value in row.items()} for row in rows]
+@cache
+def result_of(case: Case, runs: Runs) -> Any:
+    return case.call(runs)
 
 
-@pytest.mark.parametrize("style", ["table", *MARKUP])
-@pytest.mark.parametrize("name", PATHS)
-def test_tables_have_a_row_for_each_record(touche: Touche, runs: list[Path], name: str, style: str) -> None:
-    path = PATHS[name]
-    code, out, err = touche(*typed(path.command, runs), "--format", style)
-    if style in MARKUP and path.wide:
-        assert (code, out) == (0, f"{getattr(path.wide(runs), style)()}\n")
-        return
-    if style in MARKUP and "--per-topic" in path.command:
-        assert code == 2 and "latex, markdown and html" in err
-        return
-    assert code in (0, 1), err
-    if style == "table" and path.in_lines:
-        for record in path.records(path.call(runs)):
-            assert all(text in out for text in (record.run, record.message, record.remedy, record.code))
-        return
-    if style == "table" and path.is_silent:
-        assert out == ""
-        return
-    printed = rows_of(out, style)
-    for record in path.records(path.call(runs)):
-        rows = [cells for template in path.rows if (cells := cells_of(record, template))]
-        assert rows and any(row in printed for row in rows), (rows, printed)
+def label(value: Case | str) -> str:
+    return value if isinstance(value, str) else value.command.replace("/", "-")[:60]
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_warnings_and_notes_are_those_of_the_result(touche: Touche, runs: list[Path], name: str) -> None:
-    path = PATHS[name]
-    result = path.call(runs)
-    _, out, err = touche(*typed(path.command, runs))
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_json_and_csv_have_the_columns_of_the_frame(touche: Touche, runs: Runs, case: Case) -> None:
+    def comparable(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{name: row[name] for name in row if name not in case.varies} for row in rows]
+
+    rows = comparable(library.Table(object, (*case.records(result_of(case, runs)),)).rows)
+    printed = json.loads(touche(*typed(case.command, runs), "--format", "json")[1])
+    assert comparable(printed) == json.loads(json.dumps(rows)) != []
+    lines = csv.DictReader(io.StringIO(touche(*typed(case.command, runs), "--format", "csv")[1]))
+    names = dict.fromkeys(name for row in rows for name in row)
+    assert comparable(lines) == [{name: as_cell(row.get(name)) for name in names} for row in rows]
+
+
+PRINTED = [(case, style) for case in CASES for style in case.styles]
+
+
+@pytest.mark.parametrize(("case", "style"), PRINTED, ids=label)
+def test_tables_have_a_row_for_each_record(touche: Touche, runs: Runs, case: Case, style: str) -> None:
+    _, out, err = touche(*typed(case.command, runs), "--format", style)
+    rows = ["|".join(cells) for cells in rows_of(out, style)]
+    templates = case.lines if style == "table" and case.lines else case.rows
+    records = [*(case.shown or case.records)(result_of(case, runs))]
+    assert records
+    for record in records:
+        patterns = [row_pattern(record, template) for template in templates]
+        row = next((row for row in rows for pattern in patterns if re.search(pattern, row)), None)
+        assert row is not None, (record, out, err)
+        rows.remove(row)  # each record has a row of its own
+
+
+@pytest.mark.parametrize("style", MARKUP)
+@pytest.mark.parametrize("command", WIDE, ids=label)
+def test_markup_has_a_row_for_each_run(touche: Touche, runs: Runs, command: str, style: str) -> None:
+    table = WIDE[command](runs)
+    assert touche(*typed(command, runs), "--format", style)[:2] == (0, f"{getattr(table, style)()}\n")
+
+
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_warnings_and_notes_are_those_of_the_result(touche: Touche, runs: Runs, case: Case) -> None:
+    result = result_of(case, runs)
+    _, out, err = touche(*typed(case.command, runs))
     said = [line.removeprefix("warning: ") for line in err.splitlines() if line.startswith("warning: ")]
     assert said == [*result.warnings]
     for note in getattr(result, "notes", ()) if not isinstance(result, library.Run) else ():
         assert note in (out + err).replace("note: ", "")
 
 
-def test_a_fused_run_is_written_by_the_function_as_by_the_command(touche: Touche, runs: list[Path]) -> None:
+def test_a_fused_run_is_written_by_the_function_as_by_the_command(touche: Touche, runs: Runs) -> None:
     touche(*typed("fuse A B -o OUT --method combsum --weights 0.7,0.3", runs))
     folder = runs[0].with_name("python")
     fused = library.fuse(runs, "combsum", weights=[0.7, 0.3], output=folder, team="Mine")
@@ -188,27 +286,46 @@ def test_a_fused_run_is_written_by_the_function_as_by_the_command(touche: Touche
     assert same.sub("", metadata) == same.sub("", (written / "ir-metadata.yml").read_text())
 
 
-def as_row(record: Any) -> dict[str, Any]:
-    return library.Table(type(record), (record,)).rows[0]
+def test_a_sweep_is_written_by_the_function_as_by_the_command(touche: Touche, tmp_path: Path) -> None:
+    touche(*SWEEP.replace("OUT", str(tmp_path / "a")).split())
+    swept(output=tmp_path / "b")
+    written = [{path.name for path in (tmp_path / name).glob("*.*")} for name in "ab"]
+    assert written[0] == written[1] >= {"settings.csv", "heat-map-relevance%20AP.svg"}
+    assert (tmp_path / "a" / "settings.csv").read_text() == (tmp_path / "b" / "settings.csv").read_text()
+
+
+def test_fetching_prints_each_file_and_then_its_problem(touche: Touche, tmp_path: Path) -> None:
+    statuses = library.fetch(YEAR, mirror=tmp_path, output=tmp_path / "data", no_corpora=True)
+    command = f"data fetch {YEAR} --from {tmp_path} --to {tmp_path}/data --no-corpora"
+    code, out, err = touche(*command.split())
+    assert code == 2
+    assert out.splitlines() == [f"{status.path}: {status.word}" for status in statuses]
+    *_, advice, first, second, third, last = err.splitlines()
+    assert [first, second, third] == [f"error: {status.problem}" for status in statuses]
+    assert advice in statuses.notes and last.startswith("touche: 3 files missing")
 
 
 def as_cell(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return "; ".join(map(str, value))
-    return "" if value is None else str(value)
+    parts = value if isinstance(value, tuple | list) else [value]
+    if any(isinstance(part, dict) for part in parts):
+        return json.dumps(value)
+    return "; ".join("" if part is None else str(part) for part in parts)
 
 
-class Dashes(Formatter):
-    """Formats None as tables show it."""
+class Cells(Formatter):
+    """Formats None and booleans as tables show them."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return "–" if value is None else format(value, format_spec)
+        shown = {"None": "–", "": "–", "True": "yes", "False": "no"}
+        return shown.get(str(value)) or format(value, format_spec)
 
 
-def cells_of(record: Any, template: str) -> list[str]:
-    """Returns the cells of a record; none if it has other attributes than the template."""
+def row_pattern(record: Any, template: str) -> str:
+    """Returns the regular expression of a row; one of no row if the record lacks a template's attribute."""
     attributes = {name: getattr(record, name) for name in dir(record) if not name.startswith("_")}
     try:
-        return [Dashes().vformat(cell, (), attributes) for cell in template.split("|")]
-    except KeyError:
-        return []
+        text = Cells().vformat(template.strip("^$"), (), attributes)
+    except (KeyError, AttributeError):
+        return "(?!)"
+    pattern = ".*".join(re.escape(part) for part in text.split("..."))
+    return f"{'^' * template.startswith('^')}{pattern}{'$' * template.endswith('$')}"

@@ -14,10 +14,6 @@ GRID = ("--k1", "0.5:1.5:0.5", "--b", "0.25,0.75", "--task", "spot-check/argumen
 def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Write, tmp_path: Path) -> None:
     folder = write("input/topics.xml", Path("topics/spot-check-arguments.xml").read_bytes()).parent
     write("input/args-me.json", Path("corpora/spot-check-arguments/args-me.json").read_bytes())
-    code, _, said = touche("sweep", "bm25", "-i", folder, "-o", tmp_path / "out")
-    assert code == 2 and "task" in said
-    code, _, said = touche("sweep", "bm25", "-o", tmp_path / "out")
-    assert code == 2 and "--task" in said and not (tmp_path / "out").exists()
     qrels = Path("qrels/spot-check-arguments-relevance.qrels")
     code, out, _ = touche("sweep", "bm25", "-i", folder, "-o", tmp_path / "out", "--qrels", qrels)
     assert code == 0 and "touche-bm25" in out
@@ -27,24 +23,6 @@ def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Wri
         library.sweep("bm25", folder, {})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (("--k1", "1:2"), "k1 = '1:2'"),
-        (("--b", "0.5,2"), "b = 2"),
-        (("--stance", "MAYBE"), "stance = 'MAYBE'"),
-        (("--evaluator", "touche", "--measure", "AP"), "AP"),
-        (("--task", "no-task"), "no-task"),
-    ],
-)
-def test_what_cannot_be_swept_is_one_line(
-    touche: Touche, tmp_path: Path, arguments: tuple[str, ...], problem: str
-) -> None:
-    task = () if "--task" in arguments else ("--task", "spot-check/arguments")
-    code, out, said = touche("sweep", "bm25", *arguments, *task, "-o", tmp_path / "out", "--quiet")
-    assert (code, out) == (2, "") and problem in said and said.count("\n") == 1
-
-
 @pytest.mark.parametrize("values", [("--k1", "0.5", "--k1", "0.9,2"), ("--k1", "0.5,0.9", "--k1=2")])
 def test_all_values_of_a_repeated_option_count(
     touche: Touche, tmp_path: Path, values: tuple[str, ...]
@@ -52,18 +30,6 @@ def test_all_values_of_a_repeated_option_count(
     arguments = ("--task", "spot-check/arguments", "-o", tmp_path, "--format", "csv")
     code, out, _ = touche("sweep", "bm25", *values, *arguments)
     assert code == 0 and [row["k1"] for row in csv.DictReader(out.splitlines())] == ["0.5", "0.9", "2.0"]
-
-
-@pytest.mark.parametrize(
-    ("option", "example"), [("--multifield", "true,false"), ("--k1", "0.9"), ("--stance", "NO")]
-)
-@pytest.mark.parametrize("task", [("--task", "spot-check/arguments"), ("--task=spot-check/arguments",)])
-def test_an_option_without_values_takes_no_other_option_for_one(
-    touche: Touche, tmp_path: Path, option: str, example: str, task: tuple[str, ...]
-) -> None:
-    code, _, said = touche("sweep", "bm25", option, *task, "-o", tmp_path / "out")
-    assert code == 2 and f"{option} needs VALUES, such as {example}" in said
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("option", [{"evaluator": "terrier"}, {"cross_validation": "ten-fold"}])

@@ -127,27 +127,6 @@ def test_the_first_steps_work_one_after_the_other_in_an_empty_folder(
 SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "images", "pages", "pairs", "passages")]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
-        (["evaluate", "run.txt"], f"pass --task with one of {', '.join(tasks.ids())}"),
-        (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
-        (
-            ["report", "r", "--measure", "AP", "--measure", "RR", "-o", "x"],
-            "AP and RR: pass one measure",
-        ),
-        (["evaluate", "run.txt", "--taks", "x"], "'--task'"),
-        (["--quiet", "--verbose", "tasks"], "--quiet and --verbose exclude each other; omit"),
-        (["--quiet", "tasks", "--verbose"], "--quiet and --verbose exclude each other; omit"),
-    ],
-)
-def test_usage_errors_help(touche: Touche, arguments: list[str], message: str) -> None:
-    code, _, err = touche(*arguments)
-    assert code == 2
-    assert message in err and len(err.splitlines()) == 1
-
-
 COMPLETED = {
     "ev": ["evaluate"],
     "run dirichletlm-": ["dirichletlm-pairs", "dirichletlm-variants"],

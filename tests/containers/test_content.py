@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import Write
 from touche.containers import content
 from touche.containers.content import Content, parse_archive
 from touche.errors import ToucheError
@@ -131,25 +132,37 @@ def test_a_file_is_of_the_layer_that_wrote_it_last() -> None:
     assert image_content.commands == ["layer 1", "layer 2"]  # without a history
 
 
-@pytest.mark.parametrize("damage", ["a layer is missing", "no manifest", "cut", "zstd"])
-def test_what_cannot_be_read_is_an_error_of_one_line(
-    monkeypatch: pytest.MonkeyPatch, damage: str, tmp_path: Any
-) -> None:
-    manifest = b'[{"Config": "c.json", "Layers": ["0/layer.tar"]}]'
-    parts = {"0/layer.tar": layer(A, B), "c.json": b"{}", "manifest.json": manifest}
-    if damage == "a layer is missing":
-        del parts["0/layer.tar"]
-    if damage == "no manifest":
-        del parts["manifest.json"]
-    if damage == "zstd":
-        parts["0/layer.tar"] = content._ZSTANDARD + bytes(1000)
-    archive = layer(*((name, {}, data) for name, data in parts.items()))
-    program = tmp_path / "docker"
-    (tmp_path / "saved").write_bytes(archive[:1500] if damage == "cut" else archive)
-    program.write_text(f"#!/bin/sh\ncat {tmp_path}/saved\n")
+PARTS = {
+    "0/layer.tar": layer(A, B),
+    "c.json": b"{}",
+    "manifest.json": b'[{"Config": "c.json", "Layers": ["0/layer.tar"]}]',
+}
+
+
+def archive(parts: dict[str, bytes]) -> bytes:
+    return layer(*((name, {}, data) for name, data in parts.items()))
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        pytest.param(
+            archive({name: PARTS[name] for name in ("c.json", "manifest.json")}),
+            "docker cannot save touche/x",
+            id="no layer",
+        ),
+        pytest.param(
+            archive({name: PARTS[name] for name in ("0/layer.tar", "c.json")}),
+            "docker cannot save touche/x",
+            id="no manifest",
+        ),
+        pytest.param(archive(PARTS)[:1500], "docker cannot save touche/x", id="cut"),
+        pytest.param(archive(PARTS | {"0/layer.tar": content._ZSTANDARD + bytes(1000)}), "zstd", id="zstd"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_of_one_line(write: Write, saved: bytes, message: str) -> None:
+    program = write("docker", f"#!/bin/sh\ncat {write('saved', saved)}\n")
     program.chmod(0o755)
-    with pytest.raises(
-        ToucheError, match="zstd" if damage == "zstd" else "docker cannot save touche/x"
-    ) as caught:
+    with pytest.raises(ToucheError, match=message) as caught:
         content.read_content(str(program), "touche/x")
     assert "\n" not in str(caught.value)

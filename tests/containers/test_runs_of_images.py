@@ -453,26 +453,6 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
     assert here.replace(tag.format(tiny.name), "") == there.replace(tag.format("nsp"), "")
 
 
-@pytest.mark.parametrize(
-    ("runner", "option", "value", "error"),
-    [
-        ("docker", "--memory", "4gb", "'4gb' is not an amount of memory"),
-        ("docker", "--memory", "0g", "'0g' is not an amount of memory"),
-        ("docker", "--corpus", "argsme/2020-04-01", "--corpus has no effect on the runner docker"),
-        ("local", "--cpus", "1", "--cpus has no effect on the runner local"),
-        ("local", "--time-limit", "1", "--time-limit has no effect on the runner local"),
-        ("tira", "--memory", "1g", "--memory has no effect on the runner tira"),
-    ],
-)
-def test_an_option_that_a_runner_cannot_keep_is_refused(
-    touche: Touche, tmp_path: Path, runner: str, option: str, value: str, error: str
-) -> None:
-    commands = [("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out"), ("regress",)]
-    for command in commands if option != "--corpus" else commands[:1]:
-        code, _, err = touche(*command, option, value, "--runner", runner)
-        assert code == 2 and error in err
-
-
 WRONG_FOLDERS = {  # with their Dockerfiles
     "My_Base-Line": ("FROM touche/base\n", "its name is not valid for an image"),
     "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "/opt/baselines/mine/"),

@@ -66,13 +66,6 @@ def test_an_aborted_conversion_leaves_nothing(dataset: str, write: Write, tmp_pa
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(dataset: str, write: Write, tmp_path: Path) -> None:
-    write("file", "")
-    for folder in (tmp_path / "file" / "beir", tmp_path / "file"):
-        with pytest.raises(ToucheError, match="file"):
-            write_beir(dataset, folder)
-
-
 def test_a_data_set_of_beir_is_an_input_of_containers_and_has_titles(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

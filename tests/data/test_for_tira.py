@@ -102,17 +102,6 @@ def test_topics_are_not_written_into_the_folder_of_the_corpus(
     assert (inputs / "folder" / "topics.xml").read_text() == "of a folder in it"
 
 
-def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path: Path) -> None:
-    for task, options, message in (
-        ("spot-check/passages", ["-o", written], f"{written}: the folder is not empty"),
-        ("spot-check/passages", ["-o", tmp_path / "x", "--dimension", "relevanc"], "did you mean relevance?"),
-        ("touche-2021-task-2", ["-o", tmp_path / "x"], "is missing"),
-        ("spot-check/nothing", ["-o", tmp_path / "x"], "there is no task 'spot-check/nothing'"),
-    ):
-        code, out, err = touche("tasks", "tira", task, *options)
-        assert (code, out) == (2, "") and message in err and not (tmp_path / "x").exists()
-
-
 @pytest.mark.parametrize("name", ["topics.xml", "queries.jsonl", "qrels.txt", "README.md"])
 def test_a_dataset_that_cannot_be_written_leaves_nothing(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

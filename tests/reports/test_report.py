@@ -287,16 +287,6 @@ def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Pat
     assert "the run has no results for topics 13, 14" in html and " ".join(map(str, command[:4])) in html
 
 
-def test_faults_are_one_line(touche: Touche, write: Write, tmp_path: Path) -> None:
-    command = ("report", write("file", run_text()), "--task", "spot-check/passages", "-o")
-    code, _, err = touche(*command, tmp_path / "file" / "out")
-    assert code == 2 and f"{tmp_path}/file/out: cannot be created (Not a directory)" in err
-    assert "twice" in touche(*command[:2], *command[1:], tmp_path / "out")[2]
-    gallery = touche(*command[:2], "--all-published", "-o", tmp_path / "out")
-    assert gallery[0] == 2 and "--all-published takes no RUNs" in gallery[2]
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_regression_reports_on_every_dataset(touche: Touche, tmp_path: Path) -> None:
     command = ("regress", "bm25", "tfidf", "--dataset", "spot-check/passages", "--report", tmp_path / "out")
     code, out, _ = touche(*command)

@@ -129,87 +129,69 @@ rules.unit = "document"
 DOCUMENTS = '{"docno": "d1", "text": ""}\n{"docno": "d2", "text": ""}\n'
 
 
-@pytest.mark.parametrize(
-    ("topics", "qrels", "documents", "problem"),
-    [
-        (TOPICS, QRELS, DOCUMENTS, ""),
-        (TOPICS.replace(">1<", ">2<"), QRELS, DOCUMENTS, "qrels: topic '1' is not in topics/"),
-        (
-            TOPICS,
-            QRELS + "1 0 d4 0\n1 0 d3 0",
-            DOCUMENTS,
-            "qrels: document 'd4' and 1 more are not in corpora/",
-        ),
-        (TOPICS, QRELS.replace("d1 1", "d1 x"), DOCUMENTS, "qrels:1: "),
-        (TOPICS[:-5], QRELS, DOCUMENTS, ".xml"),
-        (TOPICS, QRELS, DOCUMENTS + "{", "documents.jsonl:3: broken JSON"),
-    ],
-)
-def test_files_of_a_card_belong_together(
-    touche: Touche,
-    write: Write,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    topics: str,
-    qrels: str,
-    documents: str,
-    problem: str,
-) -> None:
-    card = write("tasks/cats.toml", MINIMAL)
-    write("topics/cats.xml", topics)
-    write("qrels/cats.qrels", qrels)
-    write("corpora/cats/documents.jsonl", documents)
-    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    code, out, _ = touche("tasks", "check", card)
-    if problem:
-        assert code == 2 and problem in out
-    else:
-        assert (code, out) == (0, f"{card}: fine, with 1 topic, 2 judgments, 2 documents\n")
-
-
+CARD_FILES = {
+    "tasks/cats.toml": MINIMAL,
+    "topics/cats.xml": TOPICS,
+    "qrels/cats.qrels": QRELS,
+    "corpora/cats/documents.jsonl": DOCUMENTS,
+}
 PART = """
 corpora.part.directory = "part"
 corpora.part.topics = ["1"]
 """
+SECOND, THIRD = (TOPICS.replace(">1<", f">{number}<") for number in (2, 3))
+WITHOUT_PART = CARD_FILES | {
+    "tasks/cats.toml": MINIMAL + PART,
+    "topics/cats.xml": TOPICS.replace("</topics>", SECOND.removeprefix("<topics>")),
+}
+WITH_PART = WITHOUT_PART | {
+    "corpora/part/topics.xml": TOPICS,
+    "corpora/part/documents.jsonl": DOCUMENTS.splitlines()[0],
+}
+FINE = "cats.toml: fine, with 1 topic, 2 judgments, 2 documents\n"
+FINE_PART = "cats.toml: fine, with 2 topics (1 without judgments), 2 judgments, 2 documents"
+CHECKED: dict[str, tuple[dict[str, str], str]] = {  # the files of a card, and a part of the output
+    "fine": (CARD_FILES, FINE),
+    "another topic": (CARD_FILES | {"topics/cats.xml": SECOND}, "qrels: topic '1' is not in topics/"),
+    "other documents": (
+        CARD_FILES | {"qrels/cats.qrels": QRELS + "1 0 d4 0\n1 0 d3 0"},
+        "qrels: document 'd4' and 1 more are not in corpora/",
+    ),
+    "a broken grade": (CARD_FILES | {"qrels/cats.qrels": QRELS.replace("d1 1", "d1 x")}, "qrels:1: "),
+    "broken topics": (CARD_FILES | {"topics/cats.xml": TOPICS[:-5]}, ".xml"),
+    "a broken document": (
+        CARD_FILES | {"corpora/cats/documents.jsonl": DOCUMENTS + "{"},
+        "documents.jsonl:3: broken JSON",
+    ),
+    "a fine part": (WITH_PART, f"{FINE_PART}, 1 document in part\n"),
+    "no part": (WITHOUT_PART, f"{FINE_PART}; missing and not checked: corpora/part\n"),
+    "a topic that the part lacks": (
+        WITH_PART | {"corpora/part/topics.xml": SECOND},
+        "cats.toml: topic '1' is not in corpora/part",
+    ),
+    "another topic in the part": (
+        WITH_PART | {"corpora/part/topics.xml": TOPICS.replace("</topics>", THIRD.removeprefix("<topics>"))},
+        "part: topic '3' is not in topics/",
+    ),
+    "another document in the part": (
+        WITH_PART | {"corpora/part/documents.jsonl": DOCUMENTS.replace("d2", "d3")},
+        "part: document 'd3' is not in corpora/cats",
+    ),
+    "a broken document in the part": (
+        WITH_PART | {"corpora/part/documents.jsonl": '{"docno": "zzz", "text":'},
+        "documents.jsonl:1: broken JSON",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("topics", "documents", "problem"),
-    [
-        (TOPICS, DOCUMENTS.splitlines()[0], ""),
-        (TOPICS.replace(">1<", ">2<"), DOCUMENTS, "cats.toml: topic '1' is not in corpora/part"),
-        (
-            TOPICS.replace("</topics>", TOPICS[8:].replace(">1<", ">3<")),
-            DOCUMENTS,
-            "part: topic '3' is not in topics/",
-        ),
-        (TOPICS, DOCUMENTS.replace("d2", "d3"), "part: document 'd3' is not in corpora/cats"),
-        (TOPICS, '{"docno": "zzz", "text":', "documents.jsonl:1: broken JSON"),
-        (TOPICS, None, "; missing and not checked: corpora/part"),
-    ],
-)
-def test_a_smaller_corpus_is_part_of_the_whole(
-    touche: Touche,
-    write: Write,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    topics: str,
-    documents: str | None,
-    problem: str,
+@pytest.mark.parametrize("case", CHECKED)
+def test_files_of_a_card_belong_together(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    card = write("tasks/cats.toml", MINIMAL + PART)
-    write("topics/cats.xml", TOPICS.replace("</topics>", f"{TOPICS[8:].replace('>1<', '>2<')}"))
-    write("qrels/cats.qrels", QRELS)
-    write("corpora/cats/documents.jsonl", DOCUMENTS)
-    if documents is not None:
-        write("corpora/part/topics.xml", topics)
-        write("corpora/part/documents.jsonl", documents)
+    files, expected = CHECKED[case]
+    for name, content in files.items():
+        write(name, content)
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    code, out, _ = touche("tasks", "check", card)
-    fine = f"{card}: fine, with 2 topics (1 without judgments), 2 judgments, 2 documents"
-    if documents is None:
-        assert (code, out) == (0, f"{fine}{problem}\n")
-    elif problem:
-        assert code == 2 and problem in out
-    else:
-        assert (code, out) == (0, f"{fine}, 1 document in part\n")
+    code, out, _ = touche("tasks", "check", tmp_path / "tasks" / "cats.toml")
+    assert expected in out
+    assert code == (0 if "fine" in expected else 2)

@@ -25,9 +25,6 @@ def test_the_command_shows_them_apart(touche: Touche) -> None:
     assert code == 0 and out.splitlines()[1].split() == ["ChatNoir", "0.3812", "0.3380", "0.12"]
     assert len(out.splitlines()) == 52 and "TIREx" not in touche("tasks", "touche-2021-task-2")[1]
     assert len(touche("tasks", "touche-2021-task-2", "--reported", "--format", "csv")[1].splitlines()) == 52
-    for arguments in (["--reported"], ["touche-2021-task-2", "--reported", "--per-topic"]):
-        code, _, err = touche("tasks", *arguments)
-        assert code == 2 and err.count("\n") == 1
 
 
 def test_a_score_of_ndcg_10_is_compared_with_them(official: Path) -> None:

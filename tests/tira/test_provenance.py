@@ -90,20 +90,6 @@ def test_a_run_names_what_was_typed_and_no_team_by_default(
     assert implementation(str(folder))[0] == "touche-baselines"
 
 
-@pytest.mark.parametrize(
-    ("names", "problem"),
-    [
-        (["--tag", ""], "--tag '' is empty"),
-        (["--tag", "a\n1 Q0 d 1 9 b"], "has white space"),
-        (["--team", " "], "--team ' ' is empty"),
-    ],
-)
-def test_odd_names_leave_an_earlier_run(touche: Touche, write: Write, names: list[str], problem: str) -> None:
-    earlier = write("run.txt", "of an earlier run")
-    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", earlier.parent, *names)
-    assert (code, earlier.exists()) == (2, True) and problem in err and err.count("\n") == 1
-
-
 def test_a_run_names_the_commit_of_its_own_repository(
     touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
