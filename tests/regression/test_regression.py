@@ -144,6 +144,14 @@ def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, 
     assert path.read_text() == "# the spot check\n" + ENTRY.format(value=SCORE) + published + RUN
 
 
+def test_a_score_without_judged_results_is_not_pinned(clone: Path) -> None:
+    path = expect(clone, ENTRY.format(value=SCORE))
+    [outcome] = update(outcomes(writing("1 Q0 an-id-of-another-corpus 1 2.5 mine\n")), print)
+    assert (outcome.verdict, outcome.got) == ("too low", 0)
+    assert outcome.remark.startswith("none of the results is judged")
+    assert path.read_text() == ENTRY.format(value=SCORE)
+
+
 def test_results_for_machines(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

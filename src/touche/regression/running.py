@@ -171,6 +171,9 @@ def _updated(outcome: Outcome) -> Outcome:
     pinned = expected.pinned_to(outcome.got)
     if pinned == expected:
         return outcome
+    if outcome.judged == 0:  # a score of documents that nobody judged says nothing of the baseline
+        remark = "none of the results is judged, so the score is not pinned; check the ids of its documents"
+        return replace(outcome, remark=remark)
     try:
         _rewrite(pinned)
     except Exception as error:
