@@ -79,7 +79,7 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
     Raises:
         ToucheError: if fitting processes die.
     """
-    counts = dict(count_terms(sample, documents=documents))
+    counts = count_terms(sample, documents=documents)
     if documents is not None:
         fits, tried = _search_closed(sample, counts)
         if fits:
@@ -186,7 +186,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
         for name in hypothesis.fields:
             if name not in sample.texts:
                 raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
-        [(_, fields)] = count_terms(sample, [hypothesis.analysis])
+        fields = count_terms(sample, [hypothesis.analysis])[hypothesis.analysis]
         problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
     scales = [_scales(SCALES, sample) for sample in samples]
     with _pool() as pool:
