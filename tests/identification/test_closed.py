@@ -85,7 +85,7 @@ def test_only_the_statistics_of_all_documents_reproduce_the_scores() -> None:
 def share(sample: Sample, documents: list[AnyDocument] | None) -> float:
     fields = ("premises", "conclusion")
     hypothesis = Hypothesis(LM_DIRICHLET, NAMED["standard"], fields, MAXIMUM, formula=LM_DIRICHLET)
-    ((_, counts),) = count_terms(sample, [hypothesis.analysis], documents)
+    counts = count_terms(sample, [hypothesis.analysis], documents)[hypothesis.analysis]
     rows = np.flatnonzero(np.array(sample.topics) == "1")
     some = tuple(counts[name].select(rows) for name in fields)
     return fit_closed(Problem(hypothesis, some, sample.scores[rows], sample.slack[rows])).share()

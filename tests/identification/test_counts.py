@@ -32,7 +32,7 @@ def counted(
 ) -> dict[CandidateAnalysis, FieldCounts]:
     """The counts of the texts for every title."""
     run = [line(topic, id) for topic in titles for id in texts]
-    return {analysis: fields["text"] for analysis, fields in count_terms(sample(texts, titles, run))}
+    return {analysis: fields["text"] for analysis, fields in count_terms(sample(texts, titles, run)).items()}
 
 
 def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> None:

@@ -26,7 +26,7 @@ def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] 
     """Returns the explanation of scores whose texts differ in the first field, and which were then moved."""
     run = [line("1", id) for id in TEXTS]
     both = [sample(texts, {"1": "Cats, dogs?"}, run) for texts in (TEXTS, changes)]
-    original, changed = (dict(count_terms(one))[STANDARD]["text"] for one in both)
+    original, changed = (count_terms(one)[STANDARD]["text"] for one in both)
     hypothesis = Hypothesis(BM25, STANDARD, fields, SUM if len(fields) > 1 else "", lengths="exact")
     numbers = np.log([0.54, *[0.0033, 900.0, 250.0] * len(fields)])
     moved = Problem(hypothesis, (changed, original)[: len(fields)], both[0].scores)

@@ -12,7 +12,7 @@ import numpy as np
 
 from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import Fit, Problem
-from touche.identification.hypotheses import Hypothesis, field_choices
+from touche.identification.hypotheses import Hypothesis, hypotheses_on
 from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LENGTHS, LM_DIRICHLET, MU, PL2, B, C
 from touche.identification.parameters import near
 from touche.identification.samples import Array
@@ -117,16 +117,7 @@ def _shared(values: Parameters, known: Statistics) -> list[float]:
 def closed_space(fields: Sequence[str], analysis: CandidateAnalysis) -> Iterator[Hypothesis]:
     """Yields all hypotheses in closed form with this analysis, on documents with these fields."""
     for name, formula in FORMULAS.items():
-        for lengths, choice in product(formula.lengths, field_choices(fields)):
-            yield Hypothesis(
-                model=formula.model,
-                analysis=analysis,
-                fields=choice.fields,
-                combination=choice.combination,
-                lengths=lengths,
-                weight=choice.weight,
-                formula=name,
-            )
+        yield from hypotheses_on(fields, formula.model, analysis, formula.lengths, formula=name)
 
 
 def fit_closed(problem: Problem) -> Fit:

@@ -2,11 +2,11 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice, product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ STEMMERS: Mapping[str, tuple[str, ...]] = {  # the names of Lucene's token filte
 _TOKENIZER = "StandardTokenizer"  # Lucene's
 _WORDS = r"\w+"  # a regular expression for words, in place of a tokenizer
 _CHUNK = 20_000  # documents that are counted at a time
+_TITLE = "title"  # a name for titles, which are counted like a field
 
 
 @dataclass(frozen=True)
@@ -148,39 +149,40 @@ def count_terms(
     sample: Sample,
     analyses: Sequence[CandidateAnalysis] = ANALYSES,
     documents: Iterable[AnyDocument] | None = None,
-) -> list[tuple[CandidateAnalysis, Fields]]:
+) -> dict[CandidateAnalysis, Fields]:
     """Returns the fields of a sample by every analysis, with the statistics of all documents.
+
+    The vocabulary of an analysis is the terms of the titles. Documents are counted in chunks, whose counts
+    are added up.
 
     Args:
         sample: the sample.
         analyses: the analyses.
         documents: all documents of the dataset; without them, the statistics are those of the sample.
     """
-    # A line is a document of the sample for one topic, so that a document may have several lines.
-    topics, topic_of_line = np.unique(sample.topics, return_inverse=True)
-    queries: dict[CandidateAnalysis, _Queries] = {}
-    # _analysed takes texts by field; titles have one, without a name.
-    for analysis, terms, fields in _analysed({"": [sample.titles[topic] for topic in topics]}, analyses):
-        vocabulary = tuple(term for term in dict.fromkeys(terms) if term)  # stop words have empty terms
-        qtf = fields[""] @ _words_by_term(terms, vocabulary)
-        queries[analysis] = _Queries(vocabulary, qtf.toarray()[topic_of_line])
-    lines_of_id = defaultdict[str, list[int]](list)
-    for line, id in enumerate(sample.documents):
-        lines_of_id[id].append(line)
-    counts: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
+    # A line of the sample is a document for one topic, so that titles and documents may have several lines.
+    topics, title_of_line = np.unique(sample.topics, return_inverse=True)
+    titles = {_TITLE: [sample.titles[topic] for topic in topics]}
+    vocabularies = {
+        analysis: tuple(term for term in dict.fromkeys(terms) if term)  # stop words have empty terms
+        for analysis, terms, _ in _analysed(titles, analyses)
+    }
+    qtf = {analysis: fields[_TITLE].tf[title_of_line] for analysis, fields in _counted(titles, vocabularies)}
+    sums: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
-        pairs = [(line, index) for index, id in enumerate(ids) for line in lines_of_id.get(id, ())]
-        # In the order of the sample; two columns even if this chunk has none of its documents.
-        lines_and_texts = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-        for analysis, terms, fields in _analysed(texts, analyses):
-            sums = counts[analysis]  # of all chunks, by field
-            for name, field in queries[analysis].count(terms, fields, lines_and_texts).items():
-                sums[name] = (sums[name] + field) if name in sums else field
+        text_of_id = {id: text for text, id in enumerate(ids)}
+        lines = np.flatnonzero([id in text_of_id for id in sample.documents])  # those in this chunk
+        text_of_line = [text_of_id[sample.documents[line]] for line in lines]
+        for analysis, fields in _counted(texts, vocabularies):
+            total = sums[analysis]
+            for name, field in fields.items():
+                counts = field.in_lines(lines, text_of_line, qtf[analysis], vocabularies[analysis])
+                total[name] = total[name] + counts if name in total else counts
     all_lines = np.arange(len(sample.documents))  # to select them drops terms that the sample lacks
-    return [
-        (analysis, {name: counts[analysis][name].select(all_lines) for name in sample.texts})
+    return {
+        analysis: {name: field.select(all_lines) for name, field in sums[analysis].items()}
         for analysis in analyses
-    ]
+    }
 
 
 def _chunks(
@@ -188,78 +190,74 @@ def _chunks(
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
     """Yields ids of documents and their texts by field: of all documents, or of the sample if None.
 
-    A chunk has up to ``_CHUNK`` documents, or the whole sample. ``ONE_FIELD`` is left out, because its counts
-    are the sums of those of its parts.
+    A chunk has up to ``_CHUNK`` documents, or the whole sample.
     """
-    names = [name for name in sample.texts if name != ONE_FIELD]
     if documents is None:
-        line_of_id = {id: line for line, id in enumerate(sample.documents)}
-        yield (
-            [*line_of_id],
-            {name: [sample.texts[name][line] for line in line_of_id.values()] for name in names},
-        )
+        ids, lines = np.unique(sample.documents, return_index=True)
+        yield ids.tolist(), {name: [field[line] for line in lines] for name, field in sample.texts.items()}
         return
     remaining = watched(documents, "counting", "documents", None)
     while chunk := list(islice(remaining, _CHUNK)):
         records = [searched_fields(document) for document in chunk]
-        texts = {name: [fields[name] for fields in records] for name in names}
+        texts = {name: [fields[name] for fields in records] for name in sample.texts}
         yield [document.id for document in chunk], texts
 
 
-@dataclass(frozen=True)
-class _Queries:
-    """The terms of titles by an analysis.
+class _TextCounts(NamedTuple):
+    """The counts of a field in some texts.
 
     Attributes:
-        vocabulary: the terms.
-        qtf: for each document of the sample (row) the frequency of each term (column) in its title.
+        tf: the frequency of each term of a vocabulary (column) in each text (row).
+        lengths: the length of each text in tokens.
     """
 
-    vocabulary: tuple[str, ...]
-    qtf: Array
+    tf: Array
+    lengths: Array
 
-    def count(self, terms: Sequence[str], fields: Mapping[str, _Matrix], lines_and_texts: Integers) -> Fields:
-        """Counts the fields of a chunk of texts.
+    def in_lines(
+        self, lines: Integers, text_of_line: Sequence[int], qtf: Array, vocabulary: tuple[str, ...]
+    ) -> FieldCounts:
+        """Returns the counts in some lines of a sample, with the statistics of all texts.
 
         Args:
-            terms: the term of each distinct word; empty for a stop word.
-            fields: for each field, how often each text (row) has each distinct word (column).
-            lines_and_texts: a row for each document of the sample in the chunk: its index in the sample, and
-                the index of its text in the chunk.
+            lines: the indexes of these lines, ascending.
+            text_of_line: for each of them the index of its text.
+            qtf: the frequency of each term (column) in the title of each line of the sample (row).
+            vocabulary: the terms.
         """
-        lines, texts = lines_and_texts.T
-        words_by_term = _words_by_term(terms, self.vocabulary)
-        tf = {name: (field @ words_by_term).toarray() for name, field in fields.items()}
-        is_token = np.array([term != "" for term in terms], dtype=float)
-        lengths = {name: field @ is_token for name, field in fields.items()}
-        if {*PARTS} <= fields.keys():
-            tf[ONE_FIELD] = np.sum([tf[name] for name in PARTS], axis=0)
-            lengths[ONE_FIELD] = np.sum([lengths[name] for name in PARTS], axis=0)
-        return {name: self._counts(tf[name], lengths[name], lines, texts) for name in tf}
-
-    def _counts(self, tf: Array, lengths: Array, lines: Integers, texts: Integers) -> FieldCounts:
-        """Returns the counts of a field; line ``lines[i]`` of the sample has text ``texts[i]``.
-
-        The statistics are those of all texts of the chunk.
-        """
-        # For each term that is in a text and in the title: the index of the line and text, and of the term.
-        pairs, terms = np.nonzero((tf[texts] > 0) & (self.qtf[lines] > 0))
-        lengths_in_sample = np.zeros(len(self.qtf))
-        lengths_in_sample[lines] = lengths[texts]
+        tf = self.tf[text_of_line]
+        # The terms that are in a text and in the title; the row is an index in ``lines``.
+        rows, terms = np.nonzero((tf > 0) & (qtf[lines] > 0))
+        lengths = np.zeros(len(qtf))
+        lengths[lines] = self.lengths[text_of_line]
         return FieldCounts(
-            rows=lines[pairs],
+            rows=lines[rows],
             terms=terms,
-            tf=tf[texts[pairs], terms],
-            qtf=self.qtf[lines[pairs], terms],
-            lengths=lengths_in_sample,
-            vocabulary=self.vocabulary,
+            tf=tf[rows, terms],
+            qtf=qtf[lines[rows], terms],
+            lengths=lengths,
+            vocabulary=vocabulary,
             statistics=Statistics(
-                documents=int(np.count_nonzero(lengths)),
-                tokens=int(lengths.sum()),
-                df=(tf > 0).sum(axis=0),
-                ttf=tf.sum(axis=0).astype(np.int64),
+                documents=int(np.count_nonzero(self.lengths)),
+                tokens=int(self.lengths.sum()),
+                df=(self.tf > 0).sum(axis=0),
+                ttf=self.tf.sum(axis=0).astype(np.int64),
             ),
         )
+
+
+def _counted(
+    texts: Mapping[str, Sequence[str]], vocabularies: Mapping[CandidateAnalysis, Sequence[str]]
+) -> Iterator[tuple[CandidateAnalysis, dict[str, _TextCounts]]]:
+    """Yields for each analysis the counts of texts by field."""
+    for analysis, terms, fields in _analysed(texts, [*vocabularies]):
+        words_by_term = _words_by_term(terms, vocabularies[analysis])
+        is_token = np.array([term != "" for term in terms], dtype=float)  # stop words have empty terms
+        counts = {
+            name: _TextCounts(tf=(field @ words_by_term).toarray(), lengths=field @ is_token)
+            for name, field in fields.items()
+        }
+        yield analysis, counts
 
 
 def _words_by_term(terms: Sequence[str], vocabulary: Sequence[str]) -> _Matrix:
@@ -278,18 +276,24 @@ def _analysed(
     """Yields for each analysis the term of each distinct word, and by field how often texts have the words.
 
     Lucene's filters change single tokens, so it is enough that each analysis maps each distinct word once.
+    The term of a stop word is empty.
     """
     for tokenizer in dict.fromkeys(analysis.tokenizer for analysis in analyses):
         numbers = defaultdict[bytes, int]()
         numbers.default_factory = numbers.__len__  # a new word gets the next number
         numbered = {
-            name: [_numbered(text, tokenizer, numbers) for text in field] for name, field in texts.items()
+            name: [_numbered(text, tokenizer, numbers) for text in field]
+            for name, field in texts.items()
+            if name != ONE_FIELD
         }
         fields = {name: _matrix(field, len(numbers)) for name, field in numbered.items()}
+        if ONE_FIELD in texts:  # its words are those of its parts, which are not counted again
+            fields[ONE_FIELD] = sum(fields[name] for name in PARTS)
         distinct = [word.decode() for word in numbers]
-        same_tokenizer = [analysis for analysis in analyses if analysis.tokenizer == tokenizer]
-        for analysis, terms in _terms(distinct, same_tokenizer):
-            yield analysis, terms, fields
+        mapped = cache(partial(_mapped, distinct))  # several analyses have the same filters
+        for analysis in analyses:
+            if analysis.tokenizer == tokenizer:
+                yield analysis, _terms(distinct, analysis, mapped), fields
 
 
 def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.NDArray[np.int32]:
@@ -311,26 +315,23 @@ def _matrix(texts: Sequence[npt.NDArray[np.int32]], word_count: int) -> _Matrix:
 
 
 def _terms(
-    distinct: Sequence[str], analyses: Sequence[CandidateAnalysis]
-) -> Iterator[tuple[CandidateAnalysis, list[str]]]:
-    """Yields the term of each word by each analysis, or an empty string for a stop word.
+    distinct: list[str], analysis: CandidateAnalysis, mapped: Callable[[tuple[str, ...]], list[str]]
+) -> list[str]:
+    """Returns the term of each word, or an empty string for a stop word.
 
-    All analyses have the same tokenizer.
+    Args:
+        distinct: the words.
+        analysis: the analysis.
+        mapped: maps the words by Lucene's token filters, see ``_mapped``.
     """
     from touche.lucene.analysis import stop_words  # optional: Lucene
 
-    @cache  # because several analyses have the same filters
-    def mapped(filters: tuple[str, ...]) -> list[str]:
-        return _mapped(distinct, filters)
-
-    for analysis in analyses:
-        if analysis.tokenizer != _TOKENIZER:
-            yield analysis, list(distinct)  # words of the regular expression stay as they are
-            continue
-        filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
-        removed = stop_words(STOP_LISTS[analysis.stop])
-        words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
-        yield analysis, ["" if word in removed else stem for word, stem in words_and_stems]
+    if analysis.tokenizer != _TOKENIZER:
+        return distinct  # words of the regular expression stay as they are
+    filters = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
+    removed = stop_words(STOP_LISTS[analysis.stop])
+    words_and_stems = zip(mapped(filters), mapped(filters + STEMMERS[analysis.stemmer]), strict=True)
+    return ["" if word in removed else stem for word, stem in words_and_stems]
 
 
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
 from touche.identification.models import BM25, MODELS
@@ -78,21 +77,21 @@ class Hypothesis:
     def relatives(self, others: Iterable["Hypothesis"]) -> Iterator["Hypothesis"]:
         """Yields the variants, and the hypotheses of the searched space that differ on one axis only.
 
+        The latter get this hypothesis's offset, and its weight if they have the same fields.
+
         Args:
             others: the searched space, in which weights are 1 or free, and offsets are 0.
         """
         yield from self.variants()
-        # The searched space has this hypothesis without an offset, and with the weight 1 or a free one.
-        unvaried = replace(self, offset=0, weight=None if self.weight is None else 1.0)
+        # As the searched space has this hypothesis, without its offset and with one of the two weights.
+        searched = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
-            different = [axis for axis, value in unvaried.axes.items() if other.axes[axis] != value]
-            if len(different) == 1:
-                weight = other.weight
-                has_unvaried_fields = (other.fields, other.weight) == (unvaried.fields, unvaried.weight)
-                # In a linear model no weight can be told, so it stays that of the searched space.
-                if has_unvaried_fields and not MODELS[other.model].linear:
-                    weight = self.weight
-                yield replace(other, offset=self.offset, weight=weight)
+            if len(searched.axes.items() - other.axes.items()) != 1:
+                continue
+            has_same_fields = (other.fields, other.weight) == (searched.fields, searched.weight)
+            # In a linear model no weight can be inferred, so it stays that of the searched space.
+            keeps_weight = has_same_fields and not MODELS[other.model].linear
+            yield replace(other, offset=self.offset, weight=self.weight if keeps_weight else other.weight)
 
     def variants(self) -> Iterator["Hypothesis"]:
         """Yields the same hypothesis with each weight that can be inferred, and with each offset but 0."""
@@ -110,25 +109,29 @@ def signed_tokens(number: int) -> str:
 _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
 
 
-class FieldChoice(NamedTuple):
-    """One field, or two with their combination and the weight of the second, as in ``Hypothesis``."""
-
-    fields: tuple[str, ...]
-    combination: str = ""
-    weight: float | None = 1.0
-
-
-def field_choices(fields: Sequence[str]) -> list[FieldChoice]:
-    """Returns the searched fields with their combination and weight: each field, then pairs.
+def hypotheses_on(
+    fields: Sequence[str],
+    model: str,
+    analysis: CandidateAnalysis,
+    stored_lengths: Sequence[str],
+    formula: str = "",
+) -> Iterator[Hypothesis]:
+    """Yields the searched hypotheses with a model and an analysis: of each field, then of pairs of fields.
 
     The first field is combined with each other one, except for a field that contains it. The weight of the
     second field is 1 or free.
+
+    Args:
+        fields: the names of the fields of the documents.
+        model, analysis, formula: as in ``Hypothesis``.
+        stored_lengths: the ways to store lengths, as in ``Model.lengths``.
     """
     pairs = [(fields[0], other) for other in fields[1:] if other != ONE_FIELD]
-    singles = [FieldChoice((field,)) for field in fields]
-    choices = product(pairs, (SUM, MAXIMUM), (1.0, None))
-    combined = [FieldChoice(pair, combination, weight) for pair, combination, weight in choices]
-    return [*singles, *combined]
+    for lengths in stored_lengths:
+        without_fields = Hypothesis(model, analysis, fields=(), lengths=lengths, formula=formula)
+        yield from (replace(without_fields, fields=(field,)) for field in fields)
+        for pair, combination, weight in product(pairs, (SUM, MAXIMUM), (1.0, None)):
+            yield replace(without_fields, fields=pair, combination=combination, weight=weight)
 
 
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
@@ -137,14 +140,7 @@ def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
     Weights are 1 or free; ``variants`` yields others.
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
-        for lengths, choice in product(model.lengths, field_choices(fields)):
-            if model.linear and choice.weight is None:
-                continue  # in a linear model, a free weight cannot be inferred
-            yield Hypothesis(
-                model=name,
-                analysis=analysis,
-                fields=choice.fields,
-                combination=choice.combination,
-                lengths=lengths,
-                weight=choice.weight,
-            )
+        for hypothesis in hypotheses_on(fields, name, analysis, model.lengths):
+            # In a linear model, a free weight cannot be inferred.
+            if hypothesis.weight is not None or not model.linear:
+                yield hypothesis

@@ -218,7 +218,7 @@ def _best(
     meaning = meanings[formula]
     # N may have any value nearer than the nearest unlikely one, or nearer than _AROUND if none is unlikely.
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
-    is_likely = _evidence(*_with_errors(around, w, errors, meaning)).sum(axis=1) > evidence - _LIKELY
+    is_likely = _evidence(around, w, errors, meaning) > evidence - _LIKELY
     nearest_unlikely = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND))
     # One value of N gives arrays with one row.
     (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
@@ -235,9 +235,9 @@ def _most_likely(w: Array, errors: Array, meaning: Meaning) -> tuple[float, int]
     best = (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
         n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
-        first = _evidence(*_with_errors(n, w[:_FEW], errors[:_FEW], meaning)).sum(axis=1)
+        first = _evidence(n, w[:_FEW], errors[:_FEW], meaning)
         n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]  # ascending: of equally likely N the least wins
-        evidence = _evidence(*_with_errors(n, w, errors, meaning)).sum(axis=1)
+        evidence = _evidence(n, w, errors, meaning)
         at = int(np.argmax(evidence))
         best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
     return best
@@ -249,16 +249,18 @@ def _with_errors(n: Array, w: Array, errors: Array, meaning: Meaning) -> tuple[A
     return df, np.abs(meaning(n, w + errors) - df)
 
 
-def _evidence(df: Array, spread: Array) -> Array:
-    """Returns the evidence for each df: a normal density around the nearest whole number, over chance.
+def _evidence(n: Array, w: Array, errors: Array, meaning: Meaning) -> Array:
+    """Returns the evidence for each N: the sum over all df, each of which should be a whole number.
 
-    Evidence is the logarithm of a ratio of probabilities; negative evidence is limited. A df with a large
-    spread, its standard error, has none: it is near a whole number by chance. A df below 1 is impossible. By
-    chance, a df is anywhere between whole numbers, with the density 1, so that its logarithm is 0.
+    The evidence for a df is a normal density around the nearest whole number, over chance. It is the
+    logarithm of a ratio of probabilities; negative evidence is limited. A df with a large spread, its
+    standard error, has none: it is near a whole number by chance. A df below 1 is impossible. By chance, a df
+    is anywhere between whole numbers, with the density 1, so that its logarithm is 0.
     """
+    df, spread = _with_errors(n, w, errors, meaning)
     spread = np.maximum(spread, 1e-3)  # no df is known better
     deviations = (df - np.round(df)) / spread  # in standard deviations
     log_density = -0.5 * np.square(deviations) - np.log(spread) - _LOG_ROOT_2_PI
     evidence = np.where(spread < _NO_EVIDENCE, np.maximum(log_density, -_IMPOSSIBLE), 0.0)
     is_possible = df.round() >= 1
-    return evidence - np.where(is_possible, 0.0, _IMPOSSIBLE)
+    return np.asarray((evidence - np.where(is_possible, 0.0, _IMPOSSIBLE)).sum(axis=1))

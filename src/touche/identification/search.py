@@ -5,6 +5,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, repeat
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
     Raises:
         ToucheError: if fitting processes die.
     """
-    counts = dict(count_terms(sample, documents=documents))
+    counts = count_terms(sample, documents=documents)
     if documents is not None:
         fits, tried = _search_closed(sample, counts)
         if fits:
@@ -132,39 +133,47 @@ def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], poo
     In rounds, fewer hypotheses are fitted to more documents. The remaining ones are fitted to all, then all
     hypotheses that differ from the best one on one axis, until none of these is better.
     """
-    counts, equal_analyses = distinct(counts.items())
+    counts, equal_analyses = distinct(counts)
     searched_space = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
-
-    def fit_all(
-        hypotheses: Sequence[Hypothesis], documents: Integers, scales: Sequence[float], label: str
-    ) -> list[Fit]:
-        """Fits hypotheses to the scores of documents, which are indexes in the sample."""
-        counts_of_documents = {
-            analysis: {name: field.select(documents) for name, field in fields.items()}
-            for analysis, fields in counts.items()
-        }
-        problems = [
-            _problem(hypothesis, counts_of_documents[hypothesis.analysis], sample, documents)
-            for hypothesis in hypotheses
-        ]
-        solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
-        return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
-
+    fit_all = partial(_fit_all, pool, sample, counts)
     hypotheses = searched_space
     for number, limits in enumerate(ROUNDS, 1):
-        fits = fit_all(hypotheses, chosen_documents(sample, limits), limits.scales, f"round {number}")
+        documents = chosen_documents(sample, limits)
+        fits = fit_all(hypotheses, documents, limits.scales, f"round {number}")
         hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
         _log_dropped(fits, hypotheses, f"round {number}")
     all_documents = np.arange(len(sample.scores))
-    final: list[Fit] = []
-    tried = {*searched_space}
+    fits = []  # to all documents
     while hypotheses:
-        final = ranked([*final, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
-        tried.update(hypotheses)  # relatives may have weights and offsets that the space lacks
-        fitted = {fit.hypothesis for fit in final}
-        relatives = dict.fromkeys(final[0].hypothesis.relatives(searched_space))
+        fits = ranked([*fits, *fit_all(hypotheses, all_documents, SCALES, "all scores")])
+        fitted = {fit.hypothesis for fit in fits}
+        relatives = dict.fromkeys(fits[0].hypothesis.relatives(searched_space))
         hypotheses = [relative for relative in relatives if relative not in fitted]
-    return SearchResult(fits=final, equal_analyses=equal_analyses, tried=len(tried))
+    # Relatives may have weights and offsets that the space lacks.
+    tried = {*searched_space, *(fit.hypothesis for fit in fits)}
+    return SearchResult(fits=fits, equal_analyses=equal_analyses, tried=len(tried))
+
+
+def _fit_all(
+    pool: Pool,
+    sample: Sample,
+    counts: Mapping[CandidateAnalysis, Fields],
+    hypotheses: Sequence[Hypothesis],
+    documents: Integers,
+    scales: Sequence[float],
+    label: str,
+) -> list[Fit]:
+    """Fits hypotheses to the scores of documents, which are indexes in the sample; returns the best first."""
+    counts_of_documents = {
+        analysis: {name: field.select(documents) for name, field in fields.items()}
+        for analysis, fields in counts.items()
+    }
+    problems = [
+        _problem(hypothesis, counts_of_documents[hypothesis.analysis], sample, documents)
+        for hypothesis in hypotheses
+    ]
+    solved = pool.map(solve, problems, repeat(_scales(scales, sample)), chunksize=_BATCH)
+    return ranked(watched(solved, f"fitting, {label}", "hypotheses", len(problems)))
 
 
 def _log_dropped(fits: Sequence[Fit], remaining: Collection[Hypothesis], when: str) -> None:
@@ -186,7 +195,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
         for name in hypothesis.fields:
             if name not in sample.texts:
                 raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
-        [(_, fields)] = count_terms(sample, [hypothesis.analysis])
+        fields = count_terms(sample, [hypothesis.analysis])[hypothesis.analysis]
         problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
     scales = [_scales(SCALES, sample) for sample in samples]
     with _pool() as pool:
@@ -194,12 +203,12 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
 
 
 def distinct(
-    analysed: Iterable[tuple[CandidateAnalysis, Fields]],
+    analysed: Mapping[CandidateAnalysis, Fields],
 ) -> tuple[dict[CandidateAnalysis, Fields], EqualAnalyses]:
     """Returns analyses that differ on the sample, and for each of them later ones with equal results."""
     counts: dict[CandidateAnalysis, Fields] = {}
     equal_analyses: dict[CandidateAnalysis, list[CandidateAnalysis]] = {}
-    for analysis, fields in analysed:
+    for analysis, fields in analysed.items():
         for earlier, earlier_fields in counts.items():
             if all(fields[name].same_as(earlier_fields[name]) for name in fields):
                 equal_analyses.setdefault(earlier, []).append(analysis)
@@ -267,8 +276,7 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
     # A formula in closed form has the mean lengths of the documents instead. If a field has no known one, the
     # means of all fields are fitted.
-    is_closed = bool(hypothesis.formula)
-    has_known_means = len(means) == len(hypothesis.fields) and not is_closed
+    has_known_means = len(means) == len(hypothesis.fields) and not hypothesis.formula
     return Problem(
         hypothesis=hypothesis,
         counts=tuple(fields[name] for name in hypothesis.fields),

@@ -21,9 +21,10 @@ import numpy as np
 from touche.scan.kernel import Array
 
 _TABLE = Path(__file__).with_name("breaks.npz")
-_OUT_OF_TEXT = re.compile(r"[P!.|N]")  # signs that end the state "text"
+_END_OF_TEXT = "$"  # a sign after the last character
+_OUT_OF_TEXT = re.compile(r"[P!.|N$]")  # signs that end the state "text"
 
-# The next state for each of some signs. The sign ^ keeps the state; other signs that are not listed end the
+# The next state for each of some signs. The sign ^ keeps every state; other signs that are not listed end the
 # sentence. In the states "begun" and "odd", the next sentence may already have begun.
 _ROWS = {
     "text": {'") 1aAo': "text", ".": "stop", "!": "end", "|": "danda", "P": "over"},
@@ -39,7 +40,7 @@ _ROWS = {
     "odd": {'"|o': "begun"},
 }
 _STEPS = {
-    state: {sign: next_state for signs, next_state in row.items() for sign in signs}
+    state: {sign: next_state for signs, next_state in (row | {"^": state}).items() for sign in signs}
     for state, row in _ROWS.items()
 }
 _MAY_BEGIN = {"begun", "odd"}  # signs that may begin the next sentence are not part of this one
@@ -53,9 +54,9 @@ def split_with_blanks(text: str) -> Iterator[str]:
     A lone surrogate, as from a broken JSON escape, becomes a question mark.
     """
     raw = text.encode("utf-32-le", "replace")  # the code points as integers of four bytes
-    signs = _signs()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
+    signs = _signs()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii") + _END_OF_TEXT
     begin = 0
-    while begin < len(signs):
+    while signs[begin] != _END_OF_TEXT:
         end = _end_of_sentence(signs, begin)
         yield raw[4 * begin : 4 * end].decode("utf-32-le")
         begin = end
@@ -64,33 +65,26 @@ def split_with_blanks(text: str) -> Iterator[str]:
 def _end_of_sentence(signs: str, begin: int) -> int:
     """Returns the end of the sentence that begins here: the index after its last character.
 
-    Two ends are kept, because only the sign that ends the loop decides between them. If it is a letter, the
-    sentence ends before the signs that may begin the next one (``end_before_letter``). If it is another sign,
-    the sentence ends before the first sign that is not surely part of it, such as a full stop (``sure_end``).
+    The states are followed up to the first sign that none of them allows. If this sign is a letter, it begins
+    the next sentence together with the signs before it that may do so. If it is another sign, the sentence
+    ends before the first sign that is not surely part of it, such as a full stop.
 
     Args:
-        signs: the sign of each character of the text.
+        signs: the sign of each character of the text, then ``_END_OF_TEXT``.
         begin: the index of the first character.
     """
-    sure_end = end_before_letter = begin + 1  # a sentence has at least one character
     state = "text"
     at = begin
-    while at < len(signs):
-        sign = signs[at]
-        if sign != "^":  # a mark keeps the state
-            if sign not in _STEPS[state]:
-                return end_before_letter if sign in "aA" else sure_end
-            state = _STEPS[state][sign]
+    ends = {state: begin + 1}  # where each state was last; a sentence has at least one character
+    while signs[at] in _STEPS[state]:
+        state = _STEPS[state][signs[at]]
         at += 1
         if state == "text":  # skips signs that keep this state
-            sign_out_of_text = _OUT_OF_TEXT.search(signs, at)
-            at = sign_out_of_text.start() if sign_out_of_text else len(signs)
-        if state not in _MAY_BEGIN:
-            end_before_letter = at
-        if state not in _UNSURE:
-            sure_end = at
-    # The text has ended, so that no letter follows the signs that may begin a sentence.
-    return sure_end if state in _MAY_BEGIN else at
+            at = _OUT_OF_TEXT.search(signs, at).start()  # type: ignore[union-attr]
+        ends[state] = at
+    is_whole = signs[at] == _END_OF_TEXT and state not in _MAY_BEGIN  # then the text ends with this sentence
+    excluded = _MAY_BEGIN if signs[at] in "aA" or is_whole else _UNSURE
+    return max(end for state, end in ends.items() if state not in excluded)
 
 
 @cache

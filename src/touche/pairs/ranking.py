@@ -194,17 +194,17 @@ class Arguments:
             missing = {id for ranking in rankings for id, _ in ranking} - arguments.keys()
             documents = scan.picked(self.documents, missing) if missing else []
             arguments |= {argument.id: argument for argument in arguments_in_sentences(documents)}
-            best: list[tuple[Topic, _ScoredArguments]] = []
-            search_again = False
-            for topic, ranking in zip(self.topics, rankings, strict=True):
-                scored = [(arguments[id], score) for id, score in ranking]
-                distinct = _distinct_arguments(scored, min_sentences)
-                best.append((topic, distinct[:depth]))
-                may_find_more = len(ranking) == search_depth
-                if len(distinct) < depth and may_find_more:
-                    search_again = True
-            if not search_again:
-                return best
+            distinct_arguments = [
+                _distinct_arguments([(arguments[id], score) for id, score in ranking], min_sentences)
+                for ranking in rankings
+            ]
+            is_complete = all(
+                len(distinct) >= depth or len(ranking) < search_depth  # fewer: the collection has no more
+                for distinct, ranking in zip(distinct_arguments, rankings, strict=True)
+            )
+            if is_complete:
+                best = [distinct[:depth] for distinct in distinct_arguments]
+                return list(zip(self.topics, best, strict=True))
 
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]

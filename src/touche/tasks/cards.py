@@ -1,5 +1,6 @@
 """Cards of tasks: TOML files, decoded strictly into records."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -144,18 +145,17 @@ def read_card(path: Path) -> Task:
     attributes = asdict(card)
     del attributes["stance"]  # its rows become published ones, below
     attributes["measure"] = measure_of(card.measure)
-    attributes["published"] = (*_best_first(_rows_of_rankings(card)), *_best_first(_rows_of_stances(card)))
+    attributes["published"] = (*_best_first([*_rows_of_rankings(card)]), *_best_first(_rows_of_stances(card)))
     return Task(**attributes)
 
 
-def _rows_of_rankings(card: _Card) -> list[Published]:
-    """Returns the rows of the card's tables of rankings."""
-    rows = []
+def _rows_of_rankings(card: _Card) -> Iterator[Published]:
+    """Yields the rows of the card's tables of rankings."""
     for table in card.published:
         measure = str(measure_of(table.measure or card.measure))
         for row in table.runs:
             low, high = row.interval or (None, None)
-            published = Published(
+            yield Published(
                 task=card.id,
                 dimension=table.dimension,
                 measure=measure,
@@ -173,8 +173,6 @@ def _rows_of_rankings(card: _Card) -> list[Published]:
                 printed=row.printed,
                 topics=table.topics,
             )
-            rows.append(published)
-    return rows
 
 
 def _rows_of_stances(card: _Card) -> list[Published]:
@@ -203,7 +201,7 @@ def _rows_of_stances(card: _Card) -> list[Published]:
     ]
 
 
-def _best_first(rows: list[Published]) -> list[Published]:
+def _best_first(rows: Sequence[Published]) -> list[Published]:
     """Sorts the rows of each kind by descending value; kinds stay in the order of the card."""
     kinds = list(dict.fromkeys(row.kind for row in rows))
     return sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value))
