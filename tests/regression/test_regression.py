@@ -146,7 +146,7 @@ def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, 
 
 def test_a_score_without_judged_results_is_not_pinned(clone: Path) -> None:
     path = expect(clone, ENTRY.format(value=SCORE))
-    [outcome] = update(outcomes(writing("1 Q0 an-id-of-another-corpus 1 2.5 mine\n")), print)
+    [outcome] = update(outcomes(writing("11 Q0 an-id-of-another-corpus 1 2.5 mine\n")), print)
     assert (outcome.verdict, outcome.got) == ("too low", 0)
     assert outcome.remark.startswith("none of the results is judged")
     assert path.read_text() == ENTRY.format(value=SCORE)
