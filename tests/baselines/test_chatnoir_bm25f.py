@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from archives import record
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, write_files
 from neighbours import neighbour
 from oracles import chatnoir
 from touche import baselines
@@ -210,17 +211,14 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
     assert "page heap-frame is missing" in touche(*command, "heap-frame")[2]
 
 
-def test_what_the_filters_remove_and_cannot_test_is_reported(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
+def test_what_the_filters_remove_and_cannot_test_is_reported(touche: Touche, tmp_path: Path) -> None:
     err = touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "a")[2]
     assert "skipped 2 of 64 pages: 2 without readable text; the first is heap-frame" in err
     assert "the filters removed 7 of 62 pages: in another language\n" in err
     assert "the filters removed 1 of 26 pages that match a title: bad spam rank" in err
     assert "print-shop" not in (tmp_path / "a" / "run.txt").read_text()
-    write("in/topics.xml", (ROOT / "topics" / "spot-check-pages.xml").read_bytes())
-    for path in [PAGES / "pages.csv", *PAGES.rglob("*.html")]:
-        write(f"in/{path.relative_to(PAGES)}", path.read_bytes())
+    shutil.copytree(PAGES, tmp_path / "in", ignore=shutil.ignore_patterns("spam-ranks.txt"))
+    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", tmp_path / "in" / "topics.xml")
     err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path / "b")[2]
     assert "the filters kept 62 of 62 pages: no spam rank" in err
     assert "print-shop" in (tmp_path / "b" / "run.txt").read_text()
@@ -228,10 +226,9 @@ def test_what_the_filters_remove_and_cannot_test_is_reported(
     assert "the filters kept 100 of 100 pages: no language\n" in touche(*command)[2]
 
 
-def test_spam_ranks_beside_candidates_count(touche: Touche, write: Write, tmp_path: Path) -> None:
+def test_spam_ranks_beside_candidates_count(touche: Touche, tmp_path: Path) -> None:
     lines = [f'{{"qid": "1", "query": "cat", "docno": "p{n}", "text": "{"a cat " * 20}"}}\n' for n in (1, 2)]
-    write("in/rerank.jsonl", "".join(lines))
-    write("in/spam-ranks.txt", "10 p1\n90 p2\n")
+    write_files(tmp_path / "in", {"rerank.jsonl": "".join(lines), "spam-ranks.txt": "10 p1\n90 p2\n"})
     code, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path)
     assert code == 0 and "removed 1 of 2 pages that match a title: bad spam rank" in err
     assert [line.split()[2] for line in (tmp_path / "run.txt").read_text().splitlines()] == ["p2"]
@@ -266,16 +263,14 @@ def test_a_piece_without_a_page_is_read_as_any_other() -> None:
         ]
 
 
-def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
+def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(touche: Touche, tmp_path: Path) -> None:
     texts = ["cats sleep", "a cat may sleep", "dogs bark", "cats and dogs sleep", "mice"]
     record = '{"docno": "p%d", "title": "%s", "body": "%s"}\n'
     body = "%s. " + "and so on " * 12
     lines = [record % (n, text, body % text) for n, text in enumerate(texts)]
+    queries = '{"qid": "1", "query": "cats sleep"}\n'
     for folder, some in (("all", lines), ("part", lines[:2])):
-        write(f"{folder}/documents.jsonl", "".join(some))
-        write(f"{folder}/queries.jsonl", '{"qid": "1", "query": "cats sleep"}\n')
+        write_files(tmp_path / folder, {"documents.jsonl": "".join(some), "queries.jsonl": queries})
     command = ("run", "chatnoir-bm25f", "-o", tmp_path / "out")
     file = tmp_path / "statistics.json"
 
@@ -293,15 +288,15 @@ FITS = baselines.baseline_folder("chatnoir-bm25f") / "statistics"
 
 
 @pytest.fixture
-def coffee(write: Write, tmp_path: Path) -> Path:
+def coffee(tmp_path: Path) -> Path:
     """An input with a title of terms of 2020, and a page with a description, which has no fit."""
-    write("in/queries.jsonl", '{"qid": "1", "query": "coffee tea"}\n')
     body = (
         "Coffee or tea, that is the question of this page, and it is one that we have to answer here and now."
     )
     page = {"docno": "p1", "title": "Tea and coffee", "body": body, "meta_description": "On tea"}
-    write("in/documents.jsonl", json.dumps(page) + "\n" + json.dumps(page | {"docno": "p2", "title": "Tea"}))
-    return tmp_path / "in"
+    pages = f"{json.dumps(page)}\n{json.dumps(page | {'docno': 'p2', 'title': 'Tea'})}"
+    queries = '{"qid": "1", "query": "coffee tea"}\n'
+    return write_files(tmp_path / "in", {"queries.jsonl": queries, "documents.jsonl": pages})
 
 
 def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, write_files
 from reading import read_argsme_json
 from touche import Documents, Rankings, Topics, baseline, baselines
 from touche.baselines import as_arguments
@@ -91,11 +91,10 @@ def words(method: baselines.Baseline) -> list[str]:
     return [document for _, hits in method(TOPICS[:2], []) for document, *_ in hits]
 
 
-def test_each_baseline_imports_its_own_neighbours_whenever_it_does(write: Write, tmp_path: Path) -> None:
+def test_each_baseline_imports_its_own_neighbours_whenever_it_does(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write(f"{name}/baseline.py", NEIGHBOUR)
-        write(f"{name}/features.py", f"WORD = {name!r}")
-        write(f"{name}/later.py", "from features import WORD")
+        files = {"features.py": f"WORD = {name!r}", "later.py": "from features import WORD"}
+        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR, **files})
     one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
     both = zip(one(TOPICS[:2], []), two(TOPICS[:2], []), strict=True)
     mixed = [document for pair in both for _, hits in pair for document, *_ in hits]
@@ -108,9 +107,9 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
     write: Write, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
-        write(f"{name}/baseline.py", NEIGHBOUR)
-        write(f"{name}/features.py", f"import time\ntime.sleep(0.01)\nWORD = {name!r}")
-        write(f"{name}/later.py", "from features import WORD")
+        slow = f"import time\ntime.sleep(0.01)\nWORD = {name!r}"
+        files = {"features.py": slow, "later.py": "from features import WORD"}
+        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR, **files})
 
     def run(number: int) -> tuple[str, set[str]]:
         name = ("one", "two")[number % 2]
@@ -121,37 +120,44 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
         assert all(names == {name} for name, names in pool.map(run, range(40)))
 
 
+READING = """from pathlib import Path
+import text.words
+from features import WORD
+from touche import baseline
+
+DATA = (Path(__file__).parent / "data" / "words.txt").read_text()
+
+@baseline
+def mine(topics, documents):
+    yield topics[0], [(WORD + text.words.WORD + DATA, 1.0)]
+"""
+
+
 @pytest.mark.parametrize("file", ["features.py", "text/words.py", "data/words.txt"])
-def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(
-    write: Write, tmp_path: Path, file: str
-) -> None:
+def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(tmp_path: Path, file: str) -> None:
     """Also a change of the same size in the same second, which compiled files do not notice."""
-    source = "from pathlib import Path\nimport text.words\n" + NEIGHBOUR.replace(
-        "import later", "later = text.words"
-    )
-    write("mine/baseline.py", source.replace("(WORD, 1.0)", "(WORD + text.words.WORD + DATA, 1.0)"))
-    write("mine/features.py", "WORD = 'a'")
-    write("mine/text/words.py", "WORD = 'a'")
-    write("mine/data/words.txt", "a")
-    read = "\nDATA = (Path(__file__).parent / 'data' / 'words.txt').read_text()\n"
-    path = tmp_path / "mine" / "baseline.py"
-    path.write_text(
-        path.read_text().replace("assert later.WORD == WORD", "").replace("@baseline", read + "@baseline")
-    )
-    before = baselines.load(str(path.parent))
-    assert words(before)[0] == "aaa" and baselines.load(str(path.parent)).method is before.method
-    changed = tmp_path / "mine" / file
-    changed.write_text(changed.read_text().replace("a'", "b'") if file.endswith(".py") else "b")
-    assert sorted(words(baselines.load(str(path.parent)))[0]) == ["a", "a", "b"]
+    files = {
+        "baseline.py": READING,
+        "features.py": "WORD = 'a'",
+        "text/words.py": "WORD = 'a'",
+        "data/words.txt": "a",
+    }
+    folder = write_files(tmp_path / "mine", files)
+    before = baselines.load(str(folder))
+    assert words(before)[0] == "aaa" and baselines.load(str(folder)).method is before.method
+    write_files(folder, {file: "WORD = 'b'" if file.endswith(".py") else "b"})
+    assert sorted(words(baselines.load(str(folder)))[0]) == ["a", "a", "b"]
     assert words(before)[0] == "aaa"
 
 
-def test_a_neighbour_is_imported_relatively_too(write: Write, tmp_path: Path) -> None:
-    write("mine/baseline.py", "from . import yaml\nfrom .text.words import WORD\n" + SOURCE)
-    write("mine/yaml.py", "OWN = 1")
-    write("mine/text/words.py", "from ..yaml import OWN\nfrom features import WORD")
-    write("mine/features.py", "WORD = 'own'")
-    loaded = baselines.load(str(tmp_path / "mine")).method.__globals__
+def test_a_neighbour_is_imported_relatively_too(tmp_path: Path) -> None:
+    files = {
+        "baseline.py": "from . import yaml\nfrom .text.words import WORD\n" + SOURCE,
+        "yaml.py": "OWN = 1",
+        "text/words.py": "from ..yaml import OWN\nfrom features import WORD",
+        "features.py": "WORD = 'own'",
+    }
+    loaded = baselines.load(str(write_files(tmp_path / "mine", files))).method.__globals__
     assert (loaded["WORD"], loaded["yaml"].OWN) == ("own", 1)
 
 
@@ -173,14 +179,13 @@ def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) 
 
 
 def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("scripts/features.py", "WORD = 'other'")
+    own = {"mine/baseline.py": "from features import WORD\n" + SOURCE, "mine/features.py": "WORD = 'own'"}
+    write_files(tmp_path, own | {"scripts/features.py": "WORD = 'other'"})
     monkeypatch.syspath_prepend(str(tmp_path / "scripts"))
     assert import_module("features").WORD == "other"
     monkeypatch.delitem(sys.modules, "features")
-    write("mine/baseline.py", "from features import WORD\n" + SOURCE)
-    write("mine/features.py", "WORD = 'own'")
     assert baselines.load(str(tmp_path / "mine")).method.__globals__["WORD"] == "own"
 
 
@@ -266,21 +271,25 @@ UNLOADABLE = {
 }
 
 
+NEIGHBOURS = {
+    "features.py": "",
+    "shlex.py": "absent = 1",
+    "broken.py": "\nnothing",
+    "cut.py": "f(",
+    "learned.py": "\nimport no_such_library.y",
+    "text/__init__.py": "",
+    "spoken/__init__.py": "import lexemes",
+    "spoken/lexemes_.py": "",
+}
+
+
 @pytest.mark.parametrize("source", UNLOADABLE, ids=range(len(UNLOADABLE)))
-def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Path, source: str) -> None:
-    write("mine/baseline.py", source)
-    write("mine/features.py", "")
-    write("mine/shlex.py", "absent = 1")
-    write("mine/broken.py", "\nnothing")
-    write("mine/cut.py", "f(")
-    write("mine/learned.py", "\nimport no_such_library.y")
-    write("mine/text/__init__.py", "")
-    write("mine/spoken/__init__.py", "import lexemes")
-    write("mine/spoken/lexemes_.py", "")
+def test_what_cannot_be_loaded_is_named_with_its_line(tmp_path: Path, source: str) -> None:
+    folder = write_files(tmp_path / "mine", {"baseline.py": source, **NEIGHBOURS})
     with pytest.raises(ToucheError) as caught:
-        baselines.load(str(tmp_path / "mine"))
+        baselines.load(str(folder))
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path}/mine/{UNLOADABLE[source]}") and "\n" not in message
+    assert message.startswith(f"{folder}/{UNLOADABLE[source]}") and "\n" not in message
     assert ("pip install" in message) == ("no_such_library" in source or "learned" in source)
 
 

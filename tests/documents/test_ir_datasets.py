@@ -12,7 +12,7 @@ import ir_datasets
 import pytest
 
 from archives import record
-from conftest import Touche, Write
+from conftest import Touche, Write, write_files
 from touche.data.datasets import opened
 from touche.documents.discovery import find
 from touche.documents.ir_datasets import IrDataset, convert_record
@@ -61,7 +61,6 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
     ],
 )
 def test_a_corpus_that_cannot_be_read_is_an_error(
-    write: Write,
     tmp_path: Path,
     register: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
@@ -71,8 +70,7 @@ def test_a_corpus_that_cannot_be_read_is_an_error(
 ) -> None:
     for module in ("trec_car", "trec_car.read_data"):  # its readers import this module lazily
         monkeypatch.setitem(sys.modules, module, None)
-    write("queries.tsv", "1\tone\n")
-    write("twice.tsv", "d\tone\nd\ttwo\n")
+    write_files(tmp_path, {"queries.tsv": "1\tone\n", "twice.tsv": "d\tone\nd\ttwo\n"})
     register("touche-test", **{kind: tmp_path / name for kind, name in files.items()})
     with pytest.raises(ToucheError, match=error):
         list(IrDataset(corpus))
@@ -136,17 +134,14 @@ if __name__ == "__main__":
 """
 
 
-def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
-    write: Write, tmp_path: Path
-) -> None:
+def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(tmp_path: Path) -> None:
     """In another process, because ir_datasets reads its home when it is imported."""
-    script = write("script.py", SCRIPT)
     environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
-    write("in/topics.xml", TOPICS)
-    write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
+    spam_ranks = "73 clueweb12-0000tw-00-00000\n"
+    write_files(tmp_path, {"script.py": SCRIPT, "in/topics.xml": TOPICS, "in/spam-ranks.txt": spam_ranks})
 
     def output(corpus: str) -> str:
-        command = [sys.executable, str(script), corpus]
+        command = [sys.executable, "script.py", corpus]
         options: dict[str, Any] = {"text": True, "env": environment, "cwd": tmp_path}
         return subprocess.run(command, stdout=subprocess.PIPE, **options).stdout.strip()
 
@@ -154,15 +149,20 @@ def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics
         f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
         "get the corpus from its publisher, and link its folder there"
     )
-    corpus = "home/clueweb12/corpus"
     id = "clueweb12-0000tw-00-00000"
-    write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
-    write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
-    write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
+    archives = {
+        "ClueWeb12_00/0000tw/0000tw-00.warc.gz": record(id, HTML),
+        "ClueWeb12_00/0001wb/0001wb-00.warc.gz": b"broken",
+        "ClueWeb12_19/1900tw/1900tw-00.warc.gz": record("clueweb12-1900tw-00-00000", HTML),
+    }
+    write_files(tmp_path / "home" / "clueweb12" / "corpus", archives)
     expected = f"['{id}', 'clueweb12-1900tw-00-00000'] in/spam-ranks.txt"
     assert output("clueweb12/touche-2021-task-2") == expected
-    write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
-    write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
+    archives = {
+        "ClueWeb09_English_1/en0000/00.warc.gz": record("e", HTML, version="0.18"),
+        "ClueWeb09_German_1/de0000/00.warc.gz": record("d", HTML, version="0.18"),
+    }
+    write_files(tmp_path / "home" / "clueweb09" / "corpus", archives)
     assert output("clueweb09/en").startswith("['e']")
 
 

@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -117,11 +118,10 @@ def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> No
 
 
 def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:
-    folder = tmp_path / "given"
-    side_file = locate("corpora", "spot-check-pages") / "spam-ranks.txt"
+    folder = tmp_path / "fields"
     folder.mkdir()
-    (folder / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
-    (folder / side_file.name).write_bytes(side_file.read_bytes())
+    shutil.copy(locate("topics", "spot-check-pages.xml"), folder / "topics.xml")
+    shutil.copy(locate("corpora", "spot-check-pages") / "spam-ranks.txt", folder)
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
     keeping = pages.documents.keeping_fields(str(folder))

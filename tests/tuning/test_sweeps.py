@@ -14,7 +14,7 @@ import pytest
 from matplotlib import pyplot
 
 import touche
-from conftest import ROOT, Write
+from conftest import ROOT, Write, write_files
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.data.datasets import opened
@@ -345,15 +345,13 @@ def mine(topics, documents, *, folder: str = "", listed: tuple[str, ...] = ("",)
 
 
 @pytest.fixture
-def reading(write: Write, tmp_path: Path) -> Path:
+def reading(tmp_path: Path) -> Path:
     """A baseline's folder with data, a linked folder with code, and folders for options."""
-    folder = write("mine/baseline.py", READING).parent
-    write("mine/data/words.txt", "a b")
-    write("elsewhere/words.py", "LEAST = 1")
-    (folder / "shared").symlink_to(tmp_path / "elsewhere")
-    for name in ("lexicon/deep", "cache", "listed", "mine/.hidden"):
-        write(f"{name}/file.txt", "a")
-    return folder
+    files = {"mine/baseline.py": READING, "mine/data/words.txt": "a b", "elsewhere/words.py": "LEAST = 1"}
+    files |= {f"{name}/file.txt": "a" for name in ("lexicon/deep", "cache", "listed", "mine/.hidden")}
+    write_files(tmp_path, files)
+    (tmp_path / "mine" / "shared").symlink_to(tmp_path / "elsewhere")
+    return tmp_path / "mine"
 
 
 @pytest.mark.parametrize(
@@ -405,17 +403,22 @@ def mine(topics, documents, *, least: int = 1):
 """
 
 
+OUTSIDE_FILES = {
+    "outside_package/__init__.py": "from .values import *",
+    "outside_package/values.py": "FIRST, SECOND = 1, 2",
+    "outside_helper-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: outside-helper\nVersion: 1\n",
+    "outside_helper-1.dist-info/top_level.txt": "outside_helper\n",
+    "other-2.dist-info/METADATA": "Metadata-Version: 2.1\nName: other\nVersion: 2\n",
+    "other-2.dist-info/top_level.txt": "other\n",
+}
+
+
 def test_a_change_of_a_module_outside_or_of_a_library_repeats_a_run(write: Write, tmp_path: Path) -> None:
     """Also if the baseline imports it only while it ranks, and if only another version is found first."""
     folder = write("mine/baseline.py", OUTSIDE).parent
     for name in ("first", "second"):
-        write(f"{name}/outside_helper.py", f"from outside_package import {name.upper()} as VALUE")
-        write(f"{name}/outside_package/__init__.py", "from .values import *")
-        write(f"{name}/outside_package/values.py", "FIRST, SECOND = 1, 2")
-        for package, version in (("outside-helper", 1), ("other", 2)):
-            metadata = f"{name}/{package.replace('-', '_')}-{version}.dist-info"
-            write(f"{metadata}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
-            write(f"{metadata}/top_level.txt", f"{package.replace('-', '_')}\n")
+        helper = {"outside_helper.py": f"from outside_package import {name.upper()} as VALUE"}
+        write_files(tmp_path / name, OUTSIDE_FILES | helper)
     code = (
         "import sys, touche; print(touche.sweep(sys.argv[1], sys.argv[2], {}, output=sys.argv[3]).new_runs)"
     )
@@ -455,17 +458,13 @@ def test_an_empty_option_is_not_the_working_directory(
         assert sweep.new_runs == (1 if content == "one" else 0)
 
 
-def test_a_changed_page_of_a_table_and_one_of_many_files_are_noticed(
-    reading: Path, write: Write, tmp_path: Path
-) -> None:
+def test_a_changed_page_of_a_table_and_one_of_many_files_are_noticed(reading: Path, tmp_path: Path) -> None:
     """A change that keeps the size, the time and the list of files."""
     topics = (ROOT / "topics" / "spot-check-arguments.xml").read_text()
-    for name in ("table", "many"):
-        write(f"{name}/topics.xml", topics)
-    write("table/pages.csv", "id,file,url\na,html/a.html,\n")
-    write("table/html/a.html", "<p>one")
-    for number in range(101):
-        write(f"many/passages-{number}.jsonl", f'{{"id": "{number}", "contents": "one"}}\n')
+    table = {"pages.csv": "id,file,url\na,html/a.html,\n", "html/a.html": "<p>one"}
+    many = {f"passages-{n}.jsonl": f'{{"id": "{n}", "contents": "one"}}\n' for n in range(101)}
+    for name, files in (("table", table), ("many", many)):
+        write_files(tmp_path / name, files | {"topics.xml": topics})
     ranker = baselines.load(str(reading))
     for folder, file in (("table", "html/a.html"), ("many", "passages-7.jsonl")):
         path = tmp_path / folder / file
