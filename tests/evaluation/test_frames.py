@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,10 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     assert list(frame.evaluator) == ["trec_eval"]
 
 
-def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
-    with pytest.raises(ToucheError, match="no evaluator 'both'"):
-        package.compare(runs, TASK, "both")
+@pytest.mark.parametrize("function", [package.compare, package.evaluate])
+def test_an_unknown_evaluator_is_an_error(runs: list[Path], function: Callable[..., object]) -> None:
     with pytest.raises(ToucheError, match="no evaluator 'ndcg'"):
-        package.evaluate(runs, TASK, "ndcg")
+        function(runs, TASK, "ndcg")
 
 
 def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: Path) -> None:
