@@ -91,10 +91,20 @@ def words(method: baselines.Baseline) -> list[str]:
     return [document for _, hits in method(TOPICS[:2], []) for document, *_ in hits]
 
 
-def test_each_baseline_imports_its_own_neighbours_whenever_it_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "more"),
+    [
+        pytest.param("features", {}, id="module"),
+        pytest.param("text.words", {}, id="in a folder"),
+        pytest.param("text.words", {"text/__init__.py": ""}, id="in a package"),
+    ],
+)
+def test_each_baseline_imports_its_own_neighbours_whenever_it_does(
+    tmp_path: Path, module: str, more: dict[str, str]
+) -> None:
     for name in ("one", "two"):
-        files = {"features.py": f"WORD = {name!r}", "later.py": "from features import WORD"}
-        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR, **files})
+        own = {f"{module.replace('.', '/')}.py": f"WORD = {name!r}", "later.py": f"from {module} import WORD"}
+        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR.replace("features", module), **own, **more})
     one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
     both = zip(one(TOPICS[:2], []), two(TOPICS[:2], []), strict=True)
     mixed = [document for pair in both for _, hits in pair for document, *_ in hits]
@@ -198,18 +208,6 @@ def test_links_to_folders_belong_to_a_baseline_and_circles_end(write: Write, tmp
     assert baselines.load(folder).method.__globals__["WORD"] == 1
     features.write_text("WORD = 2")
     assert baselines.load(folder).method.__globals__["WORD"] == 2
-
-
-@pytest.mark.parametrize("init", [True, False], ids=["package", "folder"])
-def test_a_neighbour_may_be_a_package(write: Write, tmp_path: Path, init: bool) -> None:
-    for name in ("one", "two"):
-        source = NEIGHBOUR.replace("from features", "from text.words")
-        write(f"{name}/baseline.py", source.replace("import later", "import text.words as later"))
-        write(f"{name}/text/words.py", f"WORD = {name!r}")
-        if init:
-            write(f"{name}/text/__init__.py", "")
-    one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
-    assert [words(baseline)[0] for baseline in (one, two, one)] == ["one", "two", "one"]
 
 
 PARALLEL = """import multiprocessing

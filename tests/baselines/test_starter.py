@@ -81,16 +81,6 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
         assert "images do not contain the toy collection; a clone of touche-baselines and" in err
 
 
-def test_a_missing_package_is_named(workplace: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
-    touche("new", "us")
-    monkeypatch.setitem(sys.modules, "rank_bm25", None)
-    code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
-    assert code == 2 and err.startswith(
-        "touche: us/baseline.py:5: the import of rank_bm25 failed: it is neither"
-    )
-    assert len(err.splitlines()) == 1
-
-
 REFUSED = {
     "Our_Team": "its name is not valid for an image",
     "a--b-": "its name is not valid for an image",
