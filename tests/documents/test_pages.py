@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import ROOT, Write, write_files
 from touche.documents import pages
 from touche.documents.html import workers
 from touche.documents.html.extraction import parse, parse_as_in_2020
@@ -227,11 +227,10 @@ def test_other_documents_are_passed_on() -> None:
 
 
 def test_a_folder_of_files(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_bytes(b"<p>a")
+    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
+    write_files(tmp_path, {"a.html": "<p>a", "pages.csv": f"id,file,url\n{rows}"})
     (tmp_path / "loop.html").symlink_to(tmp_path / "loop.html")
     os.mkfifo(tmp_path / "pipe.html")  # which would keep a reader waiting for ever
-    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
-    (tmp_path / "pages.csv").write_text(f"id,file,url\n{rows}")
     assert list(read_pages_csv(tmp_path / "pages.csv", set())) == [
         RawPage("a", "http://a.example/", b"<p>a"),
         Skipped("b", "without a file"),
@@ -254,9 +253,8 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str) -> None:
-    (tmp_path / "a.html").write_bytes(b"<p>a")
+    write_files(tmp_path, {"a.html": "<p>a", "pages.csv": f"id,file,url\na,a.html,\n{row}\n"})
     (tmp_path / "link.html").symlink_to("/etc/hostname")
-    (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
     with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
         list(read_pages_csv(tmp_path / "pages.csv", set()))
 

@@ -63,14 +63,17 @@ def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> No
         list(read_documents_parquet(path, set()))
 
 
-def test_errors_name_the_row(tmp_path: Path) -> None:
-    twice = written(tmp_path / "t", docno=["a", "b", "a"], text=["", "", ""])
-    with pytest.raises(InputError, match=r"t:3: document 'a' occurs a second time"):
-        list(read_documents_parquet(twice, set()))
-    with pytest.raises(InputError, match=r't:2: no "text"'):
-        list(read_documents_parquet(written(tmp_path / "t", docno=["a", "b"], text=["", None]), set()))
-    with pytest.raises(InputError, match=r't:1: no "docno"'):
-        list(read_documents_parquet(written(tmp_path / "t", text=["x"]), set()))
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"docno": ["a", "b", "a"], "text": ["", "", ""]}, "3: document 'a' occurs a second time"),
+        ({"docno": ["a", "b"], "text": ["", None]}, '2: no "text"'),
+        ({"text": ["x"]}, '1: no "docno"'),
+    ],
+)
+def test_errors_name_the_row(tmp_path: Path, columns: dict[str, list[str | None]], problem: str) -> None:
+    with pytest.raises(InputError, match=f"t:{problem}"):
+        list(read_documents_parquet(written(tmp_path / "t", **columns), set()))
 
 
 @pytest.fixture(scope="session")
