@@ -81,9 +81,9 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
     assert len(differences) == 1  # the part that all documents share
 
 
-def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:
-    for title in ("horse", ""):
-        assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
+@pytest.mark.parametrize("title", ["horse", ""])
+def test_a_title_that_finds_nothing_is_left_as_it_is(title: str) -> None:
+    assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
 
 
 def test_candidates_without_a_term_give_no_words_and_are_last() -> None:

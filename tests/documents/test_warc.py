@@ -155,19 +155,15 @@ def test_nothing_is_said_of_an_archive_that_is_whole_however_it_is_packed(
     assert not caplog.messages
 
 
+@pytest.mark.parametrize("cut", [1, 4, 9, 1000, 30_001, 200_000])
 def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
-    write: Write, large: list[bytes], caplog: pytest.LogCaptureFixture
+    write: Write, large: list[bytes], caplog: pytest.LogCaptureFixture, cut: int
 ) -> None:
-    content = gzip.compress(b"".join(large))
-    for cut in (1, 4, 9, 1000, 30_001, len(content) // 2):
-        caplog.clear()
-        path = write("a.warc", content[:-cut])
-        results = list(read_warc(path, set()))
-        assert [result.id for result in results] == [f"p{number}" for number in range(len(results))]
-        assert (
-            any(isinstance(result, Skipped) for result in results)
-            or f"{path} is truncated after " in caplog.text
-        )
+    path = write("a.warc", gzip.compress(b"".join(large))[:-cut])
+    results = list(read_warc(path, set()))
+    assert [result.id for result in results] == [f"p{number}" for number in range(len(results))]
+    has_skipped = any(isinstance(result, Skipped) for result in results)
+    assert has_skipped or f"{path} is truncated after " in caplog.text
 
 
 def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write) -> None:

@@ -47,10 +47,11 @@ IDEAL = 2 + 1 / log2(3)
 def test_both_evaluators_by_hand(
     documents: list[str], trec_eval: float, touche: float, judged: float
 ) -> None:
-    for evaluate, expected in ((evaluators.trec_eval, trec_eval), (evaluators.touche, touche)):
-        result = evaluate(run(*documents), QRELS, FIVE)
-        assert result.mean == pytest.approx(expected, abs=1e-12)
-        assert result.judged == judged
+    results = [
+        evaluate(run(*documents), QRELS, FIVE) for evaluate in (evaluators.trec_eval, evaluators.touche)
+    ]
+    assert [result.mean for result in results] == pytest.approx([trec_eval, touche], abs=1e-12)
+    assert [result.judged for result in results] == [judged, judged]
 
 
 @pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 1.0 + 1e-9]])

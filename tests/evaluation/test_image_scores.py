@@ -213,11 +213,12 @@ def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
     assert by_other_qrels.mean == 0
 
 
-def test_another_task_has_none_of_these_measures(write: Write) -> None:
-    with pytest.raises(ToucheError, match="image retrieval"):
-        package.evaluate(write("run.txt", RUN), "spot-check/arguments", measure="stanceRelevanceP@10")
-    with pytest.raises(ToucheError, match="second time"):
-        package.evaluate(write("run.txt", RUN), "spot-check/arguments")
+@pytest.mark.parametrize(
+    ("measure", "problem"), [("stanceRelevanceP@10", "image retrieval"), ("nDCG@5", "second time")]
+)
+def test_another_task_has_none_of_these_measures(write: Write, measure: str, problem: str) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        package.evaluate(write("run.txt", RUN), "spot-check/arguments", measure=measure)
 
 
 def test_runs_are_compared_by_the_only_evaluator(task: Task, write: Write) -> None:
@@ -280,7 +281,7 @@ def test_a_card_with_a_contradiction_is_refused(write: Write, before: str, after
         read_card(write("mine.toml", CARD.replace(before, after)))
 
 
-def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche) -> None:
-    for command in (("data", "convert"), ("tasks", "tira")):
-        code, _, err = touche(*command, "spot-check/images", "-o", tmp_path / "new")
-        assert code == 2 and "stance" in err and not (tmp_path / "new").exists()
+@pytest.mark.parametrize("command", ["data convert", "tasks tira"])
+def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche, command: str) -> None:
+    code, _, err = touche(*command.split(), "spot-check/images", "-o", tmp_path / "new")
+    assert code == 2 and "stance" in err and not (tmp_path / "new").exists()
