@@ -47,33 +47,37 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
 
 
 @pytest.mark.parametrize(
-    ("corpus", "files", "error"),
+    ("id", "files", "problem"),
     [
         ("args-me", {}, "ir_datasets has no corpus 'args-me'"),
-        ("touche-test", {"queries_tsv": "queries.tsv"}, "'touche-test' of ir_datasets has no documents"),
-        (
-            "touche-test",
-            {"docs_tsv": "nowhere.tsv"},
-            r"cannot read 'touche-test' \(FileNotFoundError: .*\); ",
-        ),
-        ("touche-test", {"docs_tsv": "twice.tsv"}, "touche-test: document 'd' occurs a second time"),
+        ("touche-test", {"queries_tsv": "1\tone\n"}, "'touche-test' of ir_datasets has no documents"),
+        ("touche-test", {"docs_tsv": None}, r"cannot read 'touche-test' \(FileNotFoundError: .*\); "),
+        ("touche-test", {"docs_tsv": "d\tone\nd\ttwo\n"}, "touche-test: document 'd' occurs a second time"),
         ("car/v1.5", {}, r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"),
+        ("irds:touche-none", {}, "ir_datasets has no corpus 'touche-none'"),
+        ("irds:touche-test", {"docs_tsv": "d1\tt\n"}, "'touche-test' of ir_datasets has no topics"),
+        ("irds:touche-test", {"queries_tsv": "q1\tx\n"}, "has no documents"),
+        (
+            "irds:touche-test",
+            {"docs_tsv": "d1\tt\n", "queries_tsv": "q1\tx\nq1\ty\n"},
+            "topic 'q1' occurs a second",
+        ),
     ],
 )
-def test_a_corpus_that_cannot_be_read_is_an_error(
+def test_a_corpus_or_a_dataset_that_cannot_be_read_is_an_error(
     tmp_path: Path,
     register: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
-    corpus: str,
-    files: dict[str, str],
-    error: str,
+    id: str,
+    files: dict[str, str | None],
+    problem: str,
 ) -> None:
     for module in ("trec_car", "trec_car.read_data"):  # its readers import this module lazily
         monkeypatch.setitem(sys.modules, module, None)
-    write_files(tmp_path, {"queries.tsv": "1\tone\n", "twice.tsv": "d\tone\nd\ttwo\n"})
-    register("touche-test", **{kind: tmp_path / name for kind, name in files.items()})
-    with pytest.raises(ToucheError, match=error):
-        list(IrDataset(corpus))
+    write_files(tmp_path, {kind: text for kind, text in files.items() if text is not None})
+    register("touche-test", **{kind: tmp_path / kind for kind in files})
+    with pytest.raises(ToucheError, match=problem):
+        list(opened(id).documents if id.startswith("irds:") else IrDataset(id))
 
 
 def test_arguments_of_ir_datasets_keep_their_parts() -> None:
@@ -179,28 +183,6 @@ def test_a_dataset_of_ir_datasets_has_topics_and_documents(
     code, _, said = touche("run", "bm25", "-i", "irds:touche-test/task", "-o", tmp_path / "out")
     assert code == 0 and "2 topics and documents from touche-test/task (ir_datasets)" in said
     assert (tmp_path / "out" / "run.txt").read_text().startswith("q1 Q0 d1 1 ")
-
-
-@pytest.mark.parametrize(
-    ("id", "files", "problem"),
-    [
-        ("touche-none", {}, "ir_datasets has no corpus 'touche-none'"),
-        ("touche-test", {"docs_tsv": "d1\ttext\n"}, "'touche-test' of ir_datasets has no topics"),
-        ("touche-test", {"queries_tsv": "q1\ttext\n"}, "has no documents"),
-        (
-            "touche-test",
-            {"docs_tsv": "d1\tt\n", "queries_tsv": "q1\tx\nq1\ty\n"},
-            "topic 'q1' occurs a second",
-        ),
-    ],
-)
-def test_a_dataset_without_topics_or_documents_is_an_error(
-    write: Write, register: Callable[..., None], id: str, files: dict[str, str], problem: str
-) -> None:
-    if files:
-        register(id, **{kind: write(f"{kind}.tsv", text) for kind, text in files.items()})
-    with pytest.raises(ToucheError, match=problem):
-        opened(f"irds:{id}")
 
 
 def test_a_container_is_without_ir_datasets(touche: Touche, tmp_path: Path) -> None:
