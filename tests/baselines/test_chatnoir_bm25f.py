@@ -25,9 +25,8 @@ from touche.documents.pages import Page, as_page
 from touche.scan import reading
 from touche.trec.topics import Topic
 
-baseline, fields, match, query, rescore, score = (
-    neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "match", "query", "rescore", "score")
-)
+baseline, fields, rescore = (neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "rescore"))
+Capture = pytest.CaptureFixture[str]
 PAGES = ROOT / "corpora" / "spot-check-pages"
 NUMBERS = fields.NUMBERS
 K1 = 1.2
@@ -41,35 +40,23 @@ def pages(year: str) -> list[Page]:
     return list(map(as_page, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
 
 
-def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
-    """Scores by each part of the second query, of all pages that pass the filters."""
-    method = baseline.Method(NUMBERS[year], "fields", 1.0)
-    topic = Topic("1", title)
-    searches = [match.Search(query.EVERYTHING, method.second_query(topic), None)]
-    collecting = replace(method.collecting([]), searches=searches)
-    read = rescore.Collection.read(Documents.of(pages), collecting)
-    (part,) = read.parts.parts
-    matching = match.Matching(part.pages, read.vocabularies)
-    scoring = score.Scoring(matching, read.totals.statistics, NUMBERS[year]["lengths"])
-    ids = [row.id for row in part.pages.rows]
-    parts_by_name = {}
-    for name, clauses in method.parts(topic).items():
-        matching, values = scoring.scored(clauses)
-        by_id = zip([ids[n] for n in matching], values.tolist(), strict=True)
-        parts_by_name[name] = dict.fromkeys(ids, 0.0) | dict(by_id)
-    return parts_by_name
+def explained(capsys: Capture, pages: Sequence[Page], title: str, year: str) -> dict[str, float]:
+    """The score of page a by each part of both queries."""
+    method = baselines.load("chatnoir-bm25f")
+    list(method([Topic("1", title)], pages, year=year, explain=("1", "a")))
+    return values_of_parts(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("year", "stored"), [("2020", 7.1111), ("today", 7)])
-def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
+def test_lengths_are_stored_as_by_lucene_of_the_year(capsys: Capture, year: str, stored: float) -> None:
     """Also for phrases; 1 / sqrt(7) is stored as 0.375, that is as length 7.1111. Means are exact."""
     title = "cats sleep on the red mat today"
     collection_pages = [cat("a", title=title), cat("b", title="dogs bark today")]
-    parts = scores(collection_pages, "cats sleep", year)
+    parts = explained(capsys, collection_pages, "cats sleep", year)
     for part, boost, words in (("title", 70, 1), ("phrase in title", 15, 2)):
         idf = log(1 + (2 - 1 + 0.5) / (1 + 0.5))
         contribution = FACTOR * boost * words * idf / (1 + K1 * (1 - B + B * stored / 5))
-        assert parts[part]["a"] == pytest.approx(contribution * 2 / words, rel=1e-5)
+        assert parts[part] == pytest.approx(contribution * 2 / words, rel=1e-5)
 
 
 def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
@@ -83,12 +70,12 @@ def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
 
 
 @pytest.mark.parametrize("year", ["2020", "today"])
-def test_signs_without_a_letter_or_digit_are_words_only_today(year: str) -> None:
+def test_signs_without_a_letter_or_digit_are_words_only_today(capsys: Capture, year: str) -> None:
     """In 2020 the words around a sign are neighbours, and a sign in the query is not searched."""
     collection_pages = [cat("a", title="Cats® sleep™"), cat("b", title="dogs bark")]
     plain = [cat("a", title="Cats sleep"), collection_pages[1]]
-    same = scores(collection_pages, "cats ® sleep", year) == scores(plain, "cats sleep", year)
-    assert same == (year == "2020")
+    parts = explained(capsys, collection_pages, "cats ® sleep", year)
+    assert (parts == explained(capsys, plain, "cats sleep", year)) == (year == "2020")
     assert small(plain[0], title="cats ® sleep", year=year) == (["a"] if year == "2020" else [])
 
 
@@ -161,9 +148,7 @@ def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) ->
         assert [id for id, _ in hits] == expected
 
 
-def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(capsys: Capture) -> None:
     collection_pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
     title = "cats sleep well today under beds near sofas"
     for year, again in (("2020", True), ("today", False)):
@@ -186,6 +171,12 @@ def test_pages_of_a_host_are_shown_together() -> None:
 def parts_of(explanation: str) -> list[str]:
     """The lines of an explanation without those of single terms and phrases."""
     return [line for line in explanation.splitlines() if not line.startswith(" ")]
+
+
+def values_of_parts(explanation: str) -> dict[str, float]:
+    """The score by each part in an explanation, before it is multiplied."""
+    lines = parts_of(explanation)[1:]
+    return {line[:20].strip(): float(line[20:].split(" x ")[0]) for line in lines}
 
 
 def total_of(lines: list[str]) -> float:
@@ -304,7 +295,7 @@ def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: 
     command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out", "--explain", "1", "p1")
     code, out, err = touche(*command, "--statistics", "clueweb12-2020")
     assert code == 0 and "statistics of only" not in err
-    parts = {line[:20].strip(): float(line[20:].split(" x ")[0]) for line in parts_of(out)[1:]}
+    parts = values_of_parts(out)
     fit = json.loads((FITS / "clueweb12-2020.json").read_text())["fields"]["title"]["terms"]
     idf = [log(1 + (5e8 - fit[term][0] + 0.5) / (fit[term][0] + 0.5)) for term in ("tea", "coffee")]
     expected = FACTOR * 70 * sum(idf) / (1 + K1 * (1 - B + B * 4 / 7))

@@ -255,21 +255,14 @@ def test_cosines_are_those_of_the_reference_implementation() -> None:
         assert scores["same"] == scores["cut"]
 
 
-def test_a_second_run_reads_stored_embeddings(
-    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_reads_stored_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_BLOCK_DOCUMENTS", 60)
-    runs = []
     stored = tmp_path / "new" / "embeddings"
-    for number, options in enumerate(([], ["--keep-embeddings", stored], ["--keep-embeddings", stored])):
-        if number == 2:
-            monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
-        output = tmp_path / f"out-{number}"
-        arguments = ("-i", "spot-check/passages", "-o", output, *options)
-        assert touche("run", "dense", *arguments)[0] == 0
-        runs.append((output / "run.txt").read_text())
-    assert runs[0] == runs[1] == runs[2] and runs[0]
+    run = package.run("dense", "spot-check/passages")
+    assert package.run("dense", "spot-check/passages", keep_embeddings=str(stored)) == run
     assert len(list(stored.iterdir())) == 2
+    monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
+    assert package.run("dense", "spot-check/passages", keep_embeddings=str(stored)) == run
 
 
 def ranked(name: str, dataset: str | Path, **options: int) -> dict[str, list[str]]:
