@@ -9,7 +9,7 @@ from oracles.formulas import bm25
 from reading import read_argsme_json
 from touche import baselines
 from touche.documents.records import Argument, Document
-from touche.errors import ParameterError, ToucheError
+from touche.errors import ToucheError
 from touche.trec.topics import Topic
 
 CHESS = Topic("1", "Is chess a sport?")
@@ -56,11 +56,18 @@ def test_without_pages_the_rest_is_ranked_and_that_is_said(caplog: pytest.LogCap
     ]
 
 
-def test_what_are_no_arguments_and_options_without_effect_are_refused() -> None:
-    with pytest.raises(ToucheError, match=r"no document has a conclusion; args\.me ranks arguments"):
-        ranked([Document("d", "chess is a sport")])
-    with pytest.raises(ParameterError, match=r"with --api, args\.me itself ranks"):
-        ranked([], api=True, match="any")
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({}, r"no document has a conclusion; args\.me ranks arguments"),
+        ({"api": True, "match": "any"}, r"with --api, args\.me itself ranks"),
+    ],
+)
+def test_what_are_no_arguments_and_options_without_effect_are_refused(
+    options: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        ranked([Document("d", "chess is a sport")], **options)
 
 
 def test_pages_are_read_from_the_corpus(write: Write) -> None:

@@ -14,7 +14,6 @@ from touche import Documents, Rankings, Topics, baseline, baselines
 from touche.baselines import as_arguments
 from touche.baselines.method import run_tag
 from touche.containers.images import check_name
-from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.errors import ToucheError
 from touche.trec.topics import Topic, read_topics_xml
@@ -56,24 +55,7 @@ def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert run_tag("dense", {"keep_embeddings": "/tmp/e", "depth": 3}) == "touche-dense-depth=3"
 
 
-def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
-    documents = [Document("a", "one two three"), Document("b", "abcdefghijklmnopqrst")]
-    (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
-    assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
-    assert (len(Documents.of(documents)), Documents.of(documents)[1]) == (2, documents[1])
-    source = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
-    assert baselines.Runs(longest_first, source).write(tmp_path, {"depth": 1, "unit": "letters"}) == []
-    assert (tmp_path / "run.txt").read_text() == (
-        "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
-    )
-
-
 SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    yield from ()\n"
-
-
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or pass the path"):
-        baselines.load("bm52")
 
 
 NEIGHBOUR = """from touche import baseline
@@ -303,6 +285,7 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
         assert baselines.load(path).folder == tmp_path / "bm25" and not baselines.load(path).is_shipped
     assert baselines.baseline_folder("in/mine").resolve() == tmp_path / "in" / "mine"
     refused = {
+        "bm52": r"no baseline 'bm52'; did you mean bm25\? Or pass the path",
         "mine": r"no baseline 'mine', but a folder of this name; .* write \./mine$",
         "./in": "^in: no baseline.py in this folder",
         "./bm52": "^bm52: no such folder",

@@ -10,7 +10,7 @@ import pytest
 from archives import record
 from conftest import Touche, Write, write_files
 from touche.data.datasets import open_dataset
-from touche.documents.collection import SPAM_RANKS
+from touche.documents.collection import SPAM_RANKS, Documents
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.pages import Page
 from touche.documents.records import Document
@@ -275,3 +275,5 @@ def test_a_number_that_only_reading_tells_is_an_error(tmp_path: Path) -> None:
     assert documents and [*documents]
     images = open_dataset("spot-check/images").documents
     assert len(images) == len([*images]) > 1
+    listed = Documents.of([Document("a", ""), Document("b", "")])
+    assert (len(listed), listed[1]) == (2, Document("b", ""))

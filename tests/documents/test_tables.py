@@ -1,6 +1,7 @@
 """Documents in CSV, TSV and one JSON array, as users have them."""
 
 import csv
+import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
@@ -21,25 +22,20 @@ from touche.errors import InputError
 Records = Sequence[dict[str, str]]
 
 
-def _in_table(delimiter: str) -> Callable[[Path, Records], None]:
-    def write_table(path: Path, records: Records) -> None:
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            table = csv.DictWriter(file, [*records[0]], delimiter=delimiter, lineterminator="\n")
-            table.writeheader()
-            table.writerows(records)
-
-    return write_table
+def _table(records: Records, delimiter: str) -> str:
+    file = io.StringIO()
+    table = csv.DictWriter(file, [*records[0]], delimiter=delimiter, lineterminator="\n")
+    table.writeheader()
+    table.writerows(records)
+    return file.getvalue()
 
 
-def _in_array(path: Path, records: Records) -> None:
-    path.write_text(json.dumps(records, indent=1, ensure_ascii=False), encoding="utf-8-sig")
-
-
-def _in_lines(path: Path, records: Records) -> None:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-
-
-FORMATS = {"jsonl": _in_lines, "csv": _in_table(","), "tsv": _in_table("\t"), "json": _in_array}
+FORMATS: dict[str, Callable[[Records], str]] = {
+    "jsonl": lambda records: "".join(f"{json.dumps(record)}\n" for record in records),
+    "csv": lambda records: f"\ufeff{_table(records, ',')}",
+    "tsv": lambda records: f"\ufeff{_table(records, chr(9))}",
+    "json": lambda records: f"\ufeff{json.dumps(records, indent=1, ensure_ascii=False)}",
+}
 HARD = 'He said: "1, 2,\n[3] },\t{ \\" \u2028", and left'
 
 
@@ -50,9 +46,7 @@ def in_folder(folder: Path, files: Mapping[str, str | bytes]) -> list[object]:
 
 
 def documents_of(folder: Path, suffix: str, records: Records) -> list[object]:
-    folder.mkdir(exist_ok=True)
-    FORMATS[suffix](folder / f"cats.{suffix}", records)
-    return in_folder(folder, {})
+    return in_folder(folder, {f"cats.{suffix}": FORMATS[suffix](records)})
 
 
 @pytest.mark.parametrize("size", [7, 1 << 20])

@@ -8,8 +8,6 @@ from conftest import git
 from touche.io import origin as module
 from touche.io.origin import origin
 
-UNKNOWN = {"revision": "unknown", "source": "unknown"}
-
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
@@ -62,4 +60,4 @@ def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path
 
 
 def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path) -> None:
-    assert origin(tmp_path) == UNKNOWN
+    assert origin(tmp_path) == {"revision": "unknown", "source": "unknown"}

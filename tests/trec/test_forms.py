@@ -130,14 +130,20 @@ def test_a_frame_without_rows_names_the_conversion() -> None:
         run_of(lazy)
 
 
-@pytest.mark.parametrize("id", ["a 0 b 1\n1", "a\n", "", "a b", "\x1b[31m", "\ud800", 5])
-@pytest.mark.parametrize("is_topic", [True, False])
-def test_qrels_are_written_only_if_they_can_be_read_again(id: Any, is_topic: bool, tmp_path: Path) -> None:
-    wrong = Qrels({id: {"a": 1}}) if is_topic else Qrels({"1": {id: 1}})
-    with pytest.raises(ToucheError, match=f"{'topic' if is_topic else 'document'} .* is not an id"):
-        wrong.write(tmp_path / "qrels.txt")
-    with pytest.raises(ToucheError, match="is not a whole number"):
-        Qrels({"1": {"a": 1.5}}).write(tmp_path / "qrels.txt")  # type: ignore[dict-item]
+NO_IDS: list[Any] = ["a 0 b 1\n1", "a\n", "", "a b", "\x1b[31m", "\ud800", 5]
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        *(({id: {"a": 1}}, "topic .* is not an id") for id in NO_IDS),
+        *(({"1": {id: 1}}, "document .* is not an id") for id in NO_IDS),
+        ({"1": {"a": 1.5}}, "is not a whole number"),
+    ],
+)
+def test_qrels_are_written_only_if_they_can_be_read_again(tmp_path: Path, labels: Any, problem: str) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        Qrels(labels).write(tmp_path / "qrels.txt")
     assert not list(tmp_path.iterdir())
 
 
