@@ -137,27 +137,27 @@ def test_keywords_of_2020_are_not_stemmed_unless_bm25f_sums_them_up() -> None:
         assert small(*collection_pages, title="cats", model="bm25f") == [*ids]
 
 
-def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("year", "expected"), [("2020", ["p"]), ("today", [])])
+def test_pages_of_2020_are_those_of_its_indexer(write: Write, year: str, expected: list[str]) -> None:
     """In 2020 headings were joined without blanks; today they are separate words."""
     text = f"<p>{'They have been here for all of the night. ' * 9}</p>"
-    write("p.warc", record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode()))
-    for year, expected in (("2020", ["p"]), ("today", [])):
-        method = baselines.load("chatnoir-bm25f")
-        collection_pages = find_documents(tmp_path)
-        ((_, hits),) = method([Topic("1", "catssleep")], collection_pages, year=year)
-        assert [id for id, _ in hits] == expected
+    archive = record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode())
+    documents = find_documents(write("p.warc", archive).parent)
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", "catssleep")], documents, year=year)
+    assert [id for id, _ in hits] == expected
 
 
-def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(capsys: Capture) -> None:
-    collection_pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
-    title = "cats sleep well today under beds near sofas"
-    for year, again in (("2020", True), ("today", False)):
-        ((_, hits),) = baselines.load("chatnoir-bm25f")(
-            [Topic("1", title)], collection_pages, match="1%", year=year, explain=("1", "one")
-        )
-        lines = parts_of(capsys.readouterr().out)[1:]
-        assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
-        assert (total_of(lines[1:]) > 0) == again
+@pytest.mark.parametrize(("year", "again"), [("2020", True), ("today", False)])
+def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
+    capsys: Capture, year: str, again: bool
+) -> None:
+    pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
+    topic = Topic("1", "cats sleep well today under beds near sofas")
+    method = baselines.load("chatnoir-bm25f")
+    ((_, hits),) = method([topic], pages, match="1%", year=year, explain=("1", "one"))
+    lines = parts_of(capsys.readouterr().out)[1:]
+    assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
+    assert (total_of(lines[1:]) > 0) == again
 
 
 def test_pages_of_a_host_are_shown_together() -> None:
@@ -244,14 +244,12 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
         assert [*map(list, read.best(frozenset(), window))] == [hits[:window] for hits in expected]
 
 
-def test_a_piece_without_a_page_is_read_as_any_other() -> None:
+@pytest.mark.parametrize("ids", [[], ["p1"]])
+def test_a_piece_without_a_page_is_read_as_any_other(ids: list[str]) -> None:
     """For example blank lines; an error would make one process read all pages again."""
     collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
-    part_of = collecting.reading.begin()
-    for collection_pages in ([], [cat("p1")]):
-        assert [row.id for row in part_of(collection_pages).pages.rows] == [
-            page.id for page in collection_pages
-        ]
+    part = collecting.reading.begin()([cat(id) for id in ids])
+    assert [row.id for row in part.pages.rows] == ids
 
 
 def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(touche: Touche, tmp_path: Path) -> None:

@@ -168,10 +168,10 @@ def test_the_dockerfile_names_the_team(workplace: Path, touche: Touche, team: st
     assert unquoted == team and not re.search(r'(?<!\\)[$"]', value[1:-1])
 
 
-def test_a_team_without_a_name_is_refused(workplace: Path, touche: Touche) -> None:
-    for team in (" ", "a\nRUN b"):
-        code, _, err = touche("new", "us", "--team", team)
-        assert code == 2 and err.count("\n") == 1 and "is blank or not printable" in err
+@pytest.mark.parametrize("team", [" ", "a\nRUN b"])
+def test_a_team_without_a_name_is_refused(workplace: Path, touche: Touche, team: str) -> None:
+    code, _, err = touche("new", "us", "--team", team)
+    assert (code, err.count("\n")) == (2, 1) and "is blank or not printable" in err
     assert not list(workplace.iterdir())
 
 
