@@ -10,6 +10,8 @@ from typing import Any
 
 import ir_datasets
 import pytest
+from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
+from ir_datasets.formats import GenericDoc
 
 from archives import record
 from conftest import Touche, Write, write_files
@@ -96,16 +98,19 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     assert convert_record(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
-def test_titles_of_ir_datasets_are_fields() -> None:
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (BeirToucheDoc("a", "x y", "t", "CON", ""), Argument("a", "t", ("x y",), "CON")),
+        (BeirToucheDoc("a", "x y", "", "PRO", ""), Argument("a", "", ("x y",), "PRO")),
+        (BeirToucheDoc("a", "x", "", "", ""), Document("a", "x")),
+        (BeirTitleDoc("a", "x", "t"), Argument("a", "t", ("x",))),
+        (GenericDoc("a", "x"), Document("a", "x")),
+    ],
+)
+def test_titles_of_ir_datasets_are_fields(record: object, expected: Argument | Document) -> None:
     """As in BEIR's own files."""
-    from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
-    from ir_datasets.formats import GenericDoc
-
-    assert convert_record(BeirToucheDoc("a", "x y", "t", "CON", "")) == Argument("a", "t", ("x y",), "CON")
-    assert convert_record(BeirToucheDoc("a", "x y", "", "PRO", "")) == Argument("a", "", ("x y",), "PRO")
-    assert convert_record(BeirToucheDoc("a", "x", "", "", "")) == Document("a", "x")
-    assert convert_record(BeirTitleDoc("a", "x", "t")) == Argument("a", "t", ("x",))
-    assert convert_record(GenericDoc("a", "x")) == Document("a", "x")
+    assert convert_record(record) == expected
 
 
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:

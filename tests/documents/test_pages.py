@@ -189,19 +189,23 @@ documents = find_documents(Path("corpora/spot-check-pages"))
 READ = "print(len(list(documents)))"
 
 
-@pytest.mark.parametrize("last", [READ, f'if __name__ == "__main__": {READ}'])
-def test_a_script_runs_once_with_or_without_a_guard(write: Write, last: str) -> None:
+@pytest.mark.parametrize(
+    ("last", "code", "out", "error"),
+    [
+        (READ, 0, "begin\n62\n", ""),
+        (f'if __name__ == "__main__": {READ}', 0, "begin\n62\n", ""),
+        (f"documents = documents.parsed_by(own)\n{READ}", 1, "begin\n", "move these functions into a module"),
+    ],
+    ids=["without a guard", "with a guard", "with a parser"],
+)
+def test_a_script_runs_once_and_a_parser_in_it_is_an_error(
+    write: Write, last: str, code: int, out: str, error: str
+) -> None:
     script = write("script.py", SCRIPT + last)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (0, "begin\n62\n")
-
-
-def test_a_parser_in_a_script_is_an_error(write: Write) -> None:
-    script = write("script.py", f"{SCRIPT}documents = documents.parsed_by(own)\n{READ}")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (1, "begin\n")
-    assert "move these functions into a module" in done.stderr.splitlines()[-1]
-    assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
+    assert (done.returncode, done.stdout) == (code, out)
+    assert error in done.stderr.splitlines()[-1]
+    assert done.stderr.count("Traceback") == code  # by the script itself, and none by the processes
 
 
 def test_few_pages_are_under_way_at_a_time() -> None:
