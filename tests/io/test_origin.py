@@ -4,17 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from conftest import git
+from conftest import git, write_files
 from touche.io import origin as module
 from touche.io.origin import origin
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "mine"
-    folder.mkdir()
+    folder = write_files(tmp_path / "mine", {"baseline.py": "a"})
     git(folder, "init")
-    (folder / "baseline.py").write_text("a")
     git(folder, "add", ".")
     git(folder, "commit", "-m", "first")
     return folder

@@ -15,8 +15,8 @@ def option(default: Any, annotation: Any = Parameter.empty, name: str = "x") -> 
 
 
 OPTIONS = {
-    option_made.name: option_made
-    for option_made in (
+    parameter.name: parameter
+    for parameter in (
         option(0.9, name="k1"),
         option(1000, name="depth"),
         option(False, name="multifield"),
