@@ -11,7 +11,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -68,18 +68,20 @@ def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Writes a file in the temporary directory, gzipped if its name says so, and returns its path."""
-
-    def write_file(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Writes files by their names, gzipped if the names say so, and returns the folder."""
+    for name, content in files.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         raw = content.encode() if isinstance(content, str) else content
         path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
-        return path
+    return folder
 
-    return write_file
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file in the temporary directory, gzipped if its name says so, and returns its path."""
+    return lambda name, content: write_files(tmp_path, {name: content}) / name
 
 
 @pytest.fixture

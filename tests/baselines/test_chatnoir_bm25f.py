@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from archives import record
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, write_files
 from neighbours import neighbour
 from oracles import chatnoir
 from touche import baselines
@@ -24,9 +25,8 @@ from touche.documents.pages import Page, as_page
 from touche.scan import reading
 from touche.trec.topics import Topic
 
-baseline, fields, match, query, rescore, score = (
-    neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "match", "query", "rescore", "score")
-)
+baseline, fields, rescore = (neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "rescore"))
+Capture = pytest.CaptureFixture[str]
 PAGES = ROOT / "corpora" / "spot-check-pages"
 NUMBERS = fields.NUMBERS
 K1 = 1.2
@@ -40,35 +40,23 @@ def pages(year: str) -> list[Page]:
     return list(map(as_page, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
 
 
-def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
-    """Scores by each part of the second query, of all pages that pass the filters."""
-    method = baseline.Method(NUMBERS[year], "fields", 1.0)
-    topic = Topic("1", title)
-    searches = [match.Search(query.EVERYTHING, method.second_query(topic), None)]
-    collecting = replace(method.collecting([]), searches=searches)
-    read = rescore.Collection.read(Documents.of(pages), collecting)
-    (part,) = read.parts.parts
-    matching = match.Matching(part.pages, read.vocabularies)
-    scoring = score.Scoring(matching, read.totals.statistics, NUMBERS[year]["lengths"])
-    ids = [row.id for row in part.pages.rows]
-    parts_by_name = {}
-    for name, clauses in method.parts(topic).items():
-        matching, values = scoring.scored(clauses)
-        by_id = zip([ids[n] for n in matching], values.tolist(), strict=True)
-        parts_by_name[name] = dict.fromkeys(ids, 0.0) | dict(by_id)
-    return parts_by_name
+def explained(capsys: Capture, pages: Sequence[Page], title: str, year: str) -> dict[str, float]:
+    """The score of page a by each part of both queries."""
+    method = baselines.load("chatnoir-bm25f")
+    list(method([Topic("1", title)], pages, year=year, explain=("1", "a")))
+    return values_of_parts(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(("year", "stored"), [("2020", 7.1111), ("today", 7)])
-def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
+def test_lengths_are_stored_as_by_lucene_of_the_year(capsys: Capture, year: str, stored: float) -> None:
     """Also for phrases; 1 / sqrt(7) is stored as 0.375, that is as length 7.1111. Means are exact."""
     title = "cats sleep on the red mat today"
     collection_pages = [cat("a", title=title), cat("b", title="dogs bark today")]
-    parts = scores(collection_pages, "cats sleep", year)
+    parts = explained(capsys, collection_pages, "cats sleep", year)
     for part, boost, words in (("title", 70, 1), ("phrase in title", 15, 2)):
         idf = log(1 + (2 - 1 + 0.5) / (1 + 0.5))
         contribution = FACTOR * boost * words * idf / (1 + K1 * (1 - B + B * stored / 5))
-        assert parts[part]["a"] == pytest.approx(contribution * 2 / words, rel=1e-5)
+        assert parts[part] == pytest.approx(contribution * 2 / words, rel=1e-5)
 
 
 def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
@@ -82,12 +70,12 @@ def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
 
 
 @pytest.mark.parametrize("year", ["2020", "today"])
-def test_signs_without_a_letter_or_digit_are_words_only_today(year: str) -> None:
+def test_signs_without_a_letter_or_digit_are_words_only_today(capsys: Capture, year: str) -> None:
     """In 2020 the words around a sign are neighbours, and a sign in the query is not searched."""
     collection_pages = [cat("a", title="Cats® sleep™"), cat("b", title="dogs bark")]
     plain = [cat("a", title="Cats sleep"), collection_pages[1]]
-    same = scores(collection_pages, "cats ® sleep", year) == scores(plain, "cats sleep", year)
-    assert same == (year == "2020")
+    parts = explained(capsys, collection_pages, "cats ® sleep", year)
+    assert (parts == explained(capsys, plain, "cats sleep", year)) == (year == "2020")
     assert small(plain[0], title="cats ® sleep", year=year) == (["a"] if year == "2020" else [])
 
 
@@ -149,29 +137,27 @@ def test_keywords_of_2020_are_not_stemmed_unless_bm25f_sums_them_up() -> None:
         assert small(*collection_pages, title="cats", model="bm25f") == [*ids]
 
 
-def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("year", "expected"), [("2020", ["p"]), ("today", [])])
+def test_pages_of_2020_are_those_of_its_indexer(write: Write, year: str, expected: list[str]) -> None:
     """In 2020 headings were joined without blanks; today they are separate words."""
     text = f"<p>{'They have been here for all of the night. ' * 9}</p>"
-    write("p.warc", record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode()))
-    for year, expected in (("2020", ["p"]), ("today", [])):
-        method = baselines.load("chatnoir-bm25f")
-        collection_pages = find_documents(tmp_path)
-        ((_, hits),) = method([Topic("1", "catssleep")], collection_pages, year=year)
-        assert [id for id, _ in hits] == expected
+    archive = record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode())
+    documents = find_documents(write("p.warc", archive).parent)
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", "catssleep")], documents, year=year)
+    assert [id for id, _ in hits] == expected
 
 
+@pytest.mark.parametrize(("year", "again"), [("2020", True), ("today", False)])
 def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
-    capsys: pytest.CaptureFixture[str],
+    capsys: Capture, year: str, again: bool
 ) -> None:
-    collection_pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
-    title = "cats sleep well today under beds near sofas"
-    for year, again in (("2020", True), ("today", False)):
-        ((_, hits),) = baselines.load("chatnoir-bm25f")(
-            [Topic("1", title)], collection_pages, match="1%", year=year, explain=("1", "one")
-        )
-        lines = parts_of(capsys.readouterr().out)[1:]
-        assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
-        assert (total_of(lines[1:]) > 0) == again
+    pages = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
+    topic = Topic("1", "cats sleep well today under beds near sofas")
+    method = baselines.load("chatnoir-bm25f")
+    ((_, hits),) = method([topic], pages, match="1%", year=year, explain=("1", "one"))
+    lines = parts_of(capsys.readouterr().out)[1:]
+    assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
+    assert (total_of(lines[1:]) > 0) == again
 
 
 def test_pages_of_a_host_are_shown_together() -> None:
@@ -185,6 +171,12 @@ def test_pages_of_a_host_are_shown_together() -> None:
 def parts_of(explanation: str) -> list[str]:
     """The lines of an explanation without those of single terms and phrases."""
     return [line for line in explanation.splitlines() if not line.startswith(" ")]
+
+
+def values_of_parts(explanation: str) -> dict[str, float]:
+    """The score by each part in an explanation, before it is multiplied."""
+    lines = parts_of(explanation)[1:]
+    return {line[:20].strip(): float(line[20:].split(" x ")[0]) for line in lines}
 
 
 def total_of(lines: list[str]) -> float:
@@ -210,17 +202,14 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
     assert "page heap-frame is missing" in touche(*command, "heap-frame")[2]
 
 
-def test_what_the_filters_remove_and_cannot_test_is_reported(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
+def test_what_the_filters_remove_and_cannot_test_is_reported(touche: Touche, tmp_path: Path) -> None:
     err = touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "a")[2]
     assert "skipped 2 of 64 pages: 2 without readable text; the first is heap-frame" in err
     assert "the filters removed 7 of 62 pages: in another language\n" in err
     assert "the filters removed 1 of 26 pages that match a title: bad spam rank" in err
     assert "print-shop" not in (tmp_path / "a" / "run.txt").read_text()
-    write("in/topics.xml", (ROOT / "topics" / "spot-check-pages.xml").read_bytes())
-    for path in [PAGES / "pages.csv", *PAGES.rglob("*.html")]:
-        write(f"in/{path.relative_to(PAGES)}", path.read_bytes())
+    shutil.copytree(PAGES, tmp_path / "in", ignore=shutil.ignore_patterns("spam-ranks.txt"))
+    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", tmp_path / "in" / "topics.xml")
     err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path / "b")[2]
     assert "the filters kept 62 of 62 pages: no spam rank" in err
     assert "print-shop" in (tmp_path / "b" / "run.txt").read_text()
@@ -228,10 +217,9 @@ def test_what_the_filters_remove_and_cannot_test_is_reported(
     assert "the filters kept 100 of 100 pages: no language\n" in touche(*command)[2]
 
 
-def test_spam_ranks_beside_candidates_count(touche: Touche, write: Write, tmp_path: Path) -> None:
+def test_spam_ranks_beside_candidates_count(touche: Touche, tmp_path: Path) -> None:
     lines = [f'{{"qid": "1", "query": "cat", "docno": "p{n}", "text": "{"a cat " * 20}"}}\n' for n in (1, 2)]
-    write("in/rerank.jsonl", "".join(lines))
-    write("in/spam-ranks.txt", "10 p1\n90 p2\n")
+    write_files(tmp_path / "in", {"rerank.jsonl": "".join(lines), "spam-ranks.txt": "10 p1\n90 p2\n"})
     code, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path)
     assert code == 0 and "removed 1 of 2 pages that match a title: bad spam rank" in err
     assert [line.split()[2] for line in (tmp_path / "run.txt").read_text().splitlines()] == ["p2"]
@@ -256,26 +244,22 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
         assert [*map(list, read.best(frozenset(), window))] == [hits[:window] for hits in expected]
 
 
-def test_a_piece_without_a_page_is_read_as_any_other() -> None:
+@pytest.mark.parametrize("ids", [[], ["p1"]])
+def test_a_piece_without_a_page_is_read_as_any_other(ids: list[str]) -> None:
     """For example blank lines; an error would make one process read all pages again."""
     collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
-    part_of = collecting.reading.begin()
-    for collection_pages in ([], [cat("p1")]):
-        assert [row.id for row in part_of(collection_pages).pages.rows] == [
-            page.id for page in collection_pages
-        ]
+    part = collecting.reading.begin()([cat(id) for id in ids])
+    assert [row.id for row in part.pages.rows] == ids
 
 
-def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
+def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(touche: Touche, tmp_path: Path) -> None:
     texts = ["cats sleep", "a cat may sleep", "dogs bark", "cats and dogs sleep", "mice"]
     record = '{"docno": "p%d", "title": "%s", "body": "%s"}\n'
     body = "%s. " + "and so on " * 12
     lines = [record % (n, text, body % text) for n, text in enumerate(texts)]
+    queries = '{"qid": "1", "query": "cats sleep"}\n'
     for folder, some in (("all", lines), ("part", lines[:2])):
-        write(f"{folder}/documents.jsonl", "".join(some))
-        write(f"{folder}/queries.jsonl", '{"qid": "1", "query": "cats sleep"}\n')
+        write_files(tmp_path / folder, {"documents.jsonl": "".join(some), "queries.jsonl": queries})
     command = ("run", "chatnoir-bm25f", "-o", tmp_path / "out")
     file = tmp_path / "statistics.json"
 
@@ -293,15 +277,15 @@ FITS = baselines.baseline_folder("chatnoir-bm25f") / "statistics"
 
 
 @pytest.fixture
-def coffee(write: Write, tmp_path: Path) -> Path:
+def coffee(tmp_path: Path) -> Path:
     """An input with a title of terms of 2020, and a page with a description, which has no fit."""
-    write("in/queries.jsonl", '{"qid": "1", "query": "coffee tea"}\n')
     body = (
         "Coffee or tea, that is the question of this page, and it is one that we have to answer here and now."
     )
     page = {"docno": "p1", "title": "Tea and coffee", "body": body, "meta_description": "On tea"}
-    write("in/documents.jsonl", json.dumps(page) + "\n" + json.dumps(page | {"docno": "p2", "title": "Tea"}))
-    return tmp_path / "in"
+    pages = f"{json.dumps(page)}\n{json.dumps(page | {'docno': 'p2', 'title': 'Tea'})}"
+    queries = '{"qid": "1", "query": "coffee tea"}\n'
+    return write_files(tmp_path / "in", {"queries.jsonl": queries, "documents.jsonl": pages})
 
 
 def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: Path, tmp_path: Path) -> None:
@@ -309,7 +293,7 @@ def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: 
     command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out", "--explain", "1", "p1")
     code, out, err = touche(*command, "--statistics", "clueweb12-2020")
     assert code == 0 and "statistics of only" not in err
-    parts = {line[:20].strip(): float(line[20:].split(" x ")[0]) for line in parts_of(out)[1:]}
+    parts = values_of_parts(out)
     fit = json.loads((FITS / "clueweb12-2020.json").read_text())["fields"]["title"]["terms"]
     idf = [log(1 + (5e8 - fit[term][0] + 0.5) / (fit[term][0] + 0.5)) for term in ("tea", "coffee")]
     expected = FACTOR * 70 * sum(idf) / (1 + K1 * (1 - B + B * 4 / 7))

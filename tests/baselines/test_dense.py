@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import touche as package
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from touche import Documents, baselines
@@ -141,25 +142,25 @@ def test_blocks_of_another_model_are_not_used(
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: b"",
-        lambda content: content[:-32],
-        lambda content: content[: len(content) // 2],
-        lambda content: content + b"\0",
-        lambda content: content[:-1] + bytes([content[-1] ^ 1]),
-        lambda content: bytes([content[0] ^ 1]) + content[1:],
+        pytest.param(lambda content, _: b"", id="empty"),
+        pytest.param(lambda content, _: content[:-32], id="without checksum"),
+        pytest.param(lambda content, _: content[: len(content) // 2], id="half"),
+        pytest.param(lambda content, _: content + b"\0", id="longer"),
+        pytest.param(lambda content, _: content[:-1] + bytes([content[-1] ^ 1]), id="altered checksum"),
+        pytest.param(lambda content, _: bytes([content[0] ^ 1]) + content[1:], id="altered"),
+        pytest.param(lambda _, other: other, id="of other texts, as large"),
     ],
-    ids=["empty", "without checksum", "half", "longer", "altered checksum", "altered"],
 )
 def test_a_damaged_block_is_computed_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[bytes], bytes]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[bytes, bytes], bytes]
 ) -> None:
-    _, vectors, _ = embedded(tmp_path)
+    _, vectors, _ = embedded(tmp_path, TEXTS[:6])
     contents = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    path = max(contents)
-    path.write_bytes(damage(contents[path]))
+    path, other = contents
+    path.write_bytes(damage(contents[path], contents[other]))
     with caplog.at_level(logging.WARNING):
-        _, again, computed = embedded(tmp_path)
-    assert (again == vectors).all() and 0 < len(computed) <= 3
+        _, again, computed = embedded(tmp_path, TEXTS[:6])
+    assert (again == vectors).all() and len(computed) == 3
     assert str(path) in caplog.text and "damaged" in caplog.text
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == contents
 
@@ -175,17 +176,6 @@ syncs = iter(range(9))
 os.fsync = lambda file: next(syncs) < 1 or os.kill(os.getpid(), signal.SIGKILL)
 tests.embedded(Path(sys.argv[1]))
 """
-
-
-def test_a_renamed_block_is_computed_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Such as one of another model or of other texts, which can be as large."""
-    _, vectors, _ = embedded(tmp_path)
-    contents = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    for path, other in zip(contents, reversed(contents.values()), strict=True):
-        path.write_bytes(other)
-    assert (embedded(tmp_path)[1] == vectors).all()
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == contents
-    assert caplog.text.count("damaged") >= 2
 
 
 def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
@@ -265,59 +255,40 @@ def test_cosines_are_those_of_the_reference_implementation() -> None:
         assert scores["same"] == scores["cut"]
 
 
-def test_a_second_run_reads_stored_embeddings(
-    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_reads_stored_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_BLOCK_DOCUMENTS", 60)
-    runs = []
     stored = tmp_path / "new" / "embeddings"
-    for number, options in enumerate(([], ["--keep-embeddings", stored], ["--keep-embeddings", stored])):
-        if number == 2:
-            monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
-        output = tmp_path / f"out-{number}"
-        arguments = ("-i", "spot-check/passages", "-o", output, *options)
-        assert touche("run", "dense", *arguments)[0] == 0
-        runs.append((output / "run.txt").read_text())
-    assert runs[0] == runs[1] == runs[2] and runs[0]
+    run = package.run("dense", "spot-check/passages")
+    assert package.run("dense", "spot-check/passages", keep_embeddings=str(stored)) == run
     assert len(list(stored.iterdir())) == 2
+    monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
+    assert package.run("dense", "spot-check/passages", keep_embeddings=str(stored)) == run
 
 
-def run_of(path: Path) -> dict[str, list[str]]:
-    ids: dict[str, list[str]] = {}
-    for line in path.read_text().splitlines():
-        topic, _, document, *_ = line.split()
-        ids.setdefault(topic, []).append(document)
-    return ids
+def ranked(name: str, dataset: str | Path, **options: int) -> dict[str, list[str]]:
+    """Returns the ids of the documents of each topic, best first."""
+    run = package.run(name, dataset, **options)
+    return run.documents_of(run.by_rank)
 
 
-def test_the_best_of_bm25_are_ranked_in_their_dense_order(touche: Touche, tmp_path: Path) -> None:
-    arguments = ("-i", "spot-check/passages", "-o")
-    for name, *options in (["bm25", "--depth", "5"], ["dense"], ["dense", "--candidates", "5"]):
-        code, _, err = touche("run", name, *arguments, tmp_path / "-".join([name, *options]), *options)
-        assert code == 0, err
-    bm25, dense, reranked = (
-        run_of(tmp_path / name / "run.txt") for name in ("bm25---depth-5", "dense", "dense---candidates-5")
-    )
-    assert {topic: set(ids) for topic, ids in reranked.items()} == {
-        topic: set(ids) for topic, ids in bm25.items()
-    }
-    for topic, ids in reranked.items():
-        assert ids == [id for id in dense[topic] if id in ids]
-    assert any(ids != bm25[topic] for topic, ids in reranked.items())
+def test_the_best_of_bm25_are_ranked_in_their_dense_order() -> None:
+    bm25 = ranked("bm25", "spot-check/passages", depth=5)
+    dense = ranked("dense", "spot-check/passages")
+    reranked = ranked("dense", "spot-check/passages", candidates=5)
+    assert reranked == {topic: [id for id in dense[topic] if id in ids] for topic, ids in bm25.items()}
+    assert reranked != bm25
 
 
-@pytest.mark.parametrize("candidates", ["0", "1"])
+@pytest.mark.parametrize(
+    ("candidates", "expected"), [(0, {"1": ["b", "a"], "2": ["b", "c"]}), (1, {"1": ["b"], "2": ["b"]})]
+)
 def test_of_a_reranking_input_only_candidates_are_ranked(
-    touche: Touche, write: Write, tmp_path: Path, candidates: str
+    write: Write, candidates: int, expected: dict[str, list[str]]
 ) -> None:
     rows = [("1", "a", "zoos"), ("1", "b", "cars"), ("2", "b", "cars"), ("2", "c", "fast cars")]
     lines = [json.dumps({"qid": q, "query": "cars", "docno": d, "text": text}) for q, d, text in rows]
-    write("in/rerank.jsonl", "\n".join(lines))
-    output = tmp_path / "out"
-    code, _, err = touche("run", "dense", "-i", tmp_path / "in", "-o", output, "--candidates", candidates)
-    assert code == 0, err
-    expected = {"0": {"1": ["b", "a"], "2": ["b", "c"]}, "1": {"1": ["b"], "2": ["b"]}}
-    assert run_of(output / "run.txt") == expected[candidates]
+    folder = write("in/rerank.jsonl", "\n".join(lines)).parent
+    assert ranked("dense", folder, candidates=candidates) == expected
 
 
 def test_a_folder_that_cannot_be_used_is_refused_before_anything_is_embedded(

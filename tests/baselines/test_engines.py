@@ -7,17 +7,13 @@ from typing import Any
 import pytest
 
 import touche
-from conftest import ROOT, Touche
+from conftest import Touche
 from oracles.rankings import baseline_by_lucene
-from reading import read_argsme_json, read_passages_jsonl
 from touche import baselines
+from touche.data.datasets import open_dataset
 from touche.documents.records import Argument, Document
-from touche.trec.topics import Topic, read_topics_xml
+from touche.trec.topics import Topic
 
-SPOT_CHECKS = {
-    "arguments": (read_argsme_json, "args-me.json"),
-    "passages": (read_passages_jsonl, "passages.jsonl"),
-}
 EXACT: list[tuple[str, dict[str, Any]]] = [
     ("dirichletlm", {}),
     ("dirichletlm", {"mu": 0.3, "depth": 7}),
@@ -30,22 +26,18 @@ EXACT: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def spot_check(part: str, *, candidates: bool) -> tuple[list[Topic], list[Any]]:
-    read, file = SPOT_CHECKS[part]
-    topics = read_topics_xml(ROOT / "topics" / f"spot-check-{part}.xml")
-    documents = list(read(ROOT / "corpora" / f"spot-check-{part}" / file))
-    among = [frozenset(document.id for document in documents[n::5]) for n, _ in enumerate(topics)]
-    chosen = [replace(topic, candidates=ids) for topic, ids in zip(topics, among, strict=True)]
-    return chosen if candidates else topics, documents
-
-
 @pytest.mark.parametrize("candidates", [False, True])
-@pytest.mark.parametrize("part", SPOT_CHECKS)
+@pytest.mark.parametrize("part", ["arguments", "passages"])
 @pytest.mark.parametrize(("name", "options"), EXACT)
 def test_scores_are_those_of_lucene_to_the_last_bit(
     name: str, options: dict[str, Any], part: str, candidates: bool
 ) -> None:
-    topics, documents = spot_check(part, candidates=candidates)
+    source = open_dataset(f"spot-check/{part}")
+    topics = source.topics
+    documents = list(source.documents)
+    if candidates:
+        some = [frozenset(document.id for document in documents[n::5]) for n in range(len(topics))]
+        topics = tuple(replace(topic, candidates=ids) for topic, ids in zip(topics, some, strict=True))
     rankings = baselines.load(name)(topics, documents, **options)
     ours = [(topic, [(id, score) for id, score, *_ in hits]) for topic, hits in rankings]
     assert ours == baseline_by_lucene(name, topics, documents, **options) and any(hits for _, hits in ours)

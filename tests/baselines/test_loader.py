@@ -8,13 +8,12 @@ from typing import Literal
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, write_files
 from reading import read_argsme_json
 from touche import Documents, Rankings, Topics, baseline, baselines
 from touche.baselines import as_arguments
 from touche.baselines.method import run_tag
 from touche.containers.images import check_name
-from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.errors import ToucheError
 from touche.trec.topics import Topic, read_topics_xml
@@ -56,24 +55,7 @@ def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert run_tag("dense", {"keep_embeddings": "/tmp/e", "depth": 3}) == "touche-dense-depth=3"
 
 
-def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
-    documents = [Document("a", "one two three"), Document("b", "abcdefghijklmnopqrst")]
-    (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
-    assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
-    assert (len(Documents.of(documents)), Documents.of(documents)[1]) == (2, documents[1])
-    source = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
-    assert baselines.Runs(longest_first, source).write(tmp_path, {"depth": 1, "unit": "letters"}) == []
-    assert (tmp_path / "run.txt").read_text() == (
-        "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
-    )
-
-
 SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    yield from ()\n"
-
-
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or pass the path"):
-        baselines.load("bm52")
 
 
 NEIGHBOUR = """from touche import baseline
@@ -91,11 +73,20 @@ def words(method: baselines.Baseline) -> list[str]:
     return [document for _, hits in method(TOPICS[:2], []) for document, *_ in hits]
 
 
-def test_each_baseline_imports_its_own_neighbours_whenever_it_does(write: Write, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "more"),
+    [
+        pytest.param("features", {}, id="module"),
+        pytest.param("text.words", {}, id="in a folder"),
+        pytest.param("text.words", {"text/__init__.py": ""}, id="in a package"),
+    ],
+)
+def test_each_baseline_imports_its_own_neighbours_whenever_it_does(
+    tmp_path: Path, module: str, more: dict[str, str]
+) -> None:
     for name in ("one", "two"):
-        write(f"{name}/baseline.py", NEIGHBOUR)
-        write(f"{name}/features.py", f"WORD = {name!r}")
-        write(f"{name}/later.py", "from features import WORD")
+        own = {f"{module.replace('.', '/')}.py": f"WORD = {name!r}", "later.py": f"from {module} import WORD"}
+        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR.replace("features", module), **own, **more})
     one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
     both = zip(one(TOPICS[:2], []), two(TOPICS[:2], []), strict=True)
     mixed = [document for pair in both for _, hits in pair for document, *_ in hits]
@@ -108,9 +99,9 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
     write: Write, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
-        write(f"{name}/baseline.py", NEIGHBOUR)
-        write(f"{name}/features.py", f"import time\ntime.sleep(0.01)\nWORD = {name!r}")
-        write(f"{name}/later.py", "from features import WORD")
+        slow = f"import time\ntime.sleep(0.01)\nWORD = {name!r}"
+        files = {"features.py": slow, "later.py": "from features import WORD"}
+        write_files(tmp_path / name, {"baseline.py": NEIGHBOUR, **files})
 
     def run(number: int) -> tuple[str, set[str]]:
         name = ("one", "two")[number % 2]
@@ -121,37 +112,44 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
         assert all(names == {name} for name, names in pool.map(run, range(40)))
 
 
+READING = """from pathlib import Path
+import text.words
+from features import WORD
+from touche import baseline
+
+DATA = (Path(__file__).parent / "data" / "words.txt").read_text()
+
+@baseline
+def mine(topics, documents):
+    yield topics[0], [(WORD + text.words.WORD + DATA, 1.0)]
+"""
+
+
 @pytest.mark.parametrize("file", ["features.py", "text/words.py", "data/words.txt"])
-def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(
-    write: Write, tmp_path: Path, file: str
-) -> None:
+def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(tmp_path: Path, file: str) -> None:
     """Also a change of the same size in the same second, which compiled files do not notice."""
-    source = "from pathlib import Path\nimport text.words\n" + NEIGHBOUR.replace(
-        "import later", "later = text.words"
-    )
-    write("mine/baseline.py", source.replace("(WORD, 1.0)", "(WORD + text.words.WORD + DATA, 1.0)"))
-    write("mine/features.py", "WORD = 'a'")
-    write("mine/text/words.py", "WORD = 'a'")
-    write("mine/data/words.txt", "a")
-    read = "\nDATA = (Path(__file__).parent / 'data' / 'words.txt').read_text()\n"
-    path = tmp_path / "mine" / "baseline.py"
-    path.write_text(
-        path.read_text().replace("assert later.WORD == WORD", "").replace("@baseline", read + "@baseline")
-    )
-    before = baselines.load(str(path.parent))
-    assert words(before)[0] == "aaa" and baselines.load(str(path.parent)).method is before.method
-    changed = tmp_path / "mine" / file
-    changed.write_text(changed.read_text().replace("a'", "b'") if file.endswith(".py") else "b")
-    assert sorted(words(baselines.load(str(path.parent)))[0]) == ["a", "a", "b"]
+    files = {
+        "baseline.py": READING,
+        "features.py": "WORD = 'a'",
+        "text/words.py": "WORD = 'a'",
+        "data/words.txt": "a",
+    }
+    folder = write_files(tmp_path / "mine", files)
+    before = baselines.load(str(folder))
+    assert words(before)[0] == "aaa" and baselines.load(str(folder)).method is before.method
+    write_files(folder, {file: "WORD = 'b'" if file.endswith(".py") else "b"})
+    assert sorted(words(baselines.load(str(folder)))[0]) == ["a", "a", "b"]
     assert words(before)[0] == "aaa"
 
 
-def test_a_neighbour_is_imported_relatively_too(write: Write, tmp_path: Path) -> None:
-    write("mine/baseline.py", "from . import yaml\nfrom .text.words import WORD\n" + SOURCE)
-    write("mine/yaml.py", "OWN = 1")
-    write("mine/text/words.py", "from ..yaml import OWN\nfrom features import WORD")
-    write("mine/features.py", "WORD = 'own'")
-    loaded = baselines.load(str(tmp_path / "mine")).method.__globals__
+def test_a_neighbour_is_imported_relatively_too(tmp_path: Path) -> None:
+    files = {
+        "baseline.py": "from . import yaml\nfrom .text.words import WORD\n" + SOURCE,
+        "yaml.py": "OWN = 1",
+        "text/words.py": "from ..yaml import OWN\nfrom features import WORD",
+        "features.py": "WORD = 'own'",
+    }
+    loaded = baselines.load(str(write_files(tmp_path / "mine", files))).method.__globals__
     assert (loaded["WORD"], loaded["yaml"].OWN) == ("own", 1)
 
 
@@ -173,14 +171,13 @@ def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) 
 
 
 def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("scripts/features.py", "WORD = 'other'")
+    own = {"mine/baseline.py": "from features import WORD\n" + SOURCE, "mine/features.py": "WORD = 'own'"}
+    write_files(tmp_path, own | {"scripts/features.py": "WORD = 'other'"})
     monkeypatch.syspath_prepend(str(tmp_path / "scripts"))
     assert import_module("features").WORD == "other"
     monkeypatch.delitem(sys.modules, "features")
-    write("mine/baseline.py", "from features import WORD\n" + SOURCE)
-    write("mine/features.py", "WORD = 'own'")
     assert baselines.load(str(tmp_path / "mine")).method.__globals__["WORD"] == "own"
 
 
@@ -193,18 +190,6 @@ def test_links_to_folders_belong_to_a_baseline_and_circles_end(write: Write, tmp
     assert baselines.load(folder).method.__globals__["WORD"] == 1
     features.write_text("WORD = 2")
     assert baselines.load(folder).method.__globals__["WORD"] == 2
-
-
-@pytest.mark.parametrize("init", [True, False], ids=["package", "folder"])
-def test_a_neighbour_may_be_a_package(write: Write, tmp_path: Path, init: bool) -> None:
-    for name in ("one", "two"):
-        source = NEIGHBOUR.replace("from features", "from text.words")
-        write(f"{name}/baseline.py", source.replace("import later", "import text.words as later"))
-        write(f"{name}/text/words.py", f"WORD = {name!r}")
-        if init:
-            write(f"{name}/text/__init__.py", "")
-    one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
-    assert [words(baseline)[0] for baseline in (one, two, one)] == ["one", "two", "one"]
 
 
 PARALLEL = """import multiprocessing
@@ -266,21 +251,25 @@ UNLOADABLE = {
 }
 
 
+NEIGHBOURS = {
+    "features.py": "",
+    "shlex.py": "absent = 1",
+    "broken.py": "\nnothing",
+    "cut.py": "f(",
+    "learned.py": "\nimport no_such_library.y",
+    "text/__init__.py": "",
+    "spoken/__init__.py": "import lexemes",
+    "spoken/lexemes_.py": "",
+}
+
+
 @pytest.mark.parametrize("source", UNLOADABLE, ids=range(len(UNLOADABLE)))
-def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Path, source: str) -> None:
-    write("mine/baseline.py", source)
-    write("mine/features.py", "")
-    write("mine/shlex.py", "absent = 1")
-    write("mine/broken.py", "\nnothing")
-    write("mine/cut.py", "f(")
-    write("mine/learned.py", "\nimport no_such_library.y")
-    write("mine/text/__init__.py", "")
-    write("mine/spoken/__init__.py", "import lexemes")
-    write("mine/spoken/lexemes_.py", "")
+def test_what_cannot_be_loaded_is_named_with_its_line(tmp_path: Path, source: str) -> None:
+    folder = write_files(tmp_path / "mine", {"baseline.py": source, **NEIGHBOURS})
     with pytest.raises(ToucheError) as caught:
-        baselines.load(str(tmp_path / "mine"))
+        baselines.load(str(folder))
     message = str(caught.value)
-    assert message.startswith(f"{tmp_path}/mine/{UNLOADABLE[source]}") and "\n" not in message
+    assert message.startswith(f"{folder}/{UNLOADABLE[source]}") and "\n" not in message
     assert ("pip install" in message) == ("no_such_library" in source or "learned" in source)
 
 
@@ -296,6 +285,7 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
         assert baselines.load(path).folder == tmp_path / "bm25" and not baselines.load(path).is_shipped
     assert baselines.baseline_folder("in/mine").resolve() == tmp_path / "in" / "mine"
     refused = {
+        "bm52": r"no baseline 'bm52'; did you mean bm25\? Or pass the path",
         "mine": r"no baseline 'mine', but a folder of this name; .* write \./mine$",
         "./in": "^in: no baseline.py in this folder",
         "./bm52": "^bm52: no such folder",

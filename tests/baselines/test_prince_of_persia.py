@@ -52,20 +52,20 @@ def test_the_score_is_a_weighted_sum_of_two_indexes(run: str, first: Any, second
     assert scores == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_common_term_takes_away_from_bm25_and_long_texts_from_dirichletlm() -> None:
+@pytest.mark.parametrize("run", ["1", "2"])
+def test_a_common_term_takes_away_from_bm25_and_long_texts_from_dirichletlm(run: str) -> None:
     """Contributions may be negative in Terrier, but not in Lucene."""
     common = [Argument(str(number), "x", ("cat " * (1 + number) + "dog " * 9,)) for number in range(4)]
-    for run in "12":
-        scores = dict(next(iter(baselines.load("prince-of-persia")([CAT], common, run=run)))[1])
-        assert len(scores) == 4 and min(scores.values()) < 0
+    scores = dict(next(iter(baselines.load("prince-of-persia")([CAT], common, run=run)))[1])
+    assert len(scores) == 4 and min(scores.values()) < 0
 
 
-def test_candidates_without_a_term_are_last_and_the_scores_of_others_are_unchanged() -> None:
+@pytest.mark.parametrize("run", [*"12345"])
+def test_candidates_without_a_term_are_last_and_the_scores_of_others_are_unchanged(run: str) -> None:
     """A candidate without a term in one index has the score 0 there, as any document, and not a lower one."""
     ids = {argument.id for argument in ARGUMENTS}
     ranker = baselines.load("prince-of-persia")
-    for run in "12345":
-        ((_, whole),) = ranker([CAT], ARGUMENTS, run=run)
-        ((_, hits),) = ranker([replace(CAT, candidates=frozenset(ids))], ARGUMENTS, run=run)
-        assert hits[: len(whole)] == whole and {id for id, _ in hits} == ids
-        assert max(score for _, score in hits[len(whole) :]) < whole[-1][1]
+    ((_, whole),) = ranker([CAT], ARGUMENTS, run=run)
+    ((_, hits),) = ranker([replace(CAT, candidates=frozenset(ids))], ARGUMENTS, run=run)
+    assert hits[: len(whole)] == whole and {id for id, _ in hits} == ids
+    assert max(score for _, score in hits[len(whole) :]) < whole[-1][1]

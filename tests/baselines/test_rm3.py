@@ -5,7 +5,7 @@ from math import log
 
 import pytest
 
-from oracles.formulas import lm_dirichlet
+from oracles.formulas import bm25, lm_dirichlet
 from touche import baselines
 from touche.documents.records import Document
 from touche.trec.topics import Topic
@@ -24,13 +24,10 @@ def ranked(**options: object) -> dict[str, float]:
     return dict(next(iter(baselines.load("rm3")([CAT], DOCUMENTS, **options)))[1])
 
 
-def bm25(tf: int, length: int, df: int) -> float:
-    return log(1 + (5 - df + 0.5) / (df + 0.5)) * tf / (tf + 1.2 * (0.25 + 0.75 * length / 2))
-
-
 def test_by_hand_with_bm25() -> None:
     """Two documents count by their scores; the two likeliest of their three words remain."""
-    first = {"d1": bm25(2, 3, 2), "d2": bm25(1, 4, 2)}
+    gain = partial(bm25, mean=2, df=2, documents=5)
+    first = {"d1": gain(2, 3), "d2": gain(1, 4)}
     relevance = {
         "cat": 2 / 3 * first["d1"] + 1 / 4 * first["d2"],
         "dog": 1 / 3 * first["d1"],
@@ -41,9 +38,9 @@ def test_by_hand_with_bm25() -> None:
     cat = 0.6 + 0.4 * relevance["cat"] / weight
     bird = 0.4 * relevance["bird"] / weight
     expected = {
-        "d1": cat * bm25(2, 3, 2),
-        "d2": cat * bm25(1, 4, 2) + bird * bm25(3, 4, 2),
-        "d4": bird * bm25(1, 1, 2),
+        "d1": cat * gain(2, 3),
+        "d2": cat * gain(1, 4) + bird * gain(3, 4),
+        "d4": bird * gain(1, 1),
     }
     assert ranked(model="bm25", words=2, title=0.6) == pytest.approx(expected, rel=1e-6)
 
@@ -81,9 +78,9 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
     assert len(differences) == 1  # the part that all documents share
 
 
-def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:
-    for title in ("horse", ""):
-        assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
+@pytest.mark.parametrize("title", ["horse", ""])
+def test_a_title_that_finds_nothing_is_left_as_it_is(title: str) -> None:
+    assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
 
 
 def test_candidates_without_a_term_give_no_words_and_are_last() -> None:

@@ -33,20 +33,25 @@ def test_the_nearer_object_gets_the_opinion(text: str, expected: str) -> None:
     assert stance(text) == expected
 
 
-def test_words_of_both_objects_name_neither() -> None:
-    stoves = Topic("1", "Which pet stove?", objects=("gas stove", "induction stove"))
-    assert stance("the best stove", stoves) == "NO"
-    assert stance("the best gas stove", stoves) == "FIRST"
-    assert stance("the best gas", Topic("1", "Which pet?")) == "Q0"
-    cars = Topic("1", "Which pet?", objects=("car", "electric car"))
-    assert stance("the best electric car", cars) == "SECOND" and stance("the best car", cars) == "NO"
-    shows = Topic("1", "Which pet?", objects=("The Simpsons", "Lost"))
-    assert stance("the best", shows) == "NO" and stance("the best Simpsons", shows) == "FIRST"
+@pytest.mark.parametrize(
+    ("objects", "text", "expected"),
+    [
+        (("gas stove", "induction stove"), "the best stove", "NO"),
+        (("gas stove", "induction stove"), "the best gas stove", "FIRST"),
+        ((), "the best gas", "Q0"),
+        (("car", "electric car"), "the best electric car", "SECOND"),
+        (("car", "electric car"), "the best car", "NO"),
+        (("The Simpsons", "Lost"), "the best", "NO"),
+        (("The Simpsons", "Lost"), "the best Simpsons", "FIRST"),
+    ],
+)
+def test_words_of_both_objects_name_neither(objects: tuple[str, ...], text: str, expected: str) -> None:
+    assert stance(text, Topic("1", "Which pet?", objects=objects)) == expected
 
 
-def test_the_window_is_an_option() -> None:
-    assert stance("cat is really the best", window=3) == "NO"
-    assert stance("cat is really the best", window=4) == "FIRST"
+@pytest.mark.parametrize(("window", "expected"), [(3, "NO"), (4, "FIRST")])
+def test_the_window_is_an_option(window: int, expected: str) -> None:
+    assert stance("cat is really the best", window=window) == expected
 
 
 def test_bm25_gives_one_stance_where_objects_are_compared() -> None:

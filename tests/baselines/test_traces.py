@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -32,14 +31,12 @@ class Traces:
 QUICK = ("bm25", "elrond", "sentence-coherence")  # by the scan, by Lucene, by a language model
 
 
-def baselines_with_nightly() -> list[Any]:
-    """All baselines; most are tested every night."""
-    return [
+@pytest.fixture(
+    scope="module",
+    params=[
         name if name in QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in baselines.names()
-    ]
-
-
-@pytest.fixture(scope="module", params=baselines_with_nightly())
+    ],
+)
 def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """Runs a baseline with an empty home directory, as for a new user."""
     name = str(request.param)

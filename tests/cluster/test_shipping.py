@@ -7,21 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from conftest import write_files
 from touche.cluster.shipping import folder_sent
 from touche.errors import InputError
 
 
 def test_files_of_any_age_are_sent_but_no_environment_and_circles_are_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "own"
-    elsewhere = tmp_path / "words.txt"
-    (folder / "helper").mkdir(parents=True)
-    (folder / "helper" / "models.py").write_text("one")
+    files = {"own/helper/models.py": "one", "own/venv/pyvenv.cfg": "", "words.txt": "school"}
+    folder = write_files(tmp_path, files) / "own"
     (folder / "nothing.txt").symlink_to("nowhere")
-    (folder / "venv").mkdir()
-    (folder / "venv" / "pyvenv.cfg").touch()
-    (folder / "words.txt").symlink_to(elsewhere)
-    elsewhere.write_text("school")
-    os.utime(elsewhere, (0, 0))  # archives cannot contain this time
+    (folder / "words.txt").symlink_to(tmp_path / "words.txt")
+    os.utime(tmp_path / "words.txt", (0, 0))  # archives cannot contain this time
     sent: list[str] = []
     context = SimpleNamespace(addArchive=sent.append)
     with folder_sent(context, folder), zipfile.ZipFile(sent[0].partition("#")[0]) as archive:

@@ -81,11 +81,7 @@ def test_unusable_rows_are_named_with_their_line(write: Write, column: int, valu
         list(read_args_processed_csv(write("args_processed.csv", processed(GOOD, tuple(bad)))))
 
 
-def test_a_byte_that_is_not_utf8_is_named_with_its_line_in_csv_too(write: Write) -> None:
-    raw = processed(*[(f"S{n}-A1", *GOOD[1:]) for n in range(1, 200)]).encode()
-    path = write("a.csv", raw.replace(b"S150-A1,c", b"S150-A1,\xe9"))
-    with pytest.raises(InputError, match=r"a\.csv:151: not UTF-8 \(byte 0xe9\)"):
-        list(read_args_processed_csv(path))
+HEADER = '\ufeff"id",conclusion,premises,sentences,"and\nmore, too"\n'
 
 
 @pytest.mark.parametrize("size", [1, 1 << 22])
@@ -93,18 +89,30 @@ def test_a_header_may_have_a_byte_order_mark_marks_and_a_line_break_and_be_all(
     write: Write, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(pieces, "SIZE", size)
-    header = '\ufeff"id",conclusion,premises,sentences,"and\nmore, too"\n'
-    (read,) = read_args_processed_csv(write("a.csv", f'{header}\n"S1-A1",c,[],[],\r\n'))
+    (read,) = read_args_processed_csv(write("a.csv", f'{HEADER}\n"S1-A1",c,[],[],\r\n'))
     assert read == Argument(id="S1-A1", conclusion="c", premises=(), stance="", sentences=())
-    assert not list(read_args_processed_csv(write("b.csv", header[:-1])))
-    for content, message in (
-        (f"{header}\nS1-A1,c\n", "4: no column 'premises'"),
-        (f'{header}\n"S1-A1,c\n', "4: broken CSV"),
+    assert not list(read_args_processed_csv(write("b.csv", HEADER[:-1])))
+
+
+@pytest.mark.parametrize("size", [1, 1 << 22])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f"{HEADER}\nS1-A1,c\n", "4: no column 'premises'"),
+        (f'{HEADER}\n"S1-A1,c\n', "4: broken CSV"),
         ('"id"x\n', "1: broken CSV"),
         ("\nid\n", "2: no column 'premises'"),
-    ):
-        with pytest.raises(InputError, match=rf"c\.csv:{message}"):
-            list(read_args_processed_csv(write("c.csv", content)))
+        pytest.param(
+            f"{processed(GOOD)}S150-A1,\udce9\n", r"3: not UTF-8 \(byte 0xe9\)", id="a byte that is not UTF-8"
+        ),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(
+    write: Write, monkeypatch: pytest.MonkeyPatch, content: str, message: str, size: int
+) -> None:
+    monkeypatch.setattr(pieces, "SIZE", size)
+    with pytest.raises(InputError, match=rf"c\.csv:{message}"):
+        list(read_args_processed_csv(write("c.csv", content.encode(errors="surrogateescape"))))
 
 
 def test_blank_lines_are_no_rows_and_cost_no_time(write: Write) -> None:

@@ -26,6 +26,10 @@ from touche.trec.topics import Topic, read_queries_jsonl
 HEADER = "query-id\tcorpus-id\tscore\n"
 
 
+def read_corpus(path: Path) -> list[AnyDocument]:
+    return list(parse_pieces(pieces_of_beir_corpus(path), set()))
+
+
 ARGUMENTS = st.builds(
     Argument,
     IDS,
@@ -50,7 +54,7 @@ def test_what_is_converted_is_read_as_the_same_documents(
 ) -> None:
     path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
     path.write_text("".join(map(corpus_line, documents)), encoding="utf-8")
-    assert list(parse_pieces(pieces_of_beir_corpus(path), set())) == documents
+    assert read_corpus(path) == documents
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
@@ -75,7 +79,7 @@ def test_a_data_set_is_an_input(write: Write) -> None:
     write("in/corpus.jsonl.gz", f'{argument}\n{{"_id": "b", "text": "dogs"}}\n')
     folder = write("in/queries.jsonl", '{"_id": "1", "text": "Cats?", "metadata": {}}\n').parent
     source = find(folder)
-    assert [(topic.number, topic.title) for topic in source.topics] == [("1", "Cats?")]
+    assert source.topics == (Topic("1", "Cats?"),)
     assert list(source.documents) == [
         Argument(id="a", conclusion="Cats", premises=("purr",), stance="PRO"),
         Document("b", "dogs"),
@@ -91,13 +95,9 @@ def test_a_data_set_is_an_input(write: Write) -> None:
     ],
 )
 def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
-    records = [
-        {"_id": "a", "title": "t", "text": "x", "metadata": metadata},
-        {"_id": "b", "text": "y", "metadata": metadata},
-    ]
-    path = write("corpus.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
-    documents = list(parse_pieces(pieces_of_beir_corpus(path), set()))
-    assert documents == [Argument("a", "t", ("x",)), Document("b", "y")]
+    records = [{"_id": "a", "title": "t", "text": "x"}, {"_id": "b", "text": "y"}]
+    lines = "".join(f"{json.dumps(record | {'metadata': metadata})}\n" for record in records)
+    assert read_corpus(write("corpus.jsonl", lines)) == [Argument("a", "t", ("x",)), Document("b", "y")]
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,8 @@ def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -
     ],
 )
 def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
-    path = write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n')
     with pytest.raises(InputError, match=f"corpus.jsonl:2: .*{problem}"):
-        list(parse_pieces(pieces_of_beir_corpus(path), set()))
+        read_corpus(write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n'))
 
 
 @pytest.mark.parametrize(
@@ -129,23 +128,26 @@ def test_metadata_of_queries_of_other_projects_is_ignored(write: Write, metadata
     assert read_queries_jsonl(path) == [Topic("1", "t")]
 
 
-def test_queries_need_a_text(write: Write) -> None:
-    with pytest.raises(InputError, match=r"queries\.jsonl:1: "):
-        read_queries_jsonl(write("queries.jsonl", '{"_id": "1"}\n'))
-
-
-def test_judgments_have_a_header_and_three_columns(write: Write) -> None:
-    assert read_qrels(write("test.tsv", f"{HEADER}1\ta\t2\n1\tb\t0\n")) == {"1": {"a": 2, "b": 0}}
-    for text, line in ((f"{HEADER}1\t0\ta\t2\n", 2), (f"1\ta\t2\n{HEADER}", 1), (f"{HEADER}{HEADER}", 2)):
-        with pytest.raises(InputError, match=f"test.tsv:{line}: "):
-            read_qrels(write("test.tsv", text))
-
-
-def test_ids_with_blanks_are_split_at_tabs(write: Write) -> None:
-    assert read_qrels(write("test.tsv", f"{HEADER}1\ta b\t2\n")) == {"1": {"a b": 2}}
-    with pytest.raises(InputError, match=r"test.tsv:2: .*2 columns instead of 3"):
-        read_qrels(write("test.tsv", f"{HEADER}1\t\t2\n"))
+def test_judgments_have_a_header_and_three_columns_that_are_split_at_tabs(write: Write) -> None:
+    text = f"{HEADER}1\ta b\t2\n1\tb\t0\n"
+    assert read_qrels(write("test.tsv", text)) == {"1": {"a b": 2, "b": 0}}
     assert read_qrels(write("blanks.tsv", HEADER.replace("\t", " ") + "1 a 2\n")) == {"1": {"a": 2}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("queries.jsonl", '{"_id": "1"}\n', "1: "),
+        ("test.tsv", f"{HEADER}1\t0\ta\t2\n", "2: "),
+        ("test.tsv", f"1\ta\t2\n{HEADER}", "1: "),
+        ("test.tsv", f"{HEADER}{HEADER}", "2: "),
+        ("test.tsv", f"{HEADER}1\t\t2\n", "2: .*2 columns instead of 3"),
+    ],
+)
+def test_a_broken_query_or_judgment_is_named(write: Write, name: str, text: str, problem: str) -> None:
+    read = read_queries_jsonl if name == "queries.jsonl" else read_qrels
+    with pytest.raises(InputError, match=f"{name}:{problem}"):
+        read(write(name, text))
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from archives import record
-from conftest import Touche, Write
+from conftest import Touche, Write, write_files
 from touche.data.datasets import open_dataset
-from touche.documents.collection import SPAM_RANKS
+from touche.documents.collection import SPAM_RANKS, Documents
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.pages import Page
 from touche.documents.records import Document
@@ -42,11 +42,9 @@ def ids(documents: Iterable[Any]) -> list[str]:
     ],
 )
 def test_topics_and_documents_are_found(
-    write: Write, tmp_path: Path, name: str, content: str, expected: str, noun: str, suffix: str
+    tmp_path: Path, name: str, content: str, expected: str, noun: str, suffix: str
 ) -> None:
-    write(f"topics.xml{suffix}", TOPICS)
-    write(f"{name}{suffix}", content)
-    write("metadata.json", "{}")
+    write_files(tmp_path, {f"topics.xml{suffix}": TOPICS, f"{name}{suffix}": content, "metadata.json": "{}"})
     source = find(tmp_path)
     assert source.topics == (Topic("1", "One?"),)
     assert ids(source.documents) == ids(source.documents) == [expected]
@@ -54,8 +52,7 @@ def test_topics_and_documents_are_found(
 
 
 def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
-    write("debateorg.json", ARGUMENTS)
-    write("idebate.json.gz", ARGUMENTS.replace('"a"', '"b"'))
+    write_files(tmp_path, {"debateorg.json": ARGUMENTS, "idebate.json.gz": ARGUMENTS.replace('"a"', '"b"')})
     assert ids(find_documents(tmp_path)) == ["a", "b"]
     write("debatewise.json", ARGUMENTS)
     with pytest.raises(InputError, match=r"debatewise\.json:1: argument 'a' occurs a second time"):
@@ -78,8 +75,7 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
 ) -> None:
     rows = [("1", "a"), ("1", "b"), ("2", "b"), ("2", "c")]
     lines = [json.dumps({"qid": q, "query": f"q{q}", "docno": d, "text": d * 3}) for q, d in rows]
-    write("rerank.jsonl.gz", "\n".join(lines))
-    write("documents.jsonl", DOCUMENTS)
+    write_files(tmp_path, {"rerank.jsonl.gz": "\n".join(lines), "documents.jsonl": DOCUMENTS})
     spam_ranks = write("spam-ranks.txt.gz", "10 a\n")
     source = find(tmp_path)
     assert source.documents.side_file(SPAM_RANKS) == spam_ranks
@@ -105,13 +101,10 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
         (None, r"in: cannot be read \(No such file or directory\)"),
     ],
 )
-def test_what_is_missing_is_said(
-    write: Write, tmp_path: Path, files: dict[str, str] | None, message: str
-) -> None:
+def test_what_is_missing_is_said(tmp_path: Path, files: dict[str, str] | None, message: str) -> None:
     if files is not None:
         (tmp_path / "in").mkdir()
-    for name, content in (files or {}).items():
-        write(f"in/{name}", content)
+    write_files(tmp_path / "in", files or {})
     with pytest.raises(InputError, match=message):
         ids(find(tmp_path / "in").documents)
 
@@ -124,36 +117,37 @@ def test_what_is_missing_is_said(
         {"id": "%", "contents": "Cats", "chatNoirUrl": ""},
     ],
 )
-def test_documents_in_any_jsonl_are_found_by_their_fields(
-    write: Write, tmp_path: Path, record: dict[str, str]
-) -> None:
-    queries = '{"qid": "1", "query": "Cats"}\n'
-    for part in (0, 1):
-        write(f"in/part{part}.jsonl{'.gz' if part else ''}", json.dumps(record).replace("%", f"d{part}"))
-    write("in/queries.jsonl", queries)
-    write("in/more-queries.jsonl", queries.replace("1", "2"))
-    write("in/of-beir.jsonl", '{"_id": "3", "text": "Cats"}')
-    write("in/broken.jsonl", "{")
-    source = find(tmp_path / "in")
+def test_documents_in_any_jsonl_are_found_by_their_fields(tmp_path: Path, record: dict[str, str]) -> None:
+    folder = write_files(
+        tmp_path,
+        {
+            "part0.jsonl": json.dumps(record).replace("%", "d0"),
+            "part1.jsonl.gz": json.dumps(record).replace("%", "d1"),
+            "queries.jsonl": '{"qid": "1", "query": "Cats"}\n',
+            "more-queries.jsonl": '{"qid": "2", "query": "Cats"}\n',
+            "of-beir.jsonl": '{"_id": "3", "text": "Cats"}',
+            "broken.jsonl": "{",
+        },
+    )
+    source = find(folder)
     assert ids(source.documents) == ["d0", "d1"] and [topic.number for topic in source.topics] == ["1"]
-    write("in/topics.xml", TOPICS)
-    assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]  # queries.jsonl are no documents
-    write("in/documents.jsonl", DOCUMENTS)
-    assert "d0" not in ids(find(tmp_path / "in").documents)
+    write_files(folder, {"topics.xml": TOPICS})
+    assert ids(find(folder).documents) == ["d0", "d1"]  # queries.jsonl are no documents
+    write_files(folder, {"documents.jsonl": DOCUMENTS})
+    assert "d0" not in ids(find(folder).documents)
     with pytest.raises(InputError, match="no documents in this folder"):
-        files_named([tmp_path / "in" / "part0.jsonl", tmp_path / "in" / "queries.jsonl"], "in")
+        files_named([folder / "part0.jsonl", folder / "queries.jsonl"], "in")
 
 
-def test_documents_of_beir_need_no_title(write: Write, tmp_path: Path) -> None:
+def test_documents_of_beir_need_no_title(tmp_path: Path) -> None:
     """Queries without a title differ only by their name."""
-    write("in/queries.jsonl", '{"_id": "1", "text": "Cats", "metadata": {}}')
-    for name in ("dev-queries", "topics-2020", "query"):
-        write(f"in/{name}.jsonl", '{"_id": "2", "text": "Cats", "metadata": {}}')
+    names = ("queries", "dev-queries", "topics-2020", "query")
+    query = '{"_id": "1", "text": "Cats", "metadata": {}}'
+    write_files(tmp_path, {f"{name}.jsonl": query for name in names})
     with pytest.raises(InputError, match="no documents in this folder"):
-        find(tmp_path / "in")
-    for part in (0, 1):
-        write(f"in/part{part}.jsonl", json.dumps({"_id": f"d{part}", "text": "Cats"}))
-    assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]
+        find(tmp_path)
+    write_files(tmp_path, {f"part{n}.jsonl": f'{{"_id": "d{n}", "text": "Cats"}}' for n in (0, 1)})
+    assert ids(find(tmp_path).documents) == ["d0", "d1"]
 
 
 HTML = b"<title>Cats</title><p>Cats hunt birds."
@@ -161,10 +155,8 @@ LINE = '{"URL": "", "Language": "en", "ClueWeb22-ID": "%s", "Clean-Text": "Cats"
 
 
 def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
-    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    write("in/topics.xml", TOPICS)
-    write("in/spam-ranks.txt", "73 a\n")
     names = {
         "ClueWeb12_01/0100tw/0100tw-00.warc.gz": "c",
         "ClueWeb12_00/0000wb/0000wb-00.warc": "b",
@@ -175,8 +167,8 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
         "ClueWeb12_00/x.warc.gz.part": "x",
         "ClueWeb12_00/x.warc.md5": "x",
     }
-    for name, id in names.items():
-        write(f"in/{name}", record(id, HTML))
+    write_files(tmp_path / "in", {name: record(id, HTML) for name, id in names.items()})
+    write_files(tmp_path / "in", {"topics.xml": TOPICS, "spam-ranks.txt": "73 a\n"})
     source = find(tmp_path / "in")
     assert ids(source.documents) == ids(source.documents) == ["a", "b", "c", "d"]
     archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
@@ -186,26 +178,27 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     assert not caplog.messages
 
 
-def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(write: Write, tmp_path: Path) -> None:
-    write("in/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record("b", HTML))
-    write("in/txt/en/en00/en0000/en0000-00.json.gz", LINE % "c")
-    assert ids(find_documents(tmp_path / "in")) == ["b"]
-    write("in/args-me.json", ARGUMENTS)
-    assert ids(find_documents(tmp_path / "in")) == ["a"]
+def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(tmp_path: Path) -> None:
+    archive = {"ClueWeb12_00/0000tw/0000tw-00.warc.gz": record("b", HTML)}
+    write_files(tmp_path, archive | {"txt/en/en00/en0000/en0000-00.json.gz": (LINE % "c").encode()})
+    assert ids(find_documents(tmp_path)) == ["b"]
+    write_files(tmp_path, {"args-me.json": ARGUMENTS})
+    assert ids(find_documents(tmp_path)) == ["a"]
 
 
-def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path) -> None:
-    write("below/txt/en/en00/en0000/en0000-01.json.gz", LINE % "b")
-    write("below/txt/en/en00/en0000/en0000-00.json.gz", LINE % "a")
-    write("below/txt/en/en00/en0000/en0000-00.offset", "0")
-    write("below/inlink/en/en00/en0000/en0000-00.json.gz", '{"ClueWeb22-ID": "a", "anchors": []}')
-    write("below/notes/args-me.json", ARGUMENTS)
-    documents = find_documents(tmp_path / "below")
+def test_texts_of_clueweb22_are_told_from_arguments(tmp_path: Path) -> None:
+    below = {
+        "txt/en/en00/en0000/en0000-01.json.gz": LINE % "b",
+        "txt/en/en00/en0000/en0000-00.json.gz": LINE % "a",
+        "txt/en/en00/en0000/en0000-00.offset": "0",
+        "inlink/en/en00/en0000/en0000-00.json.gz": '{"ClueWeb22-ID": "a", "anchors": []}',
+        "notes/args-me.json": ARGUMENTS,
+    }
+    documents = find_documents(write_files(tmp_path / "below", below))
     assert str(documents) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
     assert list(documents) == [Page(id, body="Cats", language="en") for id in "ab"]
-    write("same/some.json", LINE % "c")
-    write("same/args-me.json", ARGUMENTS)
-    assert str(find_documents(tmp_path / "same")) == "web pages from some.json"
+    same = write_files(tmp_path / "same", {"some.json": LINE % "c", "args-me.json": ARGUMENTS})
+    assert str(find_documents(same)) == "web pages from some.json"
 
 
 def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
@@ -233,12 +226,11 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
     assert said.endswith(" and 7 more: skipped, because it cannot be read, or is a link that is not followed")
 
 
-def test_a_link_to_nothing_is_no_file(write: Write, tmp_path: Path) -> None:
-    write("in/topics.xml", TOPICS)
-    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
+def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
+    write_files(tmp_path, {"topics.xml": TOPICS, "passages.jsonl": PASSAGES})
     for name in ("rerank.jsonl", "documents.jsonl"):
-        (tmp_path / "in" / name).symlink_to("nowhere")
-    assert ids(find(tmp_path / "in").documents) == ["a"]
+        (tmp_path / name).symlink_to("nowhere")
+    assert ids(find(tmp_path).documents) == ["p"]
 
 
 def test_folders_that_the_directory_itself_links_to_are_read_once(
@@ -275,12 +267,13 @@ def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
 
 
-def test_a_number_that_only_reading_tells_is_an_error(write: Write, tmp_path: Path) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "Cats"}')
-    write("in/documents.jsonl", DOCUMENTS)
-    documents = find(tmp_path / "in").documents
+def test_a_number_that_only_reading_tells_is_an_error(tmp_path: Path) -> None:
+    write_files(tmp_path, {"queries.jsonl": QUERIES, "documents.jsonl": DOCUMENTS})
+    documents = find(tmp_path).documents
     with pytest.raises(TypeError, match=r"documents.jsonl: the number of documents is not known; count them"):
         len(documents)
     assert documents and [*documents]
     images = open_dataset("spot-check/images").documents
     assert len(images) == len([*images]) > 1
+    listed = Documents.of([Document("a", ""), Document("b", "")])
+    assert (len(listed), listed[1]) == (2, Document("b", ""))

@@ -16,7 +16,6 @@ from touche.documents.discovery import find_documents
 from touche.documents.images import Images
 from touche.documents.ir_datasets import convert_record
 from touche.documents.records import ImagePage, SearchResult
-from touche.trec.runs import read_run
 
 ONE = "I05" + "0" * 14
 TWO = "If0" + "1" * 14
@@ -48,15 +47,12 @@ def folder(write: Write, tmp_path: Path) -> Path:
 def test_an_image_has_its_pages_and_files_may_be_missing(folder: Path) -> None:
     documents = find_documents(folder)
     assert isinstance(documents, Images)
-    one, two = documents
-    assert isinstance(one, Image) and (one.id, one.url) == (ONE, "https://example.org/image.png")
+    results = (SearchResult("1", "tenure good", 3), SearchResult("1", "tenure anti", 2))
+    first = ImagePage("Pa", "https://example.org/Pa", "first", ())
+    second = ImagePage("Pb", "https://example.org/Pb", "second tenure", results)
+    one = Image(ONE, "https://example.org/image.png", (first, second))
+    assert [*documents] == [*documents] == [one, Image(TWO, "", ())]
     assert one.text == "first\n\nsecond tenure"
-    assert [(page.id, page.url) for page in one.pages] == [
-        (id, f"https://example.org/{id}") for id in ("Pa", "Pb")
-    ]
-    assert one.pages[1].results == (SearchResult("1", "tenure good", 3), SearchResult("1", "tenure anti", 2))
-    assert (two.id, two.text, two.pages) == (TWO, "", ())
-    assert [*documents] == [one, two]
 
 
 def test_other_names_are_not_images(write: Write, folder: Path) -> None:
@@ -132,13 +128,11 @@ def test_a_sweep_is_repeated_if_the_text_of_a_page_changes(write: Write, folder:
     assert new_runs == [1, 0, 1]
 
 
-def test_minsc_uses_the_best_rank_in_all_pages(write: Write, folder: Path, touche: Touche) -> None:
+def test_minsc_uses_the_best_rank_in_all_pages(write: Write, folder: Path) -> None:
     """ONE is CON by rank 2; of equal ranks of TWO, PRO wins; other queries are ignored."""
     page(write, TWO, "Pc", None, [ANTI, {**GOOD, "rank": 2}, {**GOOD, "query": "tenure", "rank": 1}])
-    assert touche("run", "minsc", "-i", folder, "-o", folder / "out")[0] == 0
-    assert (folder / "out" / "run.txt").read_text() == (
-        f"1 PRO {TWO} 1 0.99 touche-minsc\n1 CON {ONE} 1 0.99 touche-minsc\n"
-    )
+    run = package.run("minsc", folder)
+    assert run.text() == f"1 PRO {TWO} 1 0.99 touche-minsc\n1 CON {ONE} 1 0.99 touche-minsc\n"
 
 
 def test_bm25_gives_both_stances_the_same_images(folder: Path) -> None:
@@ -146,31 +140,21 @@ def test_bm25_gives_both_stances_the_same_images(folder: Path) -> None:
     assert [(line.stance, line.document, line.rank) for line in run] == [("PRO", ONE, 1), ("CON", ONE, 1)]
 
 
-def test_terriers_idf_is_negative_for_a_term_of_most_images(
-    write: Write, folder: Path, touche: Touche
-) -> None:
+def test_terriers_idf_is_negative_for_a_term_of_most_images(write: Write, folder: Path) -> None:
     """Its words are ASCII; it omits stop words and those with 5 digits, 4 equal characters or 21 letters."""
     page(write, TWO, "Pc", "Tenures' tenur\u00e9, whereas 1234a5 baaaab abcdefghijklmnopqrstu")
-    options = ["--engine", "terrier", "--k1", "1.2", "--b", "0.75", "--stance", "PRO"]
-    assert touche("run", "bm25", "-i", folder, "-o", folder / "out", *options)[0] == 0
-    run = read_run(folder / "out" / "run.txt")
+    run = package.run("bm25", folder, engine="terrier", k1=1.2, b=0.75, stance="PRO")
     # idf = log2((2 - 2 + 0.5) / (2 + 0.5)); tf = 1 and 2; lengths 3 and 2, mean 2.5
     idf = -2.321928
     expected = [idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 2.5)) for tf, length in ((1, 3), (2, 2))]
     assert run.scores.tolist() == pytest.approx(expected, abs=1e-5)
 
 
-def test_random_images_depend_on_the_seed_only(write: Write, tmp_path: Path, touche: Touche) -> None:
+def test_random_images_depend_on_the_seed_only(write: Write, tmp_path: Path) -> None:
     write("in/queries.jsonl", '{"qid": "1", "query": "?"}\n')
     for digit in "0123456789abcdef":
         page(write, f"I{digit}0{digit * 14}", "Pa", "text")
-    runs = []
-    for seed in ("1", "1", "2"):
-        assert (
-            touche("run", "random-images", "-i", tmp_path / "in", "-o", tmp_path / "out", "--seed", seed)[0]
-            == 0
-        )
-        runs.append(read_run(tmp_path / "out" / "run.txt").documents.tolist())
-    first, again, other = runs
+    runs = (package.run("random-images", tmp_path / "in", seed=seed) for seed in (1, 1, 2))
+    first, again, other = (run.documents.tolist() for run in runs)
     assert first == again != other
     assert len(set(first[:10])) == len(set(first[10:])) == 10 and first[:10] != first[10:]

@@ -10,9 +10,11 @@ from typing import Any
 
 import ir_datasets
 import pytest
+from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
+from ir_datasets.formats import GenericDoc
 
 from archives import record
-from conftest import Touche, Write
+from conftest import Touche, Write, write_files
 from touche.data.datasets import opened
 from touche.documents.discovery import find
 from touche.documents.ir_datasets import IrDataset, convert_record
@@ -47,35 +49,37 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
 
 
 @pytest.mark.parametrize(
-    ("corpus", "files", "error"),
+    ("id", "files", "problem"),
     [
         ("args-me", {}, "ir_datasets has no corpus 'args-me'"),
-        ("touche-test", {"queries_tsv": "queries.tsv"}, "'touche-test' of ir_datasets has no documents"),
-        (
-            "touche-test",
-            {"docs_tsv": "nowhere.tsv"},
-            r"cannot read 'touche-test' \(FileNotFoundError: .*\); ",
-        ),
-        ("touche-test", {"docs_tsv": "twice.tsv"}, "touche-test: document 'd' occurs a second time"),
+        ("touche-test", {"queries_tsv": "1\tone\n"}, "'touche-test' of ir_datasets has no documents"),
+        ("touche-test", {"docs_tsv": None}, r"cannot read 'touche-test' \(FileNotFoundError: .*\); "),
+        ("touche-test", {"docs_tsv": "d\tone\nd\ttwo\n"}, "touche-test: document 'd' occurs a second time"),
         ("car/v1.5", {}, r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"),
+        ("irds:touche-none", {}, "ir_datasets has no corpus 'touche-none'"),
+        ("irds:touche-test", {"docs_tsv": "d1\tt\n"}, "'touche-test' of ir_datasets has no topics"),
+        ("irds:touche-test", {"queries_tsv": "q1\tx\n"}, "has no documents"),
+        (
+            "irds:touche-test",
+            {"docs_tsv": "d1\tt\n", "queries_tsv": "q1\tx\nq1\ty\n"},
+            "topic 'q1' occurs a second",
+        ),
     ],
 )
-def test_a_corpus_that_cannot_be_read_is_an_error(
-    write: Write,
+def test_a_corpus_or_a_dataset_that_cannot_be_read_is_an_error(
     tmp_path: Path,
     register: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
-    corpus: str,
-    files: dict[str, str],
-    error: str,
+    id: str,
+    files: dict[str, str | None],
+    problem: str,
 ) -> None:
     for module in ("trec_car", "trec_car.read_data"):  # its readers import this module lazily
         monkeypatch.setitem(sys.modules, module, None)
-    write("queries.tsv", "1\tone\n")
-    write("twice.tsv", "d\tone\nd\ttwo\n")
-    register("touche-test", **{kind: tmp_path / name for kind, name in files.items()})
-    with pytest.raises(ToucheError, match=error):
-        list(IrDataset(corpus))
+    write_files(tmp_path, {kind: text for kind, text in files.items() if text is not None})
+    register("touche-test", **{kind: tmp_path / kind for kind in files})
+    with pytest.raises(ToucheError, match=problem):
+        list(opened(id).documents if id.startswith("irds:") else IrDataset(id))
 
 
 def test_arguments_of_ir_datasets_keep_their_parts() -> None:
@@ -94,16 +98,19 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     assert convert_record(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
-def test_titles_of_ir_datasets_are_fields() -> None:
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (BeirToucheDoc("a", "x y", "t", "CON", ""), Argument("a", "t", ("x y",), "CON")),
+        (BeirToucheDoc("a", "x y", "", "PRO", ""), Argument("a", "", ("x y",), "PRO")),
+        (BeirToucheDoc("a", "x", "", "", ""), Document("a", "x")),
+        (BeirTitleDoc("a", "x", "t"), Argument("a", "t", ("x",))),
+        (GenericDoc("a", "x"), Document("a", "x")),
+    ],
+)
+def test_titles_of_ir_datasets_are_fields(record: object, expected: Argument | Document) -> None:
     """As in BEIR's own files."""
-    from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
-    from ir_datasets.formats import GenericDoc
-
-    assert convert_record(BeirToucheDoc("a", "x y", "t", "CON", "")) == Argument("a", "t", ("x y",), "CON")
-    assert convert_record(BeirToucheDoc("a", "x y", "", "PRO", "")) == Argument("a", "", ("x y",), "PRO")
-    assert convert_record(BeirToucheDoc("a", "x", "", "", "")) == Document("a", "x")
-    assert convert_record(BeirTitleDoc("a", "x", "t")) == Argument("a", "t", ("x",))
-    assert convert_record(GenericDoc("a", "x")) == Document("a", "x")
+    assert convert_record(record) == expected
 
 
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
@@ -136,17 +143,14 @@ if __name__ == "__main__":
 """
 
 
-def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
-    write: Write, tmp_path: Path
-) -> None:
+def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(tmp_path: Path) -> None:
     """In another process, because ir_datasets reads its home when it is imported."""
-    script = write("script.py", SCRIPT)
     environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
-    write("in/topics.xml", TOPICS)
-    write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
+    spam_ranks = "73 clueweb12-0000tw-00-00000\n"
+    write_files(tmp_path, {"script.py": SCRIPT, "in/topics.xml": TOPICS, "in/spam-ranks.txt": spam_ranks})
 
     def output(corpus: str) -> str:
-        command = [sys.executable, str(script), corpus]
+        command = [sys.executable, "script.py", corpus]
         options: dict[str, Any] = {"text": True, "env": environment, "cwd": tmp_path}
         return subprocess.run(command, stdout=subprocess.PIPE, **options).stdout.strip()
 
@@ -154,15 +158,20 @@ def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics
         f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
         "get the corpus from its publisher, and link its folder there"
     )
-    corpus = "home/clueweb12/corpus"
     id = "clueweb12-0000tw-00-00000"
-    write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
-    write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
-    write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
+    archives = {
+        "ClueWeb12_00/0000tw/0000tw-00.warc.gz": record(id, HTML),
+        "ClueWeb12_00/0001wb/0001wb-00.warc.gz": b"broken",
+        "ClueWeb12_19/1900tw/1900tw-00.warc.gz": record("clueweb12-1900tw-00-00000", HTML),
+    }
+    write_files(tmp_path / "home" / "clueweb12" / "corpus", archives)
     expected = f"['{id}', 'clueweb12-1900tw-00-00000'] in/spam-ranks.txt"
     assert output("clueweb12/touche-2021-task-2") == expected
-    write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
-    write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
+    archives = {
+        "ClueWeb09_English_1/en0000/00.warc.gz": record("e", HTML, version="0.18"),
+        "ClueWeb09_German_1/de0000/00.warc.gz": record("d", HTML, version="0.18"),
+    }
+    write_files(tmp_path / "home" / "clueweb09" / "corpus", archives)
     assert output("clueweb09/en").startswith("['e']")
 
 
@@ -179,28 +188,6 @@ def test_a_dataset_of_ir_datasets_has_topics_and_documents(
     code, _, said = touche("run", "bm25", "-i", "irds:touche-test/task", "-o", tmp_path / "out")
     assert code == 0 and "2 topics and documents from touche-test/task (ir_datasets)" in said
     assert (tmp_path / "out" / "run.txt").read_text().startswith("q1 Q0 d1 1 ")
-
-
-@pytest.mark.parametrize(
-    ("id", "files", "problem"),
-    [
-        ("touche-none", {}, "ir_datasets has no corpus 'touche-none'"),
-        ("touche-test", {"docs_tsv": "d1\ttext\n"}, "'touche-test' of ir_datasets has no topics"),
-        ("touche-test", {"queries_tsv": "q1\ttext\n"}, "has no documents"),
-        (
-            "touche-test",
-            {"docs_tsv": "d1\tt\n", "queries_tsv": "q1\tx\nq1\ty\n"},
-            "topic 'q1' occurs a second",
-        ),
-    ],
-)
-def test_a_dataset_without_topics_or_documents_is_an_error(
-    write: Write, register: Callable[..., None], id: str, files: dict[str, str], problem: str
-) -> None:
-    if files:
-        register(id, **{kind: write(f"{kind}.tsv", text) for kind, text in files.items()})
-    with pytest.raises(ToucheError, match=problem):
-        opened(f"irds:{id}")
 
 
 def test_a_container_is_without_ir_datasets(touche: Touche, tmp_path: Path) -> None:

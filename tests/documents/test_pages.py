@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import ROOT, Write, write_files
 from touche.documents import pages
 from touche.documents.html import workers
 from touche.documents.html.extraction import parse, parse_as_in_2020
@@ -140,9 +140,9 @@ def test_a_page_is_taken_apart_as_in_2020() -> None:
 
 def test_a_title_of_2020_is_cut_at_a_word_and_may_be_the_text() -> None:
     text = "We slept under the wool duvet for a whole winter, and under the other for the next one, too."
-    for head, body in ((f"<title>{text}</title>", "<h1>No</h1>"), ("<title> </title>", f"<p>{text}</p>")):
-        then = parse_as_in_2020(raw(f"<html><head>{head}</head><body>{body}<h2>No</h2></body></html>"))
-        assert then.title == text[: text.index(" too.")]
+    pages = (f"<title>{text}</title></head><h1>No</h1>", f"<title> </title></head><p>{text}</p>")
+    titles = [parse_as_in_2020(raw(f"<html><head>{page}<h2>No</h2></html>")).title for page in pages]
+    assert titles == [text[: text.index(" too.")]] * 2
 
 
 def dies_of_7(page: RawPage) -> Page:
@@ -189,19 +189,23 @@ documents = find_documents(Path("corpora/spot-check-pages"))
 READ = "print(len(list(documents)))"
 
 
-@pytest.mark.parametrize("last", [READ, f'if __name__ == "__main__": {READ}'])
-def test_a_script_runs_once_with_or_without_a_guard(write: Write, last: str) -> None:
+@pytest.mark.parametrize(
+    ("last", "code", "out", "error"),
+    [
+        (READ, 0, "begin\n62\n", ""),
+        (f'if __name__ == "__main__": {READ}', 0, "begin\n62\n", ""),
+        (f"documents = documents.parsed_by(own)\n{READ}", 1, "begin\n", "move these functions into a module"),
+    ],
+    ids=["without a guard", "with a guard", "with a parser"],
+)
+def test_a_script_runs_once_and_a_parser_in_it_is_an_error(
+    write: Write, last: str, code: int, out: str, error: str
+) -> None:
     script = write("script.py", SCRIPT + last)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (0, "begin\n62\n")
-
-
-def test_a_parser_in_a_script_is_an_error(write: Write) -> None:
-    script = write("script.py", f"{SCRIPT}documents = documents.parsed_by(own)\n{READ}")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (1, "begin\n")
-    assert "move these functions into a module" in done.stderr.splitlines()[-1]
-    assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
+    assert (done.returncode, done.stdout) == (code, out)
+    assert error in done.stderr.splitlines()[-1]
+    assert done.stderr.count("Traceback") == code  # by the script itself, and none by the processes
 
 
 def test_few_pages_are_under_way_at_a_time() -> None:
@@ -227,11 +231,10 @@ def test_other_documents_are_passed_on() -> None:
 
 
 def test_a_folder_of_files(tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_bytes(b"<p>a")
+    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
+    write_files(tmp_path, {"a.html": "<p>a", "pages.csv": f"id,file,url\n{rows}"})
     (tmp_path / "loop.html").symlink_to(tmp_path / "loop.html")
     os.mkfifo(tmp_path / "pipe.html")  # which would keep a reader waiting for ever
-    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
-    (tmp_path / "pages.csv").write_text(f"id,file,url\n{rows}")
     assert list(read_pages_csv(tmp_path / "pages.csv", set())) == [
         RawPage("a", "http://a.example/", b"<p>a"),
         Skipped("b", "without a file"),
@@ -254,9 +257,8 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
     ],
 )
 def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str) -> None:
-    (tmp_path / "a.html").write_bytes(b"<p>a")
+    write_files(tmp_path, {"a.html": "<p>a", "pages.csv": f"id,file,url\na,a.html,\n{row}\n"})
     (tmp_path / "link.html").symlink_to("/etc/hostname")
-    (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
     with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
         list(read_pages_csv(tmp_path / "pages.csv", set()))
 

@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -62,14 +63,17 @@ def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> No
         list(read_documents_parquet(path, set()))
 
 
-def test_errors_name_the_row(tmp_path: Path) -> None:
-    twice = written(tmp_path / "t", docno=["a", "b", "a"], text=["", "", ""])
-    with pytest.raises(InputError, match=r"t:3: document 'a' occurs a second time"):
-        list(read_documents_parquet(twice, set()))
-    with pytest.raises(InputError, match=r't:2: no "text"'):
-        list(read_documents_parquet(written(tmp_path / "t", docno=["a", "b"], text=["", None]), set()))
-    with pytest.raises(InputError, match=r't:1: no "docno"'):
-        list(read_documents_parquet(written(tmp_path / "t", text=["x"]), set()))
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"docno": ["a", "b", "a"], "text": ["", "", ""]}, "3: document 'a' occurs a second time"),
+        ({"docno": ["a", "b"], "text": ["", None]}, '2: no "text"'),
+        ({"text": ["x"]}, '1: no "docno"'),
+    ],
+)
+def test_errors_name_the_row(tmp_path: Path, columns: dict[str, list[str | None]], problem: str) -> None:
+    with pytest.raises(InputError, match=f"t:{problem}"):
+        list(read_documents_parquet(written(tmp_path / "t", **columns), set()))
 
 
 @pytest.fixture(scope="session")
@@ -117,11 +121,10 @@ def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> No
 
 
 def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:
-    folder = tmp_path / "given"
-    side_file = locate("corpora", "spot-check-pages") / "spam-ranks.txt"
+    folder = tmp_path / "fields"
     folder.mkdir()
-    (folder / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
-    (folder / side_file.name).write_bytes(side_file.read_bytes())
+    shutil.copy(locate("topics", "spot-check-pages.xml"), folder / "topics.xml")
+    shutil.copy(locate("corpora", "spot-check-pages") / "spam-ranks.txt", folder)
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
     keeping = pages.documents.keeping_fields(str(folder))

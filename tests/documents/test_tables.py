@@ -1,15 +1,17 @@
 """Documents in CSV, TSV and one JSON array, as users have them."""
 
 import csv
+import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Touche, Write
+from conftest import Touche, write_files
 from texts import IDS, TEXTS
 from touche.documents import pieces
 from touche.documents.discovery import find
@@ -20,33 +22,31 @@ from touche.errors import InputError
 Records = Sequence[dict[str, str]]
 
 
-def _in_table(delimiter: str) -> Callable[[Path, Records], None]:
-    def write_table(path: Path, records: Records) -> None:
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            table = csv.DictWriter(file, [*records[0]], delimiter=delimiter, lineterminator="\n")
-            table.writeheader()
-            table.writerows(records)
-
-    return write_table
+def _table(records: Records, delimiter: str) -> str:
+    file = io.StringIO()
+    table = csv.DictWriter(file, [*records[0]], delimiter=delimiter, lineterminator="\n")
+    table.writeheader()
+    table.writerows(records)
+    return file.getvalue()
 
 
-def _in_array(path: Path, records: Records) -> None:
-    path.write_text(json.dumps(records, indent=1, ensure_ascii=False), encoding="utf-8-sig")
-
-
-def _in_lines(path: Path, records: Records) -> None:
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-
-
-FORMATS = {"jsonl": _in_lines, "csv": _in_table(","), "tsv": _in_table("\t"), "json": _in_array}
+FORMATS: dict[str, Callable[[Records], str]] = {
+    "jsonl": lambda records: "".join(f"{json.dumps(record)}\n" for record in records),
+    "csv": lambda records: f"\ufeff{_table(records, ',')}",
+    "tsv": lambda records: f"\ufeff{_table(records, chr(9))}",
+    "json": lambda records: f"\ufeff{json.dumps(records, indent=1, ensure_ascii=False)}",
+}
 HARD = 'He said: "1, 2,\n[3] },\t{ \\" \u2028", and left'
 
 
-def documents_of(folder: Path, suffix: str, records: Records) -> list[object]:
-    folder.mkdir(exist_ok=True)
-    (folder / "queries.jsonl").write_text('{"qid": "1", "query": "cats"}')
-    FORMATS[suffix](folder / f"cats.{suffix}", records)
+def in_folder(folder: Path, files: Mapping[str, str | bytes]) -> list[object]:
+    """Returns the documents in a folder that has queries and these files."""
+    write_files(folder, {"queries.jsonl": '{"qid": "1", "query": "cats"}', **files})
     return [*find(folder).documents]
+
+
+def documents_of(folder: Path, suffix: str, records: Records) -> list[object]:
+    return in_folder(folder, {f"cats.{suffix}": FORMATS[suffix](records)})
 
 
 @pytest.mark.parametrize("size", [7, 1 << 20])
@@ -60,16 +60,11 @@ def test_each_format_has_the_same_documents(
     assert documents_of(tmp_path / "in", suffix, records) == expected
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_beirs_titles_are_conclusions(tmp_path: Path, suffix: str) -> None:
-    records = [{"_id": "a", "title": "Cats?", "text": "Yes"}, {"_id": "b", "title": "", "text": "No"}]
-    expected = [Argument("a", "Cats?", ("Yes",)), Document("b", "No")]
-    assert documents_of(tmp_path / "in", suffix, records) == expected
-
-
-@pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "json"])
-def test_titles_are_searched_whatever_the_id_is_called(tmp_path: Path, suffix: str, id_field: str) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "id_field"),
+    [("jsonl", "_id"), *product(["csv", "tsv", "json"], ["docno", "doc_id", "id", "_id"])],
+)
+def test_titles_are_conclusions_whatever_the_id_is_called(tmp_path: Path, suffix: str, id_field: str) -> None:
     records = [{id_field: "a", "title": "Cats?", "text": "Yes"}, {id_field: "b", "title": "", "text": "No"}]
     expected = [Argument("a", "Cats?", ("Yes",)), Document("b", "No")]
     assert documents_of(tmp_path / "in", suffix, records) == expected
@@ -113,34 +108,28 @@ def test_a_null_is_an_empty_cell(tmp_path: Path) -> None:
     ],
 )
 def test_swallowed_rows_of_tsv_are_reported(
-    write: Write, tmp_path: Path, touche: Touche, rows: str, is_swallowed: bool
+    tmp_path: Path, touche: Touche, rows: str, is_swallowed: bool
 ) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats uniforms"}')
-    write("in/a.tsv", f"docno\ttext\n{rows}d3\tcats\n")
-    code, _, err = touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    queries = '{"qid": "1", "query": "cats uniforms"}'
+    write_files(tmp_path, {"queries.jsonl": queries, "a.tsv": f"docno\ttext\n{rows}d3\tcats\n"})
+    code, _, err = touche("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out")
     assert code == 0 and ("a.tsv:3: a quoted cell contains lines that look like rows" in err) == is_swallowed
     assert "d2" not in (tmp_path / "out" / "run.txt").read_text()
 
 
 @pytest.mark.parametrize("name", ["arguments-by-topic.csv", "results-per-query.csv", "DOCS.CSV"])
-def test_names_of_tables(write: Write, tmp_path: Path, name: str) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
-    write(f"in/{name}", "docno,text\nd1,cats\n")
-    assert [document.id for document in find(tmp_path / "in").documents] == ["d1"]
+def test_names_of_tables(tmp_path: Path, name: str) -> None:
+    assert in_folder(tmp_path, {name: "docno,text\nd1,cats\n"}) == [Document("d1", "cats")]
 
 
 @pytest.mark.parametrize(
     "name", ["topics-and-arguments.csv", "test-query.csv", "querylog.csv", "TopicsA.CSV"]
 )
-def test_a_file_with_a_name_of_queries_is_named(write: Write, tmp_path: Path, name: str) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
-    write(f"in/{name}", "docno,text\nd1,cats\n")
+def test_a_file_with_a_name_of_queries_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=f"no documents in this folder; .*, or rename {name}, which"):
-        find(tmp_path / "in")
-    write(f"in/{name}", "qid,query\n1,cats\n")  # other names do not make it a file of documents
-    with pytest.raises(InputError) as caught:
-        find(tmp_path / "in")
-    assert "rename" not in str(caught.value)
+        in_folder(tmp_path, {name: "docno,text\nd1,cats\n"})
+    with pytest.raises(InputError, match=r"^((?!rename).)*$"):  # another name makes it no file of documents
+        in_folder(tmp_path, {name: "qid,query\n1,cats\n"})
 
 
 @pytest.mark.parametrize("id_field", ["docno", "doc_id", "id", "_id"])
@@ -181,23 +170,19 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN)
-def test_an_error_names_file_and_line(write: Write, tmp_path: Path, content: str) -> None:
-    name = "in/cats.json" if "[" in content else "in/cats.csv"
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
-    write(name, content.encode(errors="surrogateescape"))
+def test_an_error_names_file_and_line(tmp_path: Path, content: str) -> None:
+    name = "cats.json" if "[" in content else "cats.csv"
     with pytest.raises(InputError, match=f"/{name}{BROKEN[content]}"):
-        list(find(tmp_path / "in").documents)
+        in_folder(tmp_path, {name: content.encode(errors="surrogateescape")})
 
 
 @pytest.mark.parametrize(
     "name, content", [("a.tsv", "id\ttext\nd\tcats\n"), ("a.json", '[{"id": "d", "text": ""}]')]
 )
-def test_other_files_are_no_documents(write: Write, tmp_path: Path, name: str, content: str) -> None:
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
-    write(f"in/{name}", content)
-    write(f"in/queries-{name}", content)
-    write("in/scores.csv", "run,mean\nbm25,0.5\n")
-    assert [document.id for document in find(tmp_path / "in").documents] == ["d"]
+def test_other_files_are_no_documents(tmp_path: Path, name: str, content: str) -> None:
+    others = {f"queries-{name}": content, "scores.csv": "run,mean\nbm25,0.5\n"}
+    (document,) = in_folder(tmp_path, {name: content, **others})
+    assert isinstance(document, Document) and document.id == "d"
 
 
 @given(texts=st.dictionaries(IDS, TEXTS.filter(lambda text: "\r" not in text), min_size=1))

@@ -73,21 +73,25 @@ def test_bounds_are_the_extremes_of_all_grades(
     assert (limits.least, limits.greatest) == pytest.approx((min(differences), max(differences)), abs=1e-6)
 
 
+OTHERS = "AP nDCG R@5 RBP(p=0.8)@5 ERR@5 Bpref nDCG(gains={1:2})@5 P(judged_only=True)@5".split()
+
+
 @pytest.mark.parametrize(
-    "measure",
-    ["AP", "nDCG", "R@5", "RBP(p=0.8)@5", "ERR@5", "Bpref", "nDCG(gains={1:2})@5", "P(judged_only=True)@5"],
+    ("measure", "labels", "expected"),
+    [
+        *((measure, {"a": 1}, None) for measure in OTHERS),
+        ("P@2", {"a": 1}, bounds.Bounds(0.5, 1.0)),
+        ("P@2", {"a": 1, "b": 0}, bounds.Bounds(0.5, 1.0)),
+        ("P@2", {"a": 1, "b": -2}, bounds.Bounds(0.5, 1.0)),
+        ("P@2", {"a": 0}, None),
+        ("P(rel=2)@2", {"a": 1}, bounds.Bounds(0.0, 0.0)),
+    ],
 )
-def test_other_measures_have_no_bounds(measure: str) -> None:
-    assert bounds.judge(Qrels({"1": {"a": 1}}), measure_of(measure)) is None
-
-
-def test_a_scale_has_0_and_needs_a_grade_above_it() -> None:
-    for labels in ({"a": 1}, {"a": 1, "b": 0}, {"a": 1, "b": -2}):
-        judge = bounds.judge(Qrels({"1": labels}), measure_of("P@2"))
-        assert judge and judge.topic("1", "ax") == bounds.Bounds(0.5, 1.0)
-    assert bounds.judge(Qrels({"1": {"a": 0}}), measure_of("P@2")) is None
-    judge = bounds.judge(Qrels({"1": {"a": 1}}), measure_of("P(rel=2)@2"))
-    assert judge and judge.topic("1", "ax") == bounds.Bounds(0.0, 0.0)
+def test_some_measures_have_bounds_and_a_scale_has_0_and_needs_a_grade_above_it(
+    measure: str, labels: dict[str, int], expected: bounds.Bounds | None
+) -> None:
+    judge = bounds.judge(Qrels({"1": labels}), measure_of(measure))
+    assert (judge and judge.topic("1", "ax")) == expected
 
 
 def test_many_documents_and_grades_take_no_enumeration() -> None:

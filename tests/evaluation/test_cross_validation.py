@@ -63,14 +63,23 @@ def test_a_topic_that_the_evaluator_leaves_out_counts_nowhere() -> None:
     assert best({"none": {}, "a": {"1": 0.0}}, {"1"}) == "a"
 
 
-@pytest.mark.parametrize("topics", [[], ["1"]])
-def test_one_topic_is_too_few(topics: list[str]) -> None:
-    with pytest.raises(ToucheError, match=r"two-fold.*two topics"):
-        cross_validated({"a": {"1": 1.0}}, topics, "two-fold")
+ZEROS = {"1": 0.0, "2": 0.0}
 
 
-def test_scores_that_are_all_0_choose_nothing() -> None:
-    values = {"1": 0.0, "2": 0.0}
-    with pytest.raises(ToucheError, match=r"are 0.*task"):
-        cross_validated({"a": values, "b": values}, list("12"), "two-fold")
-    assert cross_validated({"a": values, "b": values | {"2": 0.1}}, list("12"), "two-fold").mean == 0
+@pytest.mark.parametrize(
+    ("values", "topics", "problem"),
+    [
+        ({"1": 1.0}, [], r"two-fold.*two topics"),
+        ({"1": 1.0}, ["1"], r"two-fold.*two topics"),
+        (ZEROS, ["1", "2"], r"are 0.*task"),
+    ],
+)
+def test_one_topic_is_too_few_and_scores_that_are_all_0_choose_nothing(
+    values: dict[str, float], topics: list[str], problem: str
+) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        cross_validated({"a": values, "b": values}, topics, "two-fold")
+
+
+def test_one_score_above_0_is_enough() -> None:
+    assert cross_validated({"a": ZEROS, "b": ZEROS | {"2": 0.1}}, ["1", "2"], "two-fold").mean == 0

@@ -47,10 +47,12 @@ IDEAL = 2 + 1 / log2(3)
 def test_both_evaluators_by_hand(
     documents: list[str], trec_eval: float, touche: float, judged: float
 ) -> None:
-    for evaluate, expected in ((evaluators.trec_eval, trec_eval), (evaluators.touche, touche)):
-        result = evaluate(Run.of(run(*documents)), QRELS, FIVE)
-        assert result.mean == pytest.approx(expected, abs=1e-12)
-        assert result.judged == judged
+    results = [
+        evaluate(Run.of(run(*documents)), QRELS, FIVE)
+        for evaluate in (evaluators.trec_eval, evaluators.touche)
+    ]
+    assert [result.mean for result in results] == pytest.approx([trec_eval, touche], abs=1e-12)
+    assert [result.judged for result in results] == [judged, judged]
 
 
 @pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 1.0 + 1e-9]])
@@ -198,13 +200,16 @@ def test_err_is_that_of_gdeval(qrels: Qrels, scored: dict[str, dict[str, float]]
         assert ours == {topic: pytest.approx(theirs.get(topic, 0.0), abs=6e-6) for topic in qrels}
 
 
-def test_a_grade_above_4_is_the_highest_of_err() -> None:
-    value = evaluators.trec_eval(Run.of(run("a")), {"1": {"a": 5, "b": 1}}, measure_of("ERR@5")).mean
-    assert value == pytest.approx(31 / 32)
-
-
-def test_the_reciprocal_rank_of_the_first_k_goes_by_the_ties_of_trec_eval() -> None:
-    """As in trec_eval -M 1: of three equal scores the greatest id is first."""
+@pytest.mark.parametrize(
+    ("labels", "measure", "value"),
+    [
+        pytest.param({"c": 5, "b": 1}, "ERR@1", 31 / 32, id="a grade above 4 is the highest of ERR"),
+        ({"c": 1}, "RR@1", 1),  # as in trec_eval -M 1
+        ({"b": 1}, "RR@1", 0),
+    ],
+)
+def test_of_three_equal_scores_the_greatest_id_is_first(
+    labels: dict[str, int], measure: str, value: float
+) -> None:
     lines = Run.of(run("b", "c", "a", scores=[1, 1, 1]))
-    for relevant, first in (("c", 1), ("b", 0)):
-        assert evaluators.trec_eval(lines, {"1": {relevant: 1}}, measure_of("RR@1")).mean == first
+    assert evaluators.trec_eval(lines, {"1": labels}, measure_of(measure)).mean == pytest.approx(value)

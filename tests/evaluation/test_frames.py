@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,6 @@ TASK = "spot-check/passages"
 pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances
 
 
-@pytest.fixture
-def runs(write: Write) -> list[Path]:
-    """Two runs."""
-    return [write("a.txt", run_text(tag="a")), write("b.txt", run_text(["11", "12"], tag="b"))]
-
-
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     path = write("run.txt", run_text(strangers=2))
     with pytest.warns(UserWarning, match="t, relevance: less than 90% of the top 5 is judged"):
@@ -25,11 +20,10 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     assert list(frame.evaluator) == ["trec_eval"]
 
 
-def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
-    with pytest.raises(ToucheError, match="no evaluator 'both'"):
-        package.compare(runs, TASK, "both")
+@pytest.mark.parametrize("function", [package.compare, package.evaluate])
+def test_an_unknown_evaluator_is_an_error(function: Callable[..., object]) -> None:
     with pytest.raises(ToucheError, match="no evaluator 'ndcg'"):
-        package.evaluate(runs, TASK, "ndcg")
+        function({"a": {"11": {"d1": 1.0}}, "b": {"11": {"d2": 1.0}}}, TASK, "ndcg")
 
 
 def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: Path) -> None:

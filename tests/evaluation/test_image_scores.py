@@ -68,8 +68,7 @@ def task(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Task:
     topics = "".join(f"<topic><number>{number}</number><title>?</title></topic>" for number in "12")
     write("topics/mine.xml", f"<topics>{topics}</topics>")
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    card = write("tasks/mine.toml", CARD)
-    return read_card(card)
+    return read_card(write("tasks/mine.toml", CARD))
 
 
 def values(run: str | Path, write: Write, task: Task) -> list[float | None]:
@@ -170,46 +169,33 @@ def test_a_skipped_line_is_a_warning_and_a_breach_and_does_not_change_the_score(
 
 
 @pytest.mark.parametrize(
-    ("run", "line", "word"),
+    ("name", "content", "place", "word"),
     [
-        (f"1 Q0 {A} 1 1 mine\n1 Q0 {B} 2 1 mine\n", 1, "'Q0'"),
-        (f"1 FIRST {A} 1 1 mine\n1 NO {B} 2 1 mine\n", 1, "'FIRST'"),
-        (f"1 PRO {A}00000000 1 1 mine\n", 1, "form"),
-        (f"1 PRO {A} 11 1 mine\n", 1, "11"),
-        (f"1 {A} 1 1 mine\n", 1, "5 columns instead of 6; write: topic PRO|CON "),
-        (f"{RUN}1 CON {A} 2 0.1 mine\n", 5, A),
-        (f"7 PRO {A} 1 1 mine\n", 1, "'7'"),
+        ("run.txt", f"1 Q0 {A} 1 1 mine\n1 Q0 {B} 2 1 mine\n", ":1", "'Q0'"),
+        ("run.txt", f"1 FIRST {A} 1 1 mine\n1 NO {B} 2 1 mine\n", ":1", "'FIRST'"),
+        ("run.txt", f"1 PRO {A}00000000 1 1 mine\n", ":1", "form"),
+        ("run.txt", f"1 PRO {A} 11 1 mine\n", ":1", "11"),
+        ("run.txt", f"1 {A} 1 1 mine\n", ":1", "5 columns instead of 6; write: topic PRO|CON "),
+        ("run.txt", f"{RUN}1 CON {A} 2 0.1 mine\n", ":5", A),
+        ("run.txt", f"7 PRO {A} 1 1 mine\n", ":1", "'7'"),
+        ("qrels/mine.qrels", QRELS.replace("ONTOPIC", "PRO"), ":2", "two grades"),
+        ("qrels/mine.qrels", re.sub(".*ONTOPIC.*\n", "", QRELS), "", "ONTOPIC"),
+        ("qrels/mine.qrels", QRELS.replace("PRO", "FIRST"), ":2", "'FIRST'"),
+        ("qrels/mine.qrels", f"{QRELS}2 CON {A} 0.5\n", ":12", "'0.5'"),
+        ("qrels/mine.qrels", f"{QRELS}2 CON {A} 3\n", ":12", "3"),
+        ("qrels/mine.qrels", f"{QRELS}2 CON {A}00000000 1\n", ":12", "form"),
+        ("qrels/mine.qrels", f"{QRELS}2 CON {D} 0\n", ":12", D),
+        ("qrels/mine.qrels", f"{QRELS}2 0 {D} 0\n", ":12", "'0'"),
     ],
 )
-def test_an_unusable_run_has_no_score(
-    task: Task, write: Write, touche: Touche, run: str, line: int, word: str
+def test_an_unusable_run_or_unusable_judgments_give_no_score(
+    task: Task, write: Write, touche: Touche, name: str, content: str, place: str, word: str
 ) -> None:
-    path = write("run.txt", run)
-    code, out, err = touche("evaluate", path, "--task", "mine")
+    run = write("run.txt", RUN)
+    path = write(name, content)
+    code, out, err = touche("evaluate", run, "--task", "mine")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"touche: {path}:{line}: ") and word in err
-
-
-@pytest.mark.parametrize(
-    ("qrels", "line", "word"),
-    [
-        (QRELS.replace("ONTOPIC", "PRO"), 2, "two grades"),
-        ("\n".join(line for line in QRELS.splitlines() if "ONTOPIC" not in line), None, "ONTOPIC"),
-        (QRELS.replace("PRO", "FIRST"), 2, "'FIRST'"),
-        (f"{QRELS}2 CON {A} 0.5\n", 12, "'0.5'"),
-        (f"{QRELS}2 CON {A} 3\n", 12, "3"),
-        (f"{QRELS}2 CON {A}00000000 1\n", 12, "form"),
-        (f"{QRELS}2 CON {D} 0\n", 12, D),
-        (f"{QRELS}2 0 {D} 0\n", 12, "'0'"),
-    ],
-)
-def test_unusable_judgments_give_no_score(
-    task: Task, write: Write, touche: Touche, qrels: str, line: int | None, word: str
-) -> None:
-    path = write("qrels/mine.qrels", qrels)
-    code, out, err = touche("evaluate", write("run.txt", RUN), "--task", "mine")
-    location = path if line is None else f"{path}:{line}"
-    assert (code, out) == (2, "") and err.startswith(f"touche: {location}: ") and word in err
+    assert err.startswith(f"touche: {path}{place}: ") and word in err
 
 
 def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
@@ -227,11 +213,12 @@ def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
     assert by_other_qrels.mean == 0
 
 
-def test_another_task_has_none_of_these_measures(write: Write) -> None:
-    with pytest.raises(ToucheError, match="image retrieval"):
-        package.evaluate(write("run.txt", RUN), "spot-check/arguments", measure="stanceRelevanceP@10")
-    with pytest.raises(ToucheError, match="second time"):
-        package.evaluate(write("run.txt", RUN), "spot-check/arguments")
+@pytest.mark.parametrize(
+    ("measure", "problem"), [("stanceRelevanceP@10", "image retrieval"), ("nDCG@5", "second time")]
+)
+def test_another_task_has_none_of_these_measures(write: Write, measure: str, problem: str) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        package.evaluate(write("run.txt", RUN), "spot-check/arguments", measure=measure)
 
 
 def test_runs_are_compared_by_the_only_evaluator(task: Task, write: Write) -> None:
@@ -294,7 +281,7 @@ def test_a_card_with_a_contradiction_is_refused(write: Write, before: str, after
         read_card(write("mine.toml", CARD.replace(before, after)))
 
 
-def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche) -> None:
-    for command in (("data", "convert"), ("tasks", "tira")):
-        code, _, err = touche(*command, "spot-check/images", "-o", tmp_path / "new")
-        assert code == 2 and "stance" in err and not (tmp_path / "new").exists()
+@pytest.mark.parametrize("command", ["data convert", "tasks tira"])
+def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche, command: str) -> None:
+    code, _, err = touche(*command.split(), "spot-check/images", "-o", tmp_path / "new")
+    assert code == 2 and "stance" in err and not (tmp_path / "new").exists()

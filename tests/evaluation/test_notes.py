@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,16 @@ def test_where_the_evaluators_differ_it_is_said_why(write: Write, text: str, exp
     assert run.scores["trec_eval"].comparable == (not expected)  # with published values
 
 
-def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("holes", "comparable"), [(9, True), (10, False)])
+def test_a_tenth_is_not_more_than_a_tenth(
+    write: Write, monkeypatch: pytest.MonkeyPatch, holes: int, comparable: bool
+) -> None:
     """9 of 18 topics with 1 of 5 unjudged: as a floating-point number the share is above 0.1."""
     topics = [str(number) for number in range(1, 19)]
     task = made_up(write, monkeypatch, topics, relevance="a")
-    for holes, comparable in ((9, True), (10, False)):
-        lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
-        (run,) = evaluate([write("run.txt", run_of(*lists))], task)
-        assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
+    lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
+    (run,) = evaluate([write("run.txt", run_of(*lists))], task)
+    assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
 
 
 def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
@@ -101,21 +104,20 @@ def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
     assert not run.scores["trec_eval"].comparable  # no share of Judged@4 is known
 
 
+@pytest.mark.parametrize(("zeros", "is_reported"), [("", True), ("1 0 b 0\n", False), ("1 0 b -2\n", False)])
 def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
-    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, zeros: str, is_reported: bool
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     task = tasks.task("beir-webis-touche2020-v2")
     run = write("run.txt", run_of("1 a b"))
-    for zeros, is_reported in (("", True), ("1 0 b 0\n", False), ("1 0 b -2\n", False)):
-        labels = frozenset({-2, 0, 1, 2})
-        card = replace(task, qrels={"relevance": Judgments("beir-webis-touche2020-v2.qrels", labels)})
-        write("qrels/beir-webis-touche2020-v2.qrels", "1 0 a 2\n" + zeros)
-        (evaluated,) = evaluate([run], card)
-        texts = [text for text in doubts(evaluated) if "lacks the judgments with grade 0" in text]
-        assert bool(texts) == is_reported
-        command = "touche data fetch beir-webis-touche2020-v2 --no-corpora"
-        assert all(f"remove it, and get it with: {command}" in text for text in texts)
+    qrels = Judgments("beir-webis-touche2020-v2.qrels", frozenset({-2, 0, 1, 2}))
+    write(f"qrels/{qrels.file}", f"1 0 a 2\n{zeros}")
+    (evaluated,) = evaluate([run], replace(task, qrels={"relevance": qrels}))
+    texts = [text for text in doubts(evaluated) if "lacks the judgments with grade 0" in text]
+    assert bool(texts) == is_reported
+    remedy = "remove it, and get it with: touche data fetch beir-webis-touche2020-v2 --no-corpora"
+    assert all(remedy in text for text in texts)
 
 
 def test_documents_that_the_collection_lacks_are_a_warning(
@@ -139,13 +141,15 @@ def test_documents_that_the_collection_lacks_are_a_warning(
     assert list(doubts(evaluated)) == []  # too large for a warning
 
 
-def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "change"), [("RR", -0.5), ("nDCG@5", 1 / log2(3) - 1)])
+def test_near_ties_are_told_for_any_measure(
+    write: Write, monkeypatch: pytest.MonkeyPatch, name: str, change: float
+) -> None:
     """As float32, b with the greater id is first; as double, a is first, so RR falls from 1 to 1/2."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="b")
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
-    for name, change in (("RR", "-0.5000 in RR"), ("nDCG@5", "-0.3691 in nDCG@5")):  # 1 / log2(3) - 1
-        (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
-        assert list(doubts(run))[-1].endswith(f"order topic 1 differently ({change})")
+    (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
+    assert list(doubts(run))[-1].endswith(f"order topic 1 differently ({change:.4f} in {name})")
 
 
 @pytest.mark.parametrize(

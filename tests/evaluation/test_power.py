@@ -20,10 +20,6 @@ def test_the_detectable_difference_is_that_of_statsmodels(topics: int) -> None:
     assert detectable_difference(values.tolist()) == pytest.approx(effect * np.std(values, ddof=1), rel=1e-4)
 
 
-def test_equal_differences_make_any_difference_detectable() -> None:
-    assert detectable_difference([0.5, 0.5]) == 0
-
-
 @pytest.fixture
 def command(write: Write) -> list[str]:
     """By hand, of 8 topics: A is right on all, B on the first seven, C on none."""

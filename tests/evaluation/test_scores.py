@@ -96,34 +96,33 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     assert score_warnings(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 
-def test_runs_that_cannot_be_evaluated(write: Write) -> None:
-    path = write("run.txt", run_text())
-    for paths, any_order, message in (
-        ([], False, "no run is passed"),
-        ([path, path.parent / "." / "run.txt"], False, "passed twice"),
-        ([path], True, "does not rank pairs"),
-    ):
-        with pytest.raises(ToucheError, match=message):
-            evaluate(paths, SPOT, any_order=any_order)
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("names", "text", "any_order", "message"),
     [
-        ("", "the run is empty"),
-        ("1 Q0 a 1 1 t\n", "the run and the qrels have no topic in common; check that the task"),
+        ([], run_text(), False, "no run is passed"),
+        (["run.txt", "./run.txt"], run_text(), False, "passed twice"),
+        (["run.txt"], run_text(), True, "does not rank pairs"),
+        (["run.txt"], "", False, r"run\.txt: the run is empty"),
+        (
+            ["run.txt"],
+            "1 Q0 a 1 1 t\n",
+            False,
+            r"run\.txt: the run and the qrels have no topic in common",
+        ),
     ],
 )
-def test_what_cannot_be_scored_is_an_error_that_names_the_run(write: Write, text: str, message: str) -> None:
-    with pytest.raises(ToucheError, match=rf"run\.txt: {message}"):
-        scored(write("run.txt", text))
+def test_runs_that_cannot_be_evaluated(
+    write: Write, names: list[str], text: str, any_order: bool, message: str
+) -> None:
+    folder = write("run.txt", text).parent
+    with pytest.raises(ToucheError, match=message):
+        evaluate([folder / name for name in names], SPOT, any_order=any_order)
 
 
 def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = SPOT.qrels["relevance"].file
-    write(f"qrels/{file}", "11 0 a 1\n11 0 b 7\n")
-    monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", run_text()).parent))
-    with pytest.raises(ToucheError, match=rf"{file}:2: grade 7 is unknown .* -2, 0, 1, 2"):
+    qrels = write(f"qrels/{SPOT.qrels['relevance'].file}", "11 0 a 1\n11 0 b 7\n")
+    monkeypatch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
+    with pytest.raises(ToucheError, match=rf"{qrels.name}:2: grade 7 is unknown .* -2, 0, 1, 2"):
         scored(write("run.txt", run_text()))
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from conftest import Touche, Write
+import touche as package
+from conftest import Touche, Write, write_files
 from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
@@ -149,31 +150,24 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     assert any("compare only equal N" in text for text in score_notes(evaluated))
 
 
-def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touche: Touche) -> None:
-    qrels = write("judged.qrels", "11 0 d NO\n")
-    code, _, err = touche("evaluate", runs[0], "--qrels", qrels)
-    assert code and "'NO'" in err and "macro F1" in err
-    code, _, err = touche("evaluate", runs[0], "--qrels", qrels, "--measure", "macro F1")
-    assert code and "pass a task" in err
+CARD = """
+id = "small"
+title = "Small"
+url = "https://a.example"
+topics = "small.xml"
+measure = "P@10"
+qrels.stance = { file = "s.qrels" }
+qrels.relevance = { file = "r.qrels" }
+corpora.full = { directory = "small" }
+rules = { unit = "document", stances = ["PRO", "CON", "Q0"] }
+"""
 
 
 @pytest.fixture
-def small(write: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A new task with a measure of trec_eval only; stances are judged for topic 1."""
-    card = """
-    id = "small"
-    title = "Small"
-    url = "https://a.example"
-    topics = "small.xml"
-    measure = "P@10"
-    qrels.stance = { file = "s.qrels" }
-    qrels.relevance = { file = "r.qrels" }
-    corpora.full = { directory = "small" }
-    rules = { unit = "document", stances = ["PRO", "CON", "Q0"] }
-    """
-    write("data/qrels/r.qrels", "1 0 a 1\n2 0 a 1\n")
-    write("data/qrels/s.qrels", "1 0 a PRO\n1 0 b CON\n")
-    folder = write("data/tasks/small.toml", card).parents[1]
+    judgments = {"qrels/r.qrels": "1 0 a 1\n2 0 a 1\n", "qrels/s.qrels": "1 0 a PRO\n1 0 b CON\n"}
+    folder = write_files(tmp_path / "data", {"tasks/small.toml": CARD, **judgments})
     monkeypatch.setenv("TOUCHE_DATA", str(folder))
     return folder
 
@@ -217,6 +211,9 @@ def test_missing_judgments_of_stances_are_a_warning(
         ("report RUN --task small --measure macro_F1 -o OUT", "rankings"),
         ("tasks tira small --dimension stance -o OUT", "relevance"),
         ("evaluate RUN --task small --qrels STANCE --measure P@5", "'PRO'"),
+        ("evaluate RUN --qrels STANCE", "'PRO'"),
+        ("evaluate RUN --qrels STANCE", "macro F1"),
+        ("evaluate RUN --qrels STANCE --measure macro_F1", "pass a task"),
     ],
 )
 def test_what_stances_do_not_have_is_refused(
@@ -233,11 +230,9 @@ def test_what_stances_do_not_have_is_refused(
     assert code == 2 and word in err and "Traceback" not in err
 
 
-def test_a_file_that_is_called_stance_may_have_grades(write: Write, touche: Touche) -> None:
-    run = write("run.txt", "1 Q0 a 1 1 t\n")
-    qrels = write("stance.qrels", "1 0 a 2\n")
-    code, out, _ = touche("evaluate", run, "--qrels", qrels)
-    assert code == 0 and "nDCG@5" in out
+def test_a_file_that_is_called_stance_may_have_grades(write: Write) -> None:
+    scores = package.evaluate({"1": {"a": 1.0}}, qrels=write("stance.qrels", "1 0 a 2\n"))
+    assert {score.measure for score in scores} == {"nDCG@5"}
 
 
 def test_the_linter_takes_labels_in_any_case(write: Write, touche: Touche) -> None:
@@ -253,11 +248,9 @@ def test_the_linter_takes_labels_in_any_case(write: Write, touche: Touche) -> No
         ('["PRO", "CON", "Q0"]', "[]", "rules.stances"),
     ],
 )
-def test_a_card_is_refused(small: Path, old: str, new: str, word: str) -> None:
-    card = small / "tasks" / "small.toml"
-    card.write_text(card.read_text().replace(old, new))
+def test_a_card_is_refused(write: Write, old: str, new: str, word: str) -> None:
     with pytest.raises(InputError, match=word):
-        read_card(card)
+        read_card(write("small.toml", CARD.replace(old, new)))
 
 
 @pytest.mark.parametrize("name", OFFICIAL)

@@ -52,6 +52,10 @@ class Target:
     read: Callable[[Path], Any] | str
     others: dict[str, bytes] = field(default_factory=dict)
 
+    def files(self, content: bytes) -> dict[str, bytes]:
+        """The files by their names, with this content in place of the valid one."""
+        return self.others | {self.file: content}
+
 
 def _all(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], list[Any]]:
     return lambda path: list(read(path))

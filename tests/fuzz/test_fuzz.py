@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from readers import COMMANDS, READERS, Target
+from readers import COMMANDS, READERS
 
-from conftest import Write
+from conftest import write_files
 from texts import BYTES, damaged, inflated, is_read_or_refused
 from touche.errors import ToucheError
 
@@ -25,13 +25,6 @@ SECONDS = 20  # of processor time
 MEMORY = 2 << 30  # bytes
 EXAMPLES = settings().max_examples  # by the profile
 REPAIR = "; repair it, or see all frames with --verbose\n"  # for a baseline whose code fails
-
-
-def write_files(folder: Path, target: Target, content: bytes) -> Path:
-    for name, text in {**target.others, target.file: content}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(text)
-    return folder / target.file
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in ("run, linted", "baseline.py")])
@@ -50,10 +43,11 @@ def test_any_bytes_are_read_or_refused_with_one_line(
     assert is_read_or_refused(results, tmp_path_factory.mktemp("fuzz") / reader.file, raw)
 
 
-def test_every_reader_reads_a_file_without_damage(write: Write) -> None:
-    for name, reader in READERS.items():
-        path = write_files(write(f"{name}/x", "").parent, reader, reader.content)
-        assert not isinstance(reader.read, str) and reader.read(path), name
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_reads_a_file_without_damage(tmp_path: Path, name: str) -> None:
+    reader = READERS[name]
+    write_files(tmp_path, reader.files(reader.content))
+    assert not isinstance(reader.read, str) and reader.read(tmp_path / reader.file)
 
 
 @contextmanager
@@ -80,10 +74,10 @@ def test_a_reader_survives_bombs_and_very_long_fields(
 ) -> None:
     reader = READERS[name]
     assert not isinstance(reader.read, str)
-    path = write_files(tmp_path_factory.mktemp("fuzz"), reader, data.draw(inflated(reader.content)))
+    folder = write_files(tmp_path_factory.mktemp("fuzz"), reader.files(data.draw(inflated(reader.content))))
     try:
         with limits():
-            reader.read(path)
+            reader.read(folder / reader.file)
     except ToucheError as error:
         assert str(error).isprintable()
 
@@ -99,7 +93,7 @@ def test_a_command_answers_a_damaged_file_or_refuses_it(
     target = COMMANDS[name]
     folder = tmp_path_factory.mktemp("fuzz")
     content = data.draw(damaged(target.content) | inflated(target.content))
-    write_files(folder / "in", target, content)
+    write_files(folder / "in", target.files(content))
     words = str(target.read).replace("IN", f"{folder}/in").replace("OUT", f"{folder}/out").split()
     done = subprocess.run(
         [sys.executable, "-m", "touche", *words],

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
+from oracles.formulas import length_in_one_byte
 from touche.identification.fitting import Problem, describe_fit, fit
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identification.models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
@@ -24,22 +25,19 @@ def problem(model: str, shape: Shape, seed: int, rows: int = 12) -> Problem:
     return Problem(Hypothesis(model, STANDARD, fields, how, weight=weight), counts, np.zeros(rows))
 
 
-def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
+@pytest.mark.parametrize(("how", "combined"), [(SUM, np.add), (MAXIMUM, np.maximum)])
+def test_scores_are_sums_over_terms_and_fields_by_hand(how: str, combined: np.ufunc) -> None:
     """With the same number everywhere: w = 1, c0 = 0.5, c1 = 0.003."""
-    for how in (SUM, MAXIMUM):
-        posed = problem(BM25, (PAIR, how, 0.25), seed=3)
-        numbers = posed.begin()
-        for columns in posed.own_columns:
-            numbers[columns] = 1.0
-        fields = np.zeros((2, 12))
-        for at, counts in enumerate(posed.counts):
-            for row, tf, qtf in zip(counts.rows, counts.tf, counts.qtf, strict=True):
-                length = counts.lengths[row]
-                bits = max(0, int(length - 24).bit_length() - 4)
-                length = 24 + (int(length - 24) >> bits << bits)
-                fields[at, row] += qtf * tf / (tf + 0.5 + 0.003 * length)
-        expected = np.maximum(fields[0], fields[1] / 4) if how == MAXIMUM else fields[0] + fields[1] / 4
-        np.testing.assert_allclose(posed.predicted(numbers), expected)
+    posed = problem(BM25, (PAIR, how, 0.25), seed=3)
+    numbers = posed.begin()
+    for columns in posed.own_columns:
+        numbers[columns] = 1.0
+    fields = np.zeros((2, 12))
+    for at, counts in enumerate(posed.counts):
+        for row, tf, qtf in zip(counts.rows, counts.tf, counts.qtf, strict=True):
+            length = length_in_one_byte(int(counts.lengths[row]))
+            fields[at, row] += qtf * tf / (tf + 0.5 + 0.003 * length)
+    np.testing.assert_allclose(posed.predicted(numbers), combined(fields[0], fields[1] / 4))
 
 
 @given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))

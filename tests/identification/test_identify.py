@@ -129,13 +129,21 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
     assert len(record["candidates"]) == 6 and {term["field"] for term in record["terms"]} == {"text"}
 
 
-def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:
-    code, out, err = touche("identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments")
-    assert (code, out) == (2, "") and err.count("\n") == 1 and "pass the dataset" in err
-    arguments = ["identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments"]
-    for value in ("text", "=3", "text=", "text=0", "text=-1", "text=nan", "text=1e3", f"text={'9' * 400}"):
-        code, _, err = touche(*arguments, "--mean-length", value)
-        assert code == 2 and "is not a field and its mean number of tokens" in err
-    code, _, err = touche(*arguments, *["--mean-length", "text=3"] * 2)
-    assert code == 2 and "'text' twice" in err
-    assert "a.tsv:1: 2 columns" in touche("identify", write("a.tsv", "1 x"), "--task", "spot-check/pages")[2]
+LENGTHS = ["text", "=3", "text=", "text=0", "text=-1", "text=nan", "text=1e3", f"text={'9' * 400}"]
+
+
+@pytest.mark.parametrize(
+    ("run", "lengths", "problem"),
+    [
+        ("1 Q0 x 1 1 t\n", [], "pass the dataset"),
+        ("1 x", [], "run.txt:1: 2 columns"),
+        ("1 Q0 x 1 1 t\n", ["text=3", "text=3"], "'text' twice"),
+        *(("1 Q0 x 1 1 t\n", [length], "is not a field and its mean number of tokens") for length in LENGTHS),
+    ],
+)
+def test_the_command_names_what_is_wrong_with_its_arguments(
+    touche: Touche, write: Write, run: str, lengths: list[str], problem: str
+) -> None:
+    options = [f"--mean-length={length}" for length in lengths]
+    code, out, err = touche("identify", write("run.txt", run), "--task", "spot-check/arguments", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1) and problem in err

@@ -4,6 +4,7 @@ from threading import Event
 
 import pytest
 
+from conftest import write_files
 from touche.io import energy
 from touche.io.energy import EnergyMeter
 
@@ -16,13 +17,8 @@ def zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Zone:
     monkeypatch.setattr(energy, "POWERCAP", tmp_path / "powercap")
 
     def write(name: str, device: str, count: int) -> Path:
-        folder = tmp_path / "powercap" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "name").write_text(f"{device}\n")
-        (folder / "max_energy_range_uj").write_text("1000000\n")
-        counter = folder / "energy_uj"
-        counter.write_text(f"{count}\n")
-        return counter
+        files = {"name": f"{device}\n", "max_energy_range_uj": "1000000\n", "energy_uj": f"{count}\n"}
+        return write_files(tmp_path / "powercap" / name, files) / "energy_uj"
 
     return write
 

@@ -4,19 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from conftest import git
+from conftest import git, write_files
 from touche.io import origin as module
 from touche.io.origin import origin
-
-UNKNOWN = {"revision": "unknown", "source": "unknown"}
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "mine"
-    folder.mkdir()
+    folder = write_files(tmp_path / "mine", {"baseline.py": "a"})
     git(folder, "init")
-    (folder / "baseline.py").write_text("a")
     git(folder, "add", ".")
     git(folder, "commit", "-m", "first")
     return folder
@@ -62,4 +58,4 @@ def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path
 
 
 def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path) -> None:
-    assert origin(tmp_path) == UNKNOWN
+    assert origin(tmp_path) == {"revision": "unknown", "source": "unknown"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Write
+from conftest import Write, write_files
 from touche import lucene
 from touche.documents.records import Argument, discussion_of, premises_of
 from touche.errors import InputError, ParameterError
@@ -48,19 +48,23 @@ def test_an_index_takes_a_chain_and_a_field_that_is_required() -> None:
         }
 
 
-def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Path) -> None:
-    assert {name: len(lucene.stop_words(name)) for name in STOP_LISTS} == {
-        "none": 0,
-        "lucene": 33,
-        "snowball": 174,
-    }
+def test_lists_have_their_words(write: Write) -> None:
+    sizes = {name: len(lucene.stop_words(name)) for name in STOP_LISTS}
+    assert sizes == {"none": 0, "lucene": 33, "snowball": 174}
     path = write("list.txt", "# of mine\nThe\n\n don't # a remark\n")
     assert lucene.stop_words(str(path)) == {"the", "don't"}  # lower case, like the tokens
-    with pytest.raises(InputError, match=r"list.txt: no words; write one on each line, or pass none, lucene"):
-        lucene.stop_words(str(write("list.txt", "# of mine\n\n")))
-    with pytest.raises(ParameterError, match=r"nix: no such file"):
-        lucene.stop_words(str(tmp_path / "nix"))
-    with pytest.raises(ParameterError, match="no such file"):
-        lucene.stop_words("a" * 300)
-    with pytest.raises(InputError, match=r"list.txt:2: 2 words on one line; write"):
-        lucene.stop_words(str(write("list.txt", "the\nof a\n")))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("empty.txt", "empty.txt: no words; write one on each line, or pass none, lucene"),
+        ("two.txt", "two.txt:2: 2 words on one line; write"),
+        ("nix", "nix: no such file"),
+        ("a" * 300, "no such file"),
+    ],
+)
+def test_a_list_says_what_is_wrong(tmp_path: Path, name: str, problem: str) -> None:
+    write_files(tmp_path, {"empty.txt": "# of mine\n\n", "two.txt": "the\nof a\n"})
+    with pytest.raises((InputError, ParameterError), match=problem):
+        lucene.stop_words(str(tmp_path / name))

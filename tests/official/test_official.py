@@ -107,16 +107,16 @@ def test_baselines_score_what_is_expected_of_them(
         return Usage(1.0)
 
     expected = [
-        argument
+        entry
         for name in baselines.names()
-        for argument in read_expected(name)
-        if (argument.dataset.endswith("/sample") or argument.run)
-        and isinstance(argument, ExpectedScore | ExpectedFormula)
-        and by_day(argument) != night
+        for entry in read_expected(name)
+        if (entry.dataset.endswith("/sample") or entry.run)
+        and isinstance(entry, ExpectedScore | ExpectedFormula)
+        and by_day(entry) != night
     ]
     outcomes = list(regress(expected, copy, Limits(), print))
     assert len(outcomes) == len(expected) > 30
-    assert [argument for argument in outcomes if argument.verdict != PASSED] == []
+    assert [outcome for outcome in outcomes if outcome.verdict != PASSED] == []
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")

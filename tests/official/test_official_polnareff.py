@@ -28,10 +28,7 @@ WITHIN = 1e-5 + 0.5e-6  # the files have six decimals
 def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> FieldCounts:
     """Returns the counts of texts that the models see, with the terms of the topic's title."""
     vocabulary = tuple(dict.fromkeys(term for title in titles for term in title))
-    tf, qtf = (
-        np.array([[counts_of_text[term] for term in vocabulary] for counts_of_text in some])
-        for some in (texts, titles)
-    )
+    tf, qtf = (np.array([[count[term] for term in vocabulary] for count in some]) for some in (texts, titles))
     cells = rows, terms = np.nonzero(tf * qtf)
     lengths = np.array([text.total() for text in texts], dtype=float)
     return FieldCounts(
@@ -60,36 +57,26 @@ def posed(official: Path, run: str, topics: list[str]) -> Problem:
     analyzer = analyzer_named(own()["ANALYSIS"])
     ignored = lucene.stop_words("lucene")
     corpus = official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz"
-    documents = {counts_of_text.id: counts_of_text for counts_of_text in read_argsme_json(corpus)}
+    documents = {argument.id: argument for argument in read_argsme_json(corpus)}
     titles = {
-        counts_of_text.number: Counter(
-            term for term in tokens(analyzer, counts_of_text.title) if term not in ignored
-        )
-        for counts_of_text in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
+        topic.number: Counter(term for term in tokens(analyzer, topic.title) if term not in ignored)
+        for topic in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
     }
     path = official / "runs" / "touche-2021-task-1" / f"jean-pierre-polnareff-{run}.run"
-    scores = [
-        counts_of_text
-        for counts_of_text in read_scores(path)
-        if counts_of_text.topic in topics and counts_of_text.document in documents
-    ]
-    queries = [titles[counts_of_text.topic] for counts_of_text in scores]
+    lines = [line for line in read_scores(path) if line.topic in topics and line.document in documents]
+    queries = [titles[line.topic] for line in lines]
     counts = tuple(
-        counted(
-            [
-                Counter(tokens(analyzer, text_of(documents[counts_of_text.document])))
-                for counts_of_text in scores
-            ],
-            queries,
-        )
+        counted([Counter(tokens(analyzer, text_of(documents[line.document]))) for line in lines], queries)
         for text_of in own()["FIELDS"].values()
     )
-    fields = tuple(own()["FIELDS"])
-    weight = own()["BOOSTS"]["everything"]
     hypothesis = Hypothesis(
-        model=LM_DIRICHLET, analysis=NAMED["standard"], fields=fields, combination=SUM, weight=weight
+        model=LM_DIRICHLET,
+        analysis=NAMED["standard"],
+        fields=tuple(own()["FIELDS"]),
+        combination=SUM,
+        weight=own()["BOOSTS"]["everything"],
     )
-    return Problem(hypothesis, counts, np.array([counts_of_text.score for counts_of_text in scores]))
+    return Problem(hypothesis, counts, np.array([line.score for line in lines]))
 
 
 @pytest.mark.nightly
@@ -99,11 +86,7 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
     errors = np.abs(problem.residuals(numbers))
     assert len(errors) == 1129 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
-    (mu,) = (
-        counts_of_text.value
-        for counts_of_text in shared_numbers(describe_fit(problem, numbers))
-        if counts_of_text.name == "mu"
-    )
+    (mu,) = (number.value for number in shared_numbers(describe_fit(problem, numbers)) if number.name == "mu")
     assert mu == pytest.approx(own()["MU"], abs=0.001)
 
 
@@ -111,16 +94,14 @@ def saturations(problem: Problem) -> np.ndarray:
     """Returns qtf tf / (tf + k1 (1 - b + b dl / avgdl)) by score, term and field: BM25 without idf."""
     k1 = own()["K1"]
     b = own()["B"]
-    numbers_found = []
+    fields = []
     for counts, avgdl in zip(problem.counts, (223.956, 242.687), strict=True):
-        of_field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
-        lengths = np.array([length_in_one_byte(int(counts_of_text)) for counts_of_text in counts.lengths])[
-            counts.rows
-        ]
+        lengths = np.array([length_in_one_byte(int(length)) for length in counts.lengths])[counts.rows]
+        field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
         norm = k1 * (1 - b + b * lengths / avgdl)
-        of_field[counts.rows, counts.terms] = counts.qtf * counts.tf / (counts.tf + norm)
-        numbers_found.append(of_field)
-    return np.hstack(numbers_found)
+        field[counts.rows, counts.terms] = counts.qtf * counts.tf / (counts.tf + norm)
+        fields.append(field)
+    return np.hstack(fields)
 
 
 def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -137,8 +118,6 @@ def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
 def test_the_official_run_by_bm25_is_explained_by_the_baseline(official: Path) -> None:
     """Weights of terms are fitted for each topic; k1, b and the mean lengths are shared."""
     problems = [posed(official, "bm25", [topic]) for topic in TOPICS]
-    errors = np.concatenate(
-        [weighed(saturations(counts_of_text), counts_of_text.scores) for counts_of_text in problems]
-    )
+    errors = np.concatenate([weighed(saturations(problem), problem.scores) for problem in problems])
     assert len(errors) == 956 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.789, abs=0.005)

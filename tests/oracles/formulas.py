@@ -18,6 +18,12 @@ def lm_dirichlet(tf: float, length: float, ttf: int, tokens: int, mu: float) -> 
     return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
 
 
+def bm25(tf: float, length: float, mean: float, df: int, documents: int) -> float:
+    """Returns a term's score with k1 = 1.2 and b = 0.75, as Lucene since version 8."""
+    idf = log(1 + (documents - df + 0.5) / (df + 0.5))
+    return idf * tf / (tf + 1.2 * (0.25 + 0.75 * length / mean))
+
+
 def dph(tf: float, length: float, term: Term) -> float:
     f = tf / length if tf < length else 0.99999  # as in Terrier
     avgdl = term.tokens / term.documents

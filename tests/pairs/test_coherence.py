@@ -49,10 +49,10 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     assert any(pair.contradicts_itself for pair in candidates)
 
 
-def test_a_model_is_for_next_sentences_only() -> None:
-    for name, model, words in (
-        ("nsp", "", "nsp needs a model; pass the folder"),
-        ("embedding", "x", "takes no model"),
-    ):
-        with pytest.raises(ParameterError, match=words):
-            coherence.measure_named(name, model)
+@pytest.mark.parametrize(
+    ("name", "model", "words"),
+    [("nsp", "", "nsp needs a model; pass the folder"), ("embedding", "x", "takes no model")],
+)
+def test_a_model_is_for_next_sentences_only(name: str, model: str, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        coherence.measure_named(name, model)

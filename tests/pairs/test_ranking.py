@@ -1,12 +1,12 @@
+import warnings
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Touche, Write
+import touche as package
 from oracles.formulas import lm_dirichlet
 from touche import baselines, pairs
 from touche.data import datasets
@@ -156,30 +156,15 @@ def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -
     assert pairs.pair_in_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
-def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
-    one = argument("S1-A1", "cats", "dogs", "mice", stance="CON")
-    sentences = [
-        {"sent_id": sentence_of_one.id, "sent_text": sentence_of_one.text}
-        for sentence_of_one in one.sentences or ()
-    ]
-    premises = [{"text": one.premises[0], "stance": one.stance, "annotations": []}]
-    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}\n')
-    head = "id,conclusion,premises,context,sentences"
-    write("in/args_processed.csv", f'{head}\n{one.id},,"{premises}",{{}},"{sentences}"\n')
-    code, _, err = touche("run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out")
-    assert code == 0
-    assert "touche: warning: topics with fewer than 100 possible pairs: 1 (3)\n" in err
-    lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
-    assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
-    for name, depth, warning in (
-        ("dirichletlm-pairs", 3, ""),
-        ("argsrank", 40, "topics with fewer than 40"),
-    ):
-        options = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", str(depth))
-        err = touche("run", name, *options)[2]
-        assert ("warning" in err) == bool(warning) and warning in err
+def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning() -> None:
+    documents = [argument("S1-A1", "cats", "dogs", "mice", stance="CON")]
+    with pytest.warns(UserWarning, match=r"topics with fewer than 100 possible pairs: 1 \(3\)$"):
+        run = package.run("dirichletlm-pairs", topics=TOPICS, documents=documents)
+    assert run.text().startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(run) == 3
+    with pytest.warns(UserWarning, match="topics with fewer than 40"):
+        package.run("argsrank", topics=TOPICS, documents=documents, depth=40)
+    with warnings.catch_warnings(action="error"):
+        package.run("dirichletlm-pairs", topics=TOPICS, documents=documents, depth=3)
 
 
 @pytest.mark.parametrize("baseline", ["dirichletlm-pairs", "argsrank", "sentence-coherence"])

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from touche.documents.records import Document
-from touche.scan import Collection, reading
+from touche.scan import reading
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, join_parts
 from touche.scan.reading import Reading, parts_in_process
 from touche.scan.tokens import analysis_named
-from touche.trec.topics import Topic
 
 LONG = ["internationals", "internationally", "a_b_c_d_e_f"]  # whose first eight letters are the same
 WORDS = [
@@ -59,16 +58,6 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
         for term, tf in frequencies_of_text.items()
         if term in terms
     }
-
-
-def test_statistics_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", 1000)
-    documents = [Document(str(n), text) for n, text in enumerate(["a b a", "", "c"] * 700)]
-    (statistics,) = Collection.of([Topic("1", "a b")], documents, "standard").statistics
-    assert (statistics.documents, statistics.tokens) == (1400, 2800)
-    assert (statistics.df.tolist(), statistics.ttf.tolist()) == ([700, 700], [1400, 700])
-    term = statistics.term(0)
-    assert (term.df, term.ttf, term.mean_length, term.probability) == (700, 1400, 2.0, 1401 / 2801)
 
 
 def test_documents_are_read_once_and_only_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:

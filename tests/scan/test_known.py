@@ -40,8 +40,8 @@ def test_what_is_known_has_to_be_of_these_terms_fields_analyses_and_documents(
     path = tmp_path / "s.json"
     topics = TOPICS[: 2 if "d" in documents else 1]
     list(rank(TOPICS[:1], numbered([Document("d", "a b")], None, path), dph, analysis="standard"))
+    known = numbered([Document("d", documents)], path)
     with pytest.raises(InputError, match=problem):
-        known = numbered([Document("d", documents)], path)
         list(rank(topics, known, dph, **{"analysis": "standard"} | options))
 
 
@@ -50,26 +50,18 @@ KNOWN = """{"fields": {
 "other": {"analysis": "standard", "tokens": 5, "terms": {}, "estimated": true}}}"""
 
 
-def test_numbers_that_are_not_known_are_no_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
-    path.write_text(KNOWN)
-    seen: dict[float, Term] = {}
+def test_numbers_that_are_not_known_are_no_numbers_and_a_formula_that_needs_them_fails(write: Write) -> None:
+    seen: list[Term] = []
 
     def model(tf: Array, length: Array, term: Term) -> Array:
-        seen[len(seen)] = term
+        seen.append(term)
         return tf * 1.0
 
-    documents = numbered([Document("d", "a b b x"), Document("e", "a")], path)
+    documents = numbered([Document("d", "a b b x"), Document("e", "a")], write("known.json", KNOWN))
     list(rank(TOPICS[:1], documents, model, analysis="standard"))
-    a, b = seen.values()
+    a, b = seen
     assert (a.df, b.ttf, a.documents, a.tokens) == (4, 9, 20, 50)
     assert isnan(a.ttf) and isnan(b.df)
-
-
-def test_a_formula_that_needs_an_unknown_number_fails(tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
-    path.write_text(KNOWN)
-    documents = numbered([Document("d", "a b b x"), Document("e", "a")], path)
     with pytest.raises(ToucheError, match=r"nan for a document.*statistics without gaps"):
         list(rank(TOPICS[:1], documents, dph, analysis="standard"))
 
@@ -84,11 +76,10 @@ NUMBERS = ["[30, null]", "[null, 51]", "[5, 4]", "[0, 3]"]  # that contradict th
         *('{"fields": {}, "fields"', '{"fields": {"text": {"tokens": -1}}}', "[]"),
     ],
 )
-def test_a_file_without_statistics_is_refused(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "s.json"
-    path.write_text(content)
+def test_a_file_without_statistics_is_refused(write: Write, content: str) -> None:
+    documents = numbered([Document("d", "a")], write("s.json", content))
     with pytest.raises(InputError, match="no statistics of a collection"):
-        list(rank(TOPICS[:1], numbered([Document("d", "a")], path), dph, analysis="standard"))
+        list(rank(TOPICS[:1], documents, dph, analysis="standard"))
 
 
 WHOLE = """{"fields": {
@@ -110,13 +101,11 @@ FIELDS = {"text": whole_text, "other": whole_text}
     ],
 )
 def test_the_whole_collection_is_compared_and_ranked_by_its_own_numbers(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, said: str
+    write: Write, caplog: pytest.LogCaptureFixture, text: str, said: str
 ) -> None:
-    path = tmp_path / "whole.json"
-    path.write_text(WHOLE)
     documents = [Document("d", text), *(Document(f"e{number}", "a") for number in range(3))]
     caplog.set_level("INFO", "touche")
-    files = StatisticsFiles(known=path, is_whole=True)
+    files = StatisticsFiles(known=write("whole.json", WHOLE), is_whole=True)
     collection = Documents.of(documents).with_statistics(files)
     (ranking,) = rank(TOPICS[:1], collection, dph, analysis="standard", fields=FIELDS)
     assert said in caplog.text

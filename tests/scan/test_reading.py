@@ -7,6 +7,7 @@ from multiprocessing import parent_process
 from operator import add
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import orjson
@@ -125,10 +126,6 @@ def test_a_line_without_an_end_is_refused_where_one_process_refuses_it(
         ranked(collection)
 
 
-def cannot_start(pool: Pool, purpose: str, begin: Any) -> None:
-    raise CannotStartError("no memory")
-
-
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("text_of", "reason"),
@@ -143,7 +140,7 @@ def test_what_other_processes_cannot_do_this_one_does(
     reason: str,
 ) -> None:
     if reason == "no memory":
-        monkeypatch.setattr(Pool, "check", cannot_start)
+        monkeypatch.setattr(Pool, "check", Mock(side_effect=CannotStartError("no memory")))
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
     warning = f"only one process reads the collection, which takes longer: {reason}"
     assert [record.getMessage() for record in caplog.records] == ([warning] if reason else [])

@@ -1,7 +1,7 @@
 """Lucene is asked for the same rankings."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import ROOT
 from oracles.rankings import by_lucene
-from reading import read_argsme_json, read_passages_jsonl
 from touche import lucene, scan
+from touche.data.datasets import open_dataset
 from touche.documents.records import Argument, Document, conclusion_of, premises_of
-from touche.errors import ParameterError, ToucheError
+from touche.errors import ToucheError
 from touche.scan.counting import Counting, Part
 from touche.scan.lengths import exact
 from touche.scan.models import Formula
-from touche.trec.topics import Topic, read_topics_xml
+from touche.trec.topics import Topic
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
-SPOT_CHECKS = {
-    "arguments": (read_argsme_json, "args-me.json"),
-    "passages": (read_passages_jsonl, "passages.jsonl"),
-}
 # The models that Lucene has, too, and its own.
 MODELS: dict[str, tuple[Formula, Any]] = {
     "dirichlet": (scan.dirichletlm(2000), lambda: lucene.dirichlet(2000)),
@@ -39,10 +34,9 @@ COMBINED: list[dict[str, Any]] = [
 ]
 
 
-def spot_check(name: str) -> tuple[list[Topic], list[Any]]:
-    read, file = SPOT_CHECKS[name]
-    topics = read_topics_xml(ROOT / "topics" / f"spot-check-{name}.xml")
-    return topics, list(read(ROOT / "corpora" / f"spot-check-{name}" / file))
+def spot_check(name: str) -> tuple[Sequence[Topic], list[Any]]:
+    source = open_dataset(f"spot-check/{name}")
+    return source.topics, list(source.documents)
 
 
 def texts(*contents: str) -> list[Document]:
@@ -59,7 +53,7 @@ def ranked(title: str, documents: list[Document], **options: Any) -> list[tuple[
 
 @pytest.mark.parametrize("options", COMBINED, ids=["one field", "best field", "sum of fields"])
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("part", SPOT_CHECKS)
+@pytest.mark.parametrize("part", ["arguments", "passages"])
 def test_ranking_and_scores_are_those_of_lucene_to_the_last_bit(
     part: str, name: str, options: dict[str, Any]
 ) -> None:
@@ -232,9 +226,14 @@ def test_a_formula_has_to_give_a_finite_number_for_each_document(gave: str) -> N
     assert hits == [("d0", 2.0), ("d1", 1.0)]
 
 
-@pytest.mark.parametrize("gave", [None, b"a"])
-def test_a_field_has_to_be_a_text_and_a_boost_that_of_a_field(gave: Any) -> None:
-    with pytest.raises(ToucheError, match=r"the field 'mine' of document d0 is .*; return a string"):
-        ranked("a", texts("a"), fields={"mine": lambda document: gave})
-    with pytest.raises(ParameterError, match=r"boosts has 'txt', which is not a field"):
-        ranked("a", texts("a"), boosts={"txt": 2})
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"fields": {"mine": lambda _: None}}, r"the field 'mine' of document d0 is .*; return a string"),
+        ({"fields": {"mine": lambda _: b"a"}}, r"the field 'mine' of document d0 is .*; return a string"),
+        ({"boosts": {"txt": 2}}, "boosts has 'txt', which is not a field"),
+    ],
+)
+def test_a_field_has_to_be_a_text_and_a_boost_that_of_a_field(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        ranked("a", texts("a"), **options)

@@ -98,15 +98,22 @@ def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
     assert fusion.weights.keys() == {"1", "2", "3", "99"}
 
 
+@pytest.mark.parametrize(
+    ("relevant", "times", "problem"),
+    [
+        (dict.fromkeys(TOPICS, "a"), 3, r"at most 5 runs.*pass weights"),
+        ({"1": "a"}, 1, "two topics"),
+        (dict.fromkeys(TOPICS, "none"), 1, "check the task"),
+    ],
+)
 def test_what_cannot_be_tuned_is_refused(
-    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[Run]
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    runs: list[Run],
+    relevant: dict[str, str],
+    times: int,
+    problem: str,
 ) -> None:
-    task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "a"))
-    with pytest.raises(ToucheError, match=r"at most 5 runs.*pass weights"):
-        tuned(runs * 3, METHODS["rrf"], 10, task, "two-fold")
-    one = task_of(write, monkeypatch, {"1": "a"})
-    with pytest.raises(ToucheError, match="two topics"):
-        tuned(runs, METHODS["rrf"], 10, one, "two-fold")
-    none = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "none"))
-    with pytest.raises(ToucheError, match="check the task"):
-        tuned(runs, METHODS["rrf"], 10, none, "two-fold")
+    task = task_of(write, monkeypatch, relevant)
+    with pytest.raises(ToucheError, match=problem):
+        tuned(runs * times, METHODS["rrf"], 10, task, "two-fold")
