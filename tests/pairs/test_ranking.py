@@ -1,4 +1,3 @@
-import warnings
 from collections import Counter
 from itertools import combinations
 
@@ -156,15 +155,23 @@ def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -
     assert pairs.pair_in_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
-def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning() -> None:
-    documents = [argument("S1-A1", "cats", "dogs", "mice", stance="CON")]
-    with pytest.warns(UserWarning, match=r"topics with fewer than 100 possible pairs: 1 \(3\)$"):
-        run = package.run("dirichletlm-pairs", topics=TOPICS, documents=documents)
-    assert run.text().startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(run) == 3
-    with pytest.warns(UserWarning, match="topics with fewer than 40"):
-        package.run("argsrank", topics=TOPICS, documents=documents, depth=40)
-    with warnings.catch_warnings(action="error"):
-        package.run("dirichletlm-pairs", topics=TOPICS, documents=documents, depth=3)
+@pytest.mark.filterwarnings("ignore:topics with fewer")
+@pytest.mark.parametrize(
+    ("name", "depth", "count", "messages"),
+    [
+        ("dirichletlm-pairs", 100, 3, ["topics with fewer than 100 possible pairs: 1 (3)"]),
+        ("dirichletlm-pairs", 3, 3, []),
+        ("argsrank", 40, 1, ["topics with fewer than 40 possible pairs: 1 (1)"]),
+    ],
+)
+def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
+    caplog: pytest.LogCaptureFixture, name: str, depth: int, count: int, messages: list[str]
+) -> None:
+    one = argument("S1-A1", "cats", "dogs", "mice", stance="CON")
+    run = package.run(name, topics=TOPICS, documents=[one], depth=depth)
+    assert len(run) == count and {line.stance for line in run} == {"CON"}
+    assert name == "argsrank" or run[0].document == "S1-A1__PREMISE__1,S1-A1__PREMISE__3"
+    assert [text for text in caplog.messages if "possible pairs" in text] == messages
 
 
 @pytest.mark.parametrize("baseline", ["dirichletlm-pairs", "argsrank", "sentence-coherence"])
