@@ -450,7 +450,7 @@ def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
         if not run.is_ordered_by_score:  # then each stance has its own ranking
             effect = (
                 "the organizers' script counts a missing stance as 0, "
-                "and leaves out a topic without both stances"
+                "and leaves out a topic with neither stance"
             )
         yield f"{run.path} has no results for topics {listed}; {effect}"
 

@@ -190,7 +190,7 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    # Published values are touche's. ``score`` refuses a measure that a named evaluator lacks. It accepts
+    # Published values are touche's. ``score`` refuses touche for a measure that only trec_eval has, but accepts
     # "both", so that the error at the end can name the tasks with published values.
     scorers = "both" if published else evaluator
     by_measure = score(named_runs, task, measure, qrels, scorers)
@@ -198,7 +198,7 @@ def compare(
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
         evaluations = evaluated[0].evaluations
-        # Some measures have only one evaluator, which then replaces the chosen one.
+        # A measure that only touche has is computed by touche, also if trec_eval is chosen.
         scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
         reference_run = None if reference_name is None else run_named(reference_name, evaluated)
         if published:

@@ -186,5 +186,5 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
             return GenericAlias(tuple, tuple(_annotation(part, assigned) for part in elements))
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
-            return Literal.__getitem__(_literal(values, assigned))  # Literal[...] for type checkers
+            return Literal.__getitem__(_literal(values, assigned))  # mypy refuses Literal[values]
     raise ValueError(node)  # such as an imported name, which may stand for a Literal

@@ -91,7 +91,7 @@ class _OnStandardError(logging.Handler):
 def main() -> None:
     """Runs the command line, and prints an error as one line on standard error."""
     logger = logging.getLogger("touche")
-    logger.handlers = [_OnStandardError()]  # instead of Python warnings
+    logger.handlers = [_OnStandardError()]  # replaces the one that makes Python warnings
     logger.setLevel(logging.INFO)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -377,7 +377,10 @@ def _files_of_dataset(dataset: str) -> dict[str, Path]:
 
 @contextmanager
 def input_directory(name: str) -> Iterator[Path]:
-    """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
+    """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible.
+
+    A name that is the id of a dataset is always the dataset. A folder of that name needs ``./`` before it.
+    """
     if Path(name).is_dir() and not places.is_dataset(name):
         yield Path(name)
         return

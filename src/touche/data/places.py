@@ -85,7 +85,10 @@ def check_exists(name: str) -> None:
 
 
 def available_datasets() -> list[str]:
-    """Returns the ids of the datasets whose topics and corpora are in local folders; empty in an image."""
+    """Returns the ids of the datasets whose topics and corpora are in local folders.
+
+    An image has no data and reads only folders, so that there is nothing to search in it.
+    """
     return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 

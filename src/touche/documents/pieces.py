@@ -214,7 +214,7 @@ def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
     """Returns the status of a file that others can open at any byte; None if it is compressed, or a pipe."""
     try:
         status = os.fstat(file.fileno())
-    except OSError:  # a file that is decompressed while it is read has no descriptor
+    except OSError:  # a file that ``open_binary`` decompresses has no descriptor
         return None
     return status if S_ISREG(status.st_mode) else None
 

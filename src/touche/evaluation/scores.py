@@ -307,8 +307,8 @@ def evaluate(
     Args:
         runs: run files, or runs already read.
         task: task of the runs, with its measure.
-        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. If a measure has
-            only one, this evaluator computes it.
+        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. A measure that only touche
+            has is computed by touche, also if only trec_eval is named.
         any_order: whether to evaluate each run once more, also counting pairs judged in the other order.
 
     Returns:
@@ -316,7 +316,8 @@ def evaluate(
 
     Raises:
         ToucheError: if judgments are missing, a file is unusable or passed twice, or a run is for another
-            task. Also if an evaluator lacks the measure, or ``any_order`` is set for a task without pairs.
+            task. Also if touche is named but lacks the measure, or ``any_order`` is set for a task without
+            pairs.
     """
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     _check(paths, task, evaluators, any_order)

@@ -127,7 +127,8 @@ class Answer(Shown):
         if not self.stands_out:
             return NOTHING
         name = self.candidates[0].hypothesis
-        # The formula of the weights tells BM25 and TF_IDF apart. It may be unknown, or differ between fields.
+        # The formula of the weights distinguishes BM25 from TF_IDF. If it is unknown, or differs between
+        # fields, the name keeps both.
         models = {
             "Terrier's TF_IDF" if "Terrier" in frequencies.weight else BM25
             for frequencies in self.collections.values()

@@ -86,11 +86,11 @@ def shared_numbers(fit: Fit) -> list[Number]:
     """Returns the numbers that all terms share: first those of all fields, then those of each field."""
     # A formula in closed form has parameters; other fits have only numbers.
     values = fit.parameters if fit.hypothesis.formula else _fitted(fit)
-    if K1_B in values:  # with known mean lengths, BM25 has only two numbers, which determine k1 and b
+    if K1_B in values:  # with known mean lengths, BM25 has only two numbers, also for two fields
         k1 = values[C0] + values[K1_B]  # k1 (1 - b) + k1 b
         values = {K1: k1, B: values[K1_B] / k1}
     numbers = [Number(name, value, near(value)) for name, value in values.items()]
-    if K1 in values:  # then k1 and b are the first two
+    if K1 in values:  # then k1 and b are the first two; only a closed form has others
         k1_number, b, *others = numbers
         note = _in_words(k1_number.rounded, b.rounded)
         return [replace(k1_number, note=note), b, *others]

@@ -420,8 +420,8 @@ class TaskReport:
     @property
     def reported(self) -> tuple[Reported, ...]:
         """Systems that TIREx reports and nobody submitted, for a published task with all topics."""
-        is_whole_task = bool(self.task.published) and not self.task.only_topics
-        return reported_results(self.task.id) if is_whole_task else ()
+        is_comparable = bool(self.task.published) and not self.task.only_topics
+        return reported_results(self.task.id) if is_comparable else ()
 
     @property
     def reruns(self) -> list[str]:
