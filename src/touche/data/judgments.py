@@ -13,7 +13,7 @@ from touche.trec.topics import read_topics
 def task_qrels(task: Task, dimension: str) -> Qrels:
     """Returns the qrels of a task in one dimension, without excluded topics.
 
-    A stance is its index in ``task.stances``. If each stance has its own ranking, the topics are as ``1 PRO``.
+    A stance is its index in ``task.stances``. If each stance has its own ranking, topics are as ``1 PRO``.
 
     Raises:
         ToucheError: if the file is missing or broken.
