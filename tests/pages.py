@@ -161,7 +161,8 @@ def follow(
             for text in (step.path, step.text)
         )
         if step.kind == "file":
-            with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
                 file.write(text)
         elif step.kind == "command" and text.startswith("export ") and ";" not in text:
             name, _, value = text.removeprefix("export ").partition("=")
@@ -204,11 +205,6 @@ def _is_shown(shown: str, output: str) -> bool:
 
 def _timeless(shown: str) -> str:
     return re.sub(r"\bin [\d.]+ s\b", "in 1 s", shown)
-
-
-def _made(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 def _typed(line: str) -> str:

@@ -78,6 +78,20 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.join_statistics([], "all.json"), "no statistics to join; pass"),
         (lambda run: package.evaluate(run, TASK, measure=""), "measure ''"),
         (lambda run: package.evaluate(run, TASK, measure=["AP", ""]), "measure ''"),
+        (lambda run: package.compare([run, run.frame()], TASK, measure=""), "measure ''"),
+        (lambda run: package.fuse([run, run.frame()], tune="two-fold", task=TASK, measure=""), "measure ''"),
+        (lambda run: package.evaluate(run, TASK, measure="macro F1", per_topic=True), "no scores of topics"),
+        (lambda run: package.evaluate({"mine": run, "theirs": run}, TASK), "passed twice"),
+        (lambda run: package.evaluate({"": run}, TASK), "'' is not the name of a run"),
+        (lambda run: package.evaluate({}, TASK), "the run is empty"),
+        (lambda run: package.evaluate({"1": 0.5}, TASK), "topic '1' has 0.5"),
+        (lambda run: package.evaluate({"mine": run, "1": {"a": 0.5}}, TASK), "topic 'a' has 0.5"),
+        (lambda run: package.evaluate({"mine": run, "theirs": 5}, TASK), "5 is neither a run nor"),
+        (lambda run: package.evaluate(package.evaluate(run, TASK), TASK), "neither a run|no column|has not"),
+        (lambda run: package.wide(run, TASK, reference=run, every_two=True), "exclude each other"),
+        (lambda run: package.lint(run, TASK, teams="Katana"), "teams = 'Katana'"),
+        (lambda run: package.lint(run, TASK, teams=["a", "b"]), "2 teams are passed for 1 runs"),
+        (lambda run: package.lint(run, TASK, teams={"Katana": "x-*"}), "no run matches 'x-"),
         (lambda run: package.sweep("bm25", TASK, {}, measure=""), "measure ''"),
         (lambda run: package.sweep("bm25", TASK, {}, measure="AP,"), "measure ''"),
         (lambda run: package.sweep("bm25", TASK, {}, task=""), "no task ''"),
@@ -107,8 +121,10 @@ def test_a_task_has_its_data_as_records_and_as_frames() -> None:
     documents = [document.id for document in task.documents]
     assert task.documents.frame()["id"].tolist() == documents and len(documents) > 9
     assert package.task("touche-2022-task-1").published.frame().shape[0] == 123
-    with pytest.raises(ToucheError, match="has no dimension 'relevanc'; did you mean relevance"):
+    assert task.qrels.get("relevanc") is None and task.qrels.get("relevance") == qrels
+    with pytest.raises(KeyError) as caught:
         task.qrels["relevanc"]
+    assert str(caught.value).startswith(f"{TASK} has no dimension 'relevanc'; did you mean relevance")
     with pytest.raises(ToucheError, match="no task 'nothing'"):
         package.task("nothing")
 
@@ -129,14 +145,6 @@ def test_published_results_are_selected_by_the_library() -> None:
         package.published_topics("touche-2021-task-1", team="Elron")
 
 
-def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> None:
-    code = "import touche.reports.page as page, touche.identification, touche, touche.linting; "
-    code += "print(*(type(name).__name__ for name in (touche.report, touche.lint, touche.identify)))\n"
-    code += "print(page.__name__)"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.split() == [*["function"] * 3, "touche.reports.page"]
-
-
 def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
     table = package.evaluate(runs, TASK, "trec_eval", measure="nDCG@5")
     assert table["mean"].tolist() == [score.mean for score in table] and table[:1][0] == table[0]
@@ -150,15 +158,6 @@ def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
     assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
     assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
     assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()
-
-
-def test_without_pandas_runs_are_used_and_results_are_printed(
-    runs: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    read = [package.run_of(path) for path in runs]
-    assert package.evaluate(read, TASK)[0].mean == package.evaluate(runs, TASK)[0].mean
-    assert "mean=" in repr(package.evaluate(read[0], TASK)) and "lines" in repr(read[0])
 
 
 def test_a_reference_is_a_path_or_an_equal_run_whatever_its_name(
@@ -207,16 +206,18 @@ def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
     assert {(row.run_a, row.run_b) for row in rows} == {tuple(map(str, several))}
 
 
-def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:
-    read = package.run_of(runs[0])
-    wrong = {
-        "duplicate-document": read.take([0, *range(len(read))]),
-        "empty-run": read.take([]),
-        "score": dataclasses.replace(read, scores=read.scores * np.nan),
-        "blank-in-tag": read.called("a b"),
-    }
-    for code, run in wrong.items():
-        assert code in {finding.code for finding in package.lint(run, TASK)}
+@pytest.mark.parametrize(
+    ("code", "damaged"),
+    [
+        ("duplicate-document", lambda run: run.take([0, *range(len(run))])),
+        ("empty-run", lambda run: run.take([])),
+        ("score", lambda run: dataclasses.replace(run, scores=run.scores * np.nan)),
+        ("blank-in-tag", lambda run: run.called("a b")),
+    ],
+)
+def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path], code: str, damaged: Any) -> None:
+    findings = package.lint(damaged(package.run_of(runs[0])), TASK)
+    assert code in {finding.code for finding in findings}
 
 
 def test_intervals_do_not_depend_on_the_order_of_topics(runs: list[Path], write: Write) -> None:
@@ -242,24 +243,20 @@ def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[
     )
 
 
-def test_a_missing_package_is_a_missing_attribute(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_runs_are_evaluated_and_its_methods_are_missing(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = package.run_of(runs[0])
     table = package.evaluate(runs, TASK)
     assert hasattr(run, "to_csv") and not hasattr(run, "to_nothing")
     monkeypatch.setitem(sys.modules, "pandas", None)
-    assert not hasattr(run, "to_csv") and not hasattr(table, "to_csv") and list(table)
+    assert not hasattr(run, "to_csv") and not hasattr(table, "to_csv")
+    assert "mean=" in repr(table) and "lines" in repr(run)
+    assert [*package.evaluate([run, package.run_of(runs[1])], TASK)] == [*table]
     with pytest.raises(AttributeError, match="pandas is not installed; get it with"):
         run.to_csv  # noqa: B018
     with pytest.raises(ToucheError, match="pandas is not installed"):
         run.frame()
-
-
-def test_a_task_is_a_mapping_of_its_dimensions() -> None:
-    qrels = package.task(TASK).qrels
-    assert qrels.get("nope") is None and qrels.get("relevance") == qrels["relevance"]
-    with pytest.raises(KeyError) as caught:
-        qrels["nope"]
-    assert str(caught.value).startswith(f"{TASK} has no dimension 'nope'; choose among")
 
 
 def test_a_tilde_is_the_home_folder(runs: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,13 +86,22 @@ def pairs(number: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("number", "expected"),
-    [(99, [("too-few-results", 99)]), (100, []), (1000, []), (1001, [("too-many-results", 1001)])],
+    ("text", "expected"),
+    [
+        pytest.param(pairs(99), [("too-few-results", 99)], id="too few"),
+        pytest.param(pairs(100), [], id="the least"),
+        pytest.param(pairs(1000), [], id="the most"),
+        pytest.param(pairs(1001), [("too-many-results", 1001)], id="too many"),
+        *(
+            pytest.param(pairs(99) + lines((1, "CON", id, 100, -100, "t")), [("no-pair", 100)], id=id)
+            for id in ("a__CONC__1", "a__CONC__1,a__CONC__1", "a,b,c", "a,", ",")
+        ),
+    ],
 )
-def test_the_least_and_the_most_results_of_the_task(
-    write: Write, number: int, expected: list[tuple[str, int]]
+def test_the_task_limits_results_which_are_pairs_of_different_sentences(
+    write: Write, text: str, expected: list[tuple[str, int]]
 ) -> None:
-    assert found(write("run.txt", pairs(number)), PAIRS) == expected
+    assert found(write("run.txt", text), PAIRS) == expected
 
 
 def test_a_topic_without_results_is_too_few_where_there_is_a_minimum(
@@ -102,12 +111,6 @@ def test_a_topic_without_results_is_too_few_where_there_is_a_minimum(
     write("topics/touche-2022-task-1.xml", f"<topics>{topics}</topics>")
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     assert found(write("run.txt", pairs(100)), PAIRS) == [("too-few-results", None)]
-
-
-@pytest.mark.parametrize("id", ["a__CONC__1", "a__CONC__1,a__CONC__1", "a,b,c", "a,", ","])
-def test_what_is_not_two_different_sentences(write: Write, id: str) -> None:
-    text = pairs(99) + lines((1, "CON", id, 100, -100, "t"))
-    assert found(write("run.txt", text), PAIRS) == [("no-pair", 100)]
 
 
 def test_pairs_are_checked_against_the_sentences_and_a_small_corpus_has_fewer(

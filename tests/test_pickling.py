@@ -18,14 +18,12 @@ from typing import Any
 
 import cloudpickle
 import joblib
-import numpy as np
 import pytest
 
 import touche
 from conftest import ROOT
 from touche.baselines.loader import load
 from touche.errors import InputError, ToucheError
-from touche.scan import Term, models
 
 TASK = "spot-check/passages"
 pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong", "ignore:.*nothing found for")
@@ -166,16 +164,6 @@ def test_a_decorated_function_passes_to_processes() -> None:
     assert [
         run.text() for run in joblib.Parallel(2)(joblib.delayed(touche.run)(shortest, TASK) for _ in "ab")
     ] == [expected] * 2
-
-
-@pytest.mark.parametrize("name", ["bm25", "dirichletlm", "pl2", "dph"])
-def test_a_copied_formula_has_the_same_scores(name: str) -> None:
-    formula = results()[name]
-    tf = np.array([1.0, 3.0])
-    length = np.array([9.0, 30.0])
-    term = Term(df=4, ttf=7, documents=64, tokens=1024)
-    assert np.array_equal(PASS["pickle"](formula)(tf, length, term), formula(tf, length, term))
-    assert isinstance(models.bm25(1, 0), models.Weighted)
 
 
 SCRIPT = """

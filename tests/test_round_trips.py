@@ -159,15 +159,14 @@ def test_each_function_takes_the_topics_and_documents_of_a_task(
     assert TAKES_INPUT[taker](*source, tmp_path).as_dict() == results["run"].as_dict()
 
 
-@pytest.mark.parametrize("form", QRELS_FORMS)
-def test_a_report_takes_qrels_in_each_form(results: dict[str, Any], tmp_path: Path, form: str) -> None:
-    qrels = QRELS_FORMS[form](touche.task(TASK).qrels["relevance"], tmp_path)
-    assert touche.report(results["run"], tmp_path / "page", TASK, qrels=qrels).is_file()
-
-
 @pytest.mark.parametrize("form", RUN_FORMS)
-def test_a_report_takes_runs_in_each_form(results: dict[str, Any], tmp_path: Path, form: str) -> None:
-    assert touche.report(RUN_FORMS[form](results["run"], tmp_path), tmp_path / "page", TASK).is_file()
+def test_a_report_takes_runs_and_qrels_in_each_form(
+    results: dict[str, Any], tmp_path: Path, form: str
+) -> None:
+    qrels = touche.task(TASK).qrels["relevance"]
+    judged = QRELS_FORMS[form](qrels, tmp_path) if form in QRELS_FORMS else None
+    run = RUN_FORMS[form](results["run"], tmp_path)
+    assert touche.report(run, tmp_path / "page", TASK, qrels=judged).is_file()
 
 
 @pytest.mark.parametrize("form", QRELS_FORMS)
@@ -242,37 +241,6 @@ def test_named_files_have_the_name_everywhere(tmp_path: Path) -> None:
     }
     with pytest.raises(ToucheError, match=r"a run\.txt:2"):
         touche.evaluate({"mine": path}, TASK)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda run: touche.evaluate({"mine": run, "theirs": run}, TASK), "passed twice"),
-        (lambda run: touche.evaluate({"": run}, TASK), "'' is not the name of a run"),
-        (lambda run: touche.evaluate({}, TASK), "the run is empty"),
-        (lambda run: touche.evaluate({"1": 0.5}, TASK), "topic '1' has 0.5"),
-        (lambda run: touche.evaluate({"mine": run, "1": {"a": 0.5}}, TASK), "topic 'a' has 0.5"),
-        (lambda run: touche.evaluate({"mine": run, "theirs": 5}, TASK), "5 is neither a run nor"),
-        (lambda run: touche.evaluate(touche.evaluate(run, TASK), TASK), "neither a run|no column|has not"),
-        (lambda run: touche.evaluate(run, TASK, measure=""), "measure '' is not known"),
-        (lambda run: touche.evaluate(run, TASK, measure=["AP", ""]), "measure '' is not known"),
-        (lambda run: touche.compare([run, run.frame()], TASK, measure=""), "measure '' is not known"),
-        (lambda run: touche.fuse([run, run.frame()], tune="two-fold", task=TASK, measure=""), "measure ''"),
-        (
-            lambda run: touche.evaluate(run, "spot-check/passages", measure="macro F1", per_topic=True),
-            "no scores of topics",
-        ),
-        (lambda run: touche.wide(run, TASK, reference=run, every_two=True), "exclude each other"),
-        (lambda run: touche.lint(run, TASK, teams="Katana"), "teams = 'Katana'"),
-        (lambda run: touche.lint(run, TASK, teams=["a", "b"]), "2 teams are passed for 1 runs"),
-        (lambda run: touche.lint(run, TASK, teams={"Katana": "x-*"}), "no run matches 'x-"),
-    ],
-)
-def test_what_a_function_cannot_take_is_an_error(
-    results: dict[str, Any], call: Callable[[Any], Any], message: str
-) -> None:
-    with pytest.raises(ToucheError, match=message):
-        call(results["run"])
 
 
 def test_significant_is_a_boolean_in_every_row() -> None:

@@ -1,8 +1,9 @@
 """Runs on topics and documents in the forms that Python users have."""
 
+from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas
 import pytest
@@ -18,14 +19,8 @@ QUERIES = {"1": "Is coal cheap?", "2": "clean wind"}
 COLUMNS = {"qid": "query_id", "query": "text", "docno": "doc_id"}  # PyTerrier's, and those of ir_datasets
 
 
-class Query(NamedTuple):
-    query_id: str
-    text: str
-
-
-class Doc(NamedTuple):
-    doc_id: str
-    text: str
+Query = namedtuple("Query", "query_id text")
+Doc = namedtuple("Doc", "doc_id text")
 
 
 def topics_frame() -> pandas.DataFrame:
@@ -55,6 +50,10 @@ FORMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: [package.Topic(*pair) for pair in QUERIES.items()],
         lambda: (package.Document(*pair) for pair in TEXTS.items()),
     ),
+    "polars and pyarrow": (
+        lambda: pytest.importorskip("polars").from_pandas(topics_frame()),
+        lambda: pytest.importorskip("pyarrow").Table.from_pandas(documents_frame()),
+    ),
     "numbers as ids": (lambda: {int(number): title for number, title in QUERIES.items()}, lambda: TEXTS),
 }
 
@@ -70,15 +69,6 @@ def test_topics_and_documents_have_any_form(form: str) -> None:
         ("2", "d2"),
         ("2", "d3"),
     }
-
-
-def test_polars_and_pyarrow_are_also_read() -> None:
-    polars = pytest.importorskip("polars")
-    pyarrow = pytest.importorskip("pyarrow")
-    expected = package.run("bm25", topics=QUERIES, documents=TEXTS)
-    topics = polars.from_pandas(topics_frame())
-    documents = pyarrow.Table.from_pandas(documents_frame())
-    assert package.run("bm25", topics=topics, documents=documents) == expected
 
 
 @pytest.mark.parametrize("dataset", [TASK, "spot-check/pages", "spot-check/passages"])
@@ -146,6 +136,8 @@ def test_unusable_topics_and_documents_are_an_error(arguments: dict[str, Any], m
         ({"master": "yarn", "runner": "podman"}, "master has no effect on the runner podman; omit it"),
         ({"limits": Limits(cpus=2)}, "limits has no effect on the runner local; omit it"),
         ({"limits": Limits(memory="8g"), "runner": "spark"}, "limits has no effect on the runner spark"),
+        ({"statistics": "all.json", "runner": "docker"}, "have no effect on the runner docker; omit them"),
+        ({"runner": "dokcer"}, "there is no runner 'dokcer'; did you mean docker"),
     ],
 )
 def test_arguments_without_effect_are_refused(
@@ -164,7 +156,3 @@ def test_a_function_has_no_image(tmp_path: Path) -> None:
     assert package.run(mine, topics=QUERIES, documents=TEXTS, boost=2.5).scores.tolist() == [2.5, 2.5]
     with pytest.raises(ToucheError, match="mine is a function without an image"):
         package.write_run(mine, TASK, tmp_path, runner="docker")
-    with pytest.raises(ToucheError, match=r"have no effect on the runner docker; omit them"):
-        package.write_run("bm25", TASK, tmp_path, runner="docker", statistics="all.json")
-    with pytest.raises(ToucheError, match="there is no runner 'dokcer'; did you mean docker"):
-        package.write_run("bm25", TASK, tmp_path, runner="dokcer")

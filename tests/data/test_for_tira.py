@@ -33,15 +33,6 @@ def load_dataset_builder(path, name):
 """  # noqa: E501
 
 
-@pytest.fixture
-def written(touche: Touche, tmp_path: Path) -> Path:
-    folder = tmp_path / "spot-check"
-    code, out, err = touche("tasks", "tira", "spot-check/passages", "-o", folder)
-    assert (code, out) == (0, f"{folder}/README.md\n")
-    assert err.endswith(f"tira-cli dataset-submission --path {folder} --task TASK --split test --dry-run\n")
-    return folder
-
-
 def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
     """Uses the package datasets if it is installed, else the replacement above."""
     stand_in = write("packages/datasets.py", DATASETS).parent
@@ -73,7 +64,11 @@ def test_the_client_of_tira_takes_it(
         assert what in done.stdout
 
 
-def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Path) -> None:
+def test_the_files_are_an_input_and_judgments_without_labels_below_0(touche: Touche, tmp_path: Path) -> None:
+    written = tmp_path / "spot-check"
+    code, out, err = touche("tasks", "tira", "spot-check/passages", "-o", written)
+    assert (code, out) == (0, f"{written}/README.md\n")
+    assert err.endswith(f"tira-cli dataset-submission --path {written} --task TASK --split test --dry-run\n")
     _, front, text = (written / "README.md").read_text().split("---\n", 2)
     settings = yaml.safe_load(front)["tira_configs"]
     assert (written / settings["baseline"]["link"]).resolve() == ROOT / "baselines" / "bm25"

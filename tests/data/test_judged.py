@@ -1,6 +1,7 @@
 """Datasets of some topics are made from a publisher's file or the whole corpus."""
 
 import csv
+import hashlib
 import io
 import json
 import shutil
@@ -117,20 +118,15 @@ def test_hashes_known_from_java() -> None:
     assert not is_altered(Argument("c67482ba-2019-04-18T13:32:05Z-00000-000", "Cats", ("x",)))
 
 
-def records(monkeypatch: pytest.MonkeyPatch, address: str, md5: str) -> None:
-    """Makes the server publish the dataset."""
-    source = {"dataset": DATASET, "url": f"{address}/table.tsv", "md5": md5, "size": 1000}
+def published(monkeypatch: pytest.MonkeyPatch, content: str, address: str, md5: str = "") -> None:
+    """Makes the server publish the dataset, by default with the md5 of its content."""
+    digest = md5 or hashlib.md5(content.encode()).hexdigest()
+    source = {"dataset": DATASET, "url": f"{address}/table.tsv", "md5": digest, "size": 1000}
     record = {"title": "t", "url": "https://example.org", "licence": "none stated"}
     record["files"] = {"corpora/own-two-topics": source}  # type: ignore[assignment]
-    monkeypatch.setattr(remedies, "records", lambda: [record])
-    monkeypatch.setattr(sources, "records", lambda: [record])
-
-
-def published(monkeypatch: pytest.MonkeyPatch, content: str, address: str) -> None:
-    from hashlib import md5
-
     monkeypatch.setattr(Publisher, "content", content.encode())
-    records(monkeypatch, address, md5(content.encode()).hexdigest())
+    for module in (remedies, sources):
+        monkeypatch.setattr(module, "records", lambda: [record])
 
 
 def test_a_dataset_is_fetched_with_its_topics_and_judged_documents(
@@ -175,9 +171,7 @@ def test_what_contradicts_is_refused_and_leaves_nothing(
     data: Path, home: Path, publisher: str, monkeypatch: pytest.MonkeyPatch, touche: Touche, name: str
 ) -> None:
     content, problem = BROKEN.get(name, (WHOLE, "its md5 is"))
-    published(monkeypatch, content, publisher)
-    if name == "md5":
-        records(monkeypatch, publisher, "0" * 32)
+    published(monkeypatch, content, publisher, md5="" if name in BROKEN else 32 * "0")
     code, _, err = touche("data", "fetch", DATASET)
     assert code == 2 and problem in err and "Traceback" not in err
     assert len([line for line in err.splitlines() if line.startswith("error:")]) == 1

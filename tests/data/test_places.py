@@ -70,27 +70,29 @@ def test_a_corpus_of_ir_datasets_is_read(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    for name in ("touche-2021-task-2", "touche-2022-task-2"):
-        topic = "<topic><number>1</number><title>t</title></topic>"
-        write(f"topics/{name}.xml", f"<topics>{topic}</topics>")
+    write("topics/touche-2021-task-2.xml", "<topic><number>1</number><title>t</title></topic>")
     assert datasets.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
     documents = datasets.open_dataset("touche-2021-task-2").documents
     assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
-    with pytest.raises(MissingDataError, match=r"get it with: touche data fetch touche-2022-task-2"):
-        datasets.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
-    with pytest.raises(MissingDataError, match="corpora/touche-2022-task-2-sample is missing"):
-        datasets.open_dataset("touche-2022-task-2/sample")
 
 
-def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """ir_datasets would download it."""
-    topics = tmp_path / "topics" / tasks.task("beir-webis-touche2020-v2").topics
-    topics.parent.mkdir()
-    topics.write_text('{"_id": "1", "text": "t"}\n')
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        ("touche-2022-task-2", "get it with: touche data fetch touche-2022-task-2"),
+        ("beir-webis-touche2020-v2", "get it with: touche data fetch beir-webis-touche2020-v2"),
+        ("touche-2022-task-2/sample", "corpora/touche-2022-task-2-sample is missing"),
+    ],
+)
+def test_a_missing_corpus_is_an_error_and_not_downloaded(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path, dataset: str, message: str
+) -> None:
+    write("topics/touche-2022-task-2.xml", "<topic><number>1</number><title>t</title></topic>")
+    write(f"topics/{tasks.task('beir-webis-touche2020-v2').topics}", '{"_id": "1", "text": "t"}\n')
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
-        datasets.open_dataset("beir-webis-touche2020-v2")
+    with pytest.raises(MissingDataError, match=message):
+        datasets.open_dataset(dataset)
 
 
 def test_a_folder_never_replaces_the_dataset_of_its_name(

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write
+from spotcheck import run_text
 from touche.io import origin
 
 pytestmark = pytest.mark.xdist_group("package")  # built once
@@ -37,9 +38,9 @@ PROMISED = {
 # Commands that need more than pip install touche-baselines, and the remedies in their errors.
 EXTRAS = {
     "run elrond -i spot-check/arguments -o o": "'touche-baselines[lucene]' && pip install --no",
-    "identify out/run.txt --task spot-check/arguments": "'touche-baselines[lucene]' && pip install --no",
+    "identify out/run.txt --task spot-check/passages": "'touche-baselines[lucene]' && pip install --no",
     "run chatnoir-bm25f --api -i spot-check/pages -o o": "pip install 'touche-baselines[apis]'",
-    "report out/run.txt --task spot-check/arguments -o o": "pip install 'touche-baselines[analysis]'",
+    "report out/run.txt --task spot-check/passages -o o": "pip install 'touche-baselines[analysis]'",
 }
 SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of the package
 
@@ -244,10 +245,7 @@ def test_what_needs_more_says_in_a_sentence_how_to_get_it(
     installed: Path, tmp_path: Path, command: str, remedy: str
 ) -> None:
     (tmp_path / "out").mkdir()
-    judged = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()[:20]
-    rows = [(line.split(), -number) for number, line in enumerate(judged)]
-    lines = [f"{topic} Q0 {id} 1 {score}.5 tag\n" for (topic, _, id, _), score in rows]
-    (tmp_path / "out" / "run.txt").write_text("".join(lines))
+    (tmp_path / "out" / "run.txt").write_text(run_text())
     code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed), CHATNOIR_API_KEY="x")
     assert code == 2 and remedy in said and "Traceback" not in said, said
 

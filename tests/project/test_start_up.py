@@ -3,22 +3,32 @@
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 from touche import cli
 
-ROOT = Path(__file__).parents[2]
+LOADED = "import sys; print(*(name for name in sys.modules if name.startswith({names})))"
+HELP = "from touche.cli import cli; cli(['--help'], standalone_mode=False)"
+SUBMODULES = "import touche.reports.page as page, touche.identification, touche, touche.linting"
+FUNCTIONS = "print(page.__name__, *map(type, (touche.report, touche.lint, touche.identify)))"
+FUNCTION = " <class 'function'>"
 
 
-def test_the_help_imports_no_library_but_click() -> None:
-    script = (
-        "import sys; from touche.cli import cli; cli(['--help'], standalone_mode=False); print(*sys.modules)"
-    )
-    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert "First steps" in output
-    assert not {"numpy", "msgspec", "orjson", "touche.tasks"} & {*output.splitlines()[-1].split()}
+@pytest.mark.parametrize(
+    ("code", "last_line"),
+    [
+        # The command minds signals before it imports what takes time.
+        pytest.param(f"import touche; {LOADED.format(names=('touche', 'numpy'))}", "touche", id="library"),
+        pytest.param(
+            f"{HELP}; {LOADED.format(names=('numpy', 'msgspec', 'orjson', 'touche.tasks'))}", "", id="help"
+        ),
+        pytest.param(f"{SUBMODULES}; {FUNCTIONS}", f"touche.reports.page{3 * FUNCTION}", id="functions"),
+    ],
+)
+def test_imports_neither_load_what_is_not_needed_nor_hide_functions(code: str, last_line: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == last_line
 
 
 @pytest.mark.parametrize("name", [*cli.FIRST, *cli.MORE])

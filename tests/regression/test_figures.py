@@ -2,14 +2,10 @@
 
 import pytest
 
+from identifying import line
 from touche.documents.records import Argument, Sentence
 from touche.errors import ToucheError
 from touche.regression import figures
-from touche.trec.runs import RunLine
-
-
-def line(topic: str, pair: str, score: float) -> RunLine:
-    return RunLine(topic=topic, stance="Q0", document=pair, rank=1, score=score, tag="tag")
 
 
 def argument(id: str, *texts: str) -> Argument:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from small_clone import expect, row
 
-import touche as library
 from conftest import Touche
 from touche.containers.runs import Usage
 from touche.regression.expected import TopicValue, read_expected
@@ -71,18 +70,6 @@ def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: P
     touche("regress", "--record", log, "--by", "Bob")
     assert log.read_bytes().startswith(first) and [row.by for row in read_log(log)][2:] == ["Bob", "Bob"]
     assert len(log.read_text().splitlines()) == 5
-
-
-def test_an_interrupted_rerun_leaves_the_rows_of_its_finished_results(clone: Path) -> None:
-    def interrupt(message: str) -> None:
-        if "spot-check/pages" in message:
-            raise KeyboardInterrupt
-
-    passages = "[[score]]" + ENTRIES.split("[[score]]")[1]
-    expect(clone, passages + passages.replace("passages", "pages"))
-    with pytest.raises(KeyboardInterrupt):
-        library.regress(record=clone / "log.csv", by="Ada", log=interrupt)
-    assert [row.dataset for row in read_log(clone / "log.csv")] == ["spot-check/passages"]
 
 
 def test_published_topic_values_are_counted_in_each_dimension(clone: Path) -> None:

@@ -16,6 +16,7 @@ from touche.containers.programs import Log
 from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
 from touche.regression.expected import ranking_digest, read_expected
+from touche.regression.log import read_log
 from touche.regression.outcomes import Outcome
 from touche.regression.running import regress, update
 from touche.trec.runs import read_run
@@ -267,18 +268,6 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     assert [outcome.verdict for outcome in outcomes(rank)] == 3 * ["missing"] and len(started) == 3
 
 
-def test_a_message_with_control_characters_is_valid_junit(
-    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(job: Job, limits: Limits, log: Log) -> Usage:
-        raise ValueError("a\x1b[31m\0b\ufffe\udcff")
-
-    monkeypatch.setitem(RUNNERS, "local", fail)  # type: ignore[index]
-    assert touche("regress", "dirichletlm", "--junit", tmp_path / "r.xml")[0] == 1
-    message = ElementTree.parse(tmp_path / "r.xml").findall(".//failure")[0].get("message") or ""
-    assert r"ValueError: a\x1b[31m\x00b\ufffe\udcff" in message
-
-
 def test_what_a_baseline_writes_on_its_way_is_gone_when_it_is_done(clone: Path) -> None:
     change(clone, BEGIN, f"import tempfile\n    tempfile.mkdtemp(prefix='left-behind-')\n    {BEGIN}")
     assert outcomes()[0].verdict == "passed"
@@ -314,16 +303,20 @@ def test_a_baseline_with_a_broken_file_is_a_row_and_the_others_go_on(touche: Tou
 ranks = writing("11 Q0 spotcheck-001c9609___5 1 1 t\n")
 
 
-def test_whatever_a_run_breaks_with_is_its_outcome_and_the_others_go_on(clone: Path) -> None:
+def test_whatever_a_run_breaks_with_is_its_outcome_in_valid_junit_and_the_others_go_on(
+    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def runner(job: Job, limits: Limits, log: Log) -> Usage:
         if job.arguments:
-            raise ZeroDivisionError("division\nby zero")
+            raise ZeroDivisionError("a\x1b[31m\0b\ufffe\udcff\nc")
         return ranks(job, limits, log)
 
+    monkeypatch.setitem(RUNNERS, "local", runner)  # type: ignore[index]
     expect(clone, ENTRY.format(value=0) + "options = { mu = 1 }\n" + ENTRY.format(value=0) + ELSEWHERE)
-    results = outcomes(runner)
-    assert [result.verdict for result in results] == ["failed", "too high", "missing"]
-    assert results[0].remark == "ZeroDivisionError: division by zero"
+    assert touche("regress", "dirichletlm", "--junit", tmp_path / "r.xml")[0] == 1
+    broken, high, missing = ElementTree.parse(tmp_path / "r.xml").iterfind(".//testcase/*")
+    assert r"ZeroDivisionError: a\x1b[31m\x00b\ufffe\udcff c" in broken.get("message", "")
+    assert high.get("message", "").startswith("too high") and missing.tag == "skipped"
 
 
 def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
@@ -333,7 +326,7 @@ def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
     assert "no topic in common" in score.remark
 
 
-def test_results_outlive_a_break(
+def test_results_and_rows_of_the_log_outlive_a_break(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the second run never ends, results of the first remain."""
@@ -345,9 +338,11 @@ def test_results_outlive_a_break(
         return ranks(job, limits, log)
 
     monkeypatch.setitem(RUNNERS, "local", runner)
-    assert touche("regress", "--format", "json", "-o", tmp_path / "r.json")[0] == 130
+    files = ("-o", tmp_path / "r.json", "--record", tmp_path / "log.csv")
+    assert touche("regress", "--format", "json", *files, "--by", "Ada")[0] == 130
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too low", "missing"]
+    assert [row.verdict for row in read_log(tmp_path / "log.csv")] == ["too low"]
 
 
 def test_what_cannot_be_rewritten_fails_and_what_is_unsure_is_never_pinned(clone: Path) -> None:

@@ -21,6 +21,12 @@ dataset = "touche-2021-task-1/ten-topics"
 dimensions = ["relevance", "quality"]
 tag = "dirichlet_multi_field"
 """
+ENTRY_OF_TWO_RUNS = """
+[[topics]]
+dataset = "touche-2021-task-2"
+dimensions = ["relevance", "quality"]
+tag = "JackSparrow__argumentative_bert"
+"""
 
 
 @pytest.mark.parametrize(
@@ -32,6 +38,7 @@ tag = "dirichlet_multi_field"
         ("ten-topics", "nine-topics", "dataset 'touche-2021-task-1/nine-topics' is not known"),
         ("touche-2021-task-1/ten-topics", "touche-2020-task-1", "no published values of topics"),
         ('["relevance", "quality"]', "[]", "dimensions"),
+        (ENTRY, ENTRY_OF_TWO_RUNS, "several published values per topic"),
         ("tag =", "tolerance = 0.1\ntag =", "tolerance"),
     ],
 )
@@ -41,15 +48,6 @@ def test_broken_entries_are_refused_with_their_key(clone: Path, old: str, new: s
     with pytest.raises(InputError, match="topics") as caught:
         read_expected("dirichletlm")
     assert problem in str(caught.value)
-
-
-def test_a_tag_with_two_values_per_topic_is_refused(clone: Path) -> None:
-    other = ENTRY.replace("1/ten-topics", "2").replace(
-        "dirichlet_multi_field", "JackSparrow__argumentative_bert"
-    )
-    expect(clone, other)
-    with pytest.raises(InputError, match="several published values per topic"):
-        read_expected("dirichletlm")
 
 
 def rerun(entry: ExpectedTopics, **changed: float | None) -> MeasuredRun:

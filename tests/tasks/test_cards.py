@@ -66,6 +66,9 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' differs from the name of the file"),
         (CARD, "url =", 'measure = "ndcg_cut_5"\nurl =', "measure 'ndcg_cut_5' is not known"),
         (CARD, "corpora.full", "corpora.all", "corpora.full is missing"),
+        (CARD, 'topics = "', 'topics = "../../', "topics: this name leads out"),
+        (CARD, 'topics = "', 'topics = "/etc/', "topics: this name leads out"),
+        (CARD, 'directory = "', 'directory = "../../', "corpora.full.directory: this name leads out"),
         (
             STANCES,
             "results = 1208",
@@ -127,6 +130,11 @@ corpora.full.directory = "cats"
 rules.unit = "document"
 """
 DOCUMENTS = '{"docno": "d1", "text": ""}\n{"docno": "d2", "text": ""}\n'
+
+
+def test_no_card_has_the_name_of_the_front_page_of_the_gallery(write: Write) -> None:
+    path = write("Index.toml", MINIMAL.replace("cats", "Index"))
+    assert fault(path).startswith("id: 'Index' is the name of the gallery's front page")
 
 
 CARD_FILES = {
