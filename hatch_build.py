@@ -47,7 +47,7 @@ UNRELEASED = {  # README before and after the first release
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
-def library_of(source: Path) -> Path:
+def library_path(source: Path) -> Path:
     """Returns the path of a C file's library, which is next to the file."""
     return source.with_suffix(".so")
 
@@ -121,8 +121,8 @@ def with_bases(text: str, images: dict[str, str]) -> str:
 def with_addresses(text: str, repository: str, version: str) -> str:
     """Makes a page's relative links and pictures absolute, for a version of the repository."""
 
-    def address(found: re.Match[str]) -> str:
-        picture, words, path = found.groups()
+    def address(match: re.Match[str]) -> str:
+        picture, words, path = match.groups()
         return f"{picture}{words}({repository}/{'raw' if picture else 'blob'}/v{version}/{path})"
 
     return _LINK.sub(address, text)
@@ -199,7 +199,7 @@ else:
             build_data["tag"] = _tag()
             if version == "editable":
                 for source in SOURCES:
-                    compile_one(source, library_of(source))
+                    compile_one(source, library_path(source))
             else:
                 build_data["force_include"] |= self._compiled() | self._shipped()
 
@@ -221,14 +221,17 @@ else:
             build_data["force_include"][str(record)] = record.name
 
         def _compiled(self) -> dict[str, str]:
+            """Compiles the libraries in a temporary folder; returns their paths in the wheel."""
             self._scratch = TemporaryDirectory(prefix="touche-wheel-")
-            libraries = {source: Path(self._scratch.name, library_of(source).name) for source in SOURCES}
-            for source, library in libraries.items():
+            paths_in_wheel = {}
+            for source in SOURCES:
+                library = Path(self._scratch.name, library_path(source).name)
                 compile_one(source, library)
-            places = {source: library_of(source).relative_to("src").as_posix() for source in SOURCES}
-            return {str(library): places[source] for source, library in libraries.items()}
+                paths_in_wheel[str(library)] = library_path(source).relative_to("src").as_posix()
+            return paths_in_wheel
 
         def _shipped(self) -> dict[str, str]:
+            """Returns the paths in the wheel of the files that ship with the package."""
             files = (path for path in shipped() if (ROOT / path).is_file())
             return {str(ROOT / path): f"touche/shipped/{path.as_posix()}" for path in files}
 
@@ -237,24 +240,26 @@ else:
 
         def update(self, metadata: dict[str, Any]) -> None:
             """Fills in the dynamic fields of pyproject.toml."""
-            text, urls = (ROOT / "README.md").read_text(encoding="utf-8"), dict(self.config["urls"])
-            if source := repository():
+            text = (ROOT / "README.md").read_text(encoding="utf-8")
+            urls = dict(self.config["urls"])
+            source = repository()
+            if source:
                 text = with_addresses(released(text), source, metadata["version"])
                 urls |= {"Source": source, "Issues": f"{source}/issues"}
-                if base := published_images().get("base"):
-                    urls["Base image"] = f"https://{base}"
+                images = published_images()
+                if "base" in images:
+                    urls["Base image"] = f"https://{images['base']}"
             metadata |= {"readme": {"content-type": "text/markdown", "text": text}, "urls": urls}
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["readme"]:
-        (ROOT / "README.md").write_text(
-            released((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8"
-        )
+        readme = ROOT / "README.md"
+        readme.write_text(released(readme.read_text(encoding="utf-8")), encoding="utf-8")
     elif sys.argv[1:] == ["bases"]:
         for dockerfile in ROOT.glob("baselines/*/Dockerfile"):
             text = dockerfile.read_text(encoding="utf-8")
             dockerfile.write_text(with_bases(text, published_images()), encoding="utf-8")
     else:
         for path in SOURCES:
-            compile_one(path, library_of(path))
+            compile_one(path, library_path(path))

@@ -4,18 +4,21 @@
 
 FOLDER is an input directory with topics and pages of ClueWeb12 in any format of chatnoir-bm25f. RUN is a run
 file with ChatNoir's scores, such as the official data's chatnoir-cached.run. STATISTICS are those of
-ChatNoir's whole index: clueweb12-2020, clueweb12-2021 or a file. A topic counts if at least four pages are in
-both rankings, and only these pages are compared. The weighted tau is the mean weighted by the number of these
-pages.
+ChatNoir's whole index: clueweb12-2020, clueweb12-2021 or a file.
+
+The benchmark prints a table with a row for each combination of lengths and statistics. A topic counts if at
+least four pages are in both rankings, and only these pages are compared. The weighted tau is the mean
+weighted by the number of these pages.
 """
 
 import sys
 from collections.abc import Mapping
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from baseline_modules import import_from
 
 from touche import baselines
 from touche.baselines.running import statistics_named
@@ -29,7 +32,8 @@ from touche.evaluation.evaluators import Ranked
 from touche.scan.statistics_files import read_known
 from touche.trec.runs import read_run
 
-BASELINE, FEWEST = "chatnoir-bm25f", 4
+BASELINE = "chatnoir-bm25f"
+FEWEST = 4  # common pages of a topic that counts
 LENGTHS = {"one byte": "lengths since Lucene 7", "before Lucene 7": "lengths before Lucene 7"}
 ROW = "{:62}  {:>6}  {:>8}  {:>13}  {:>6}  {:>5}"
 
@@ -38,15 +42,16 @@ def main() -> None:
     """Prints a row for each combination of lengths and statistics."""
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    folder, run, name = sys.argv[1:]
+    folder, run, statistics_name = sys.argv[1:]
     try:
-        collection, original = opened(folder), rankings(read_run(Path(run)))
-        shipped = statistics_named(baselines.load(BASELINE).folder or Path(), name)
-        whole = shipped if shipped.is_file() else Path(name)
-        read_known(whole)  # so that an error precedes the table
+        collection = opened(folder)
+        original = rankings(read_run(Path(run)))
+        shipped = statistics_named(baselines.load(BASELINE).folder or Path(), statistics_name)
+        whole_index = shipped if shipped.is_file() else Path(statistics_name)
+        read_known(whole_index)  # so that an error precedes the table
         rows: list[tuple[str, ...]] = [("variant", "tau", "weighted", "overlap of 5", "topics", "pages")]
-        for statistics, lengths in product((None, whole), LENGTHS):
-            source = f"statistics of {name if statistics else 'these pages'}"
+        for statistics, lengths in product((None, whole_index), LENGTHS):
+            source = f"statistics of {statistics_name if statistics else 'these pages'}"
             ranked = rerank(collection, lengths, statistics)
             rows.append((f"{LENGTHS[lengths]}, {source}", *agreement(original, ranked)))
         print("\n".join(ROW.format(*row) for row in rows))  # after the warnings
@@ -55,12 +60,17 @@ def main() -> None:
 
 
 def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
-    """Ranks the pages as in 2020, but with these lengths and statistics."""
-    name = baselines.load(BASELINE).method.__module__
-    replica: Any = import_module(name)
-    rescore: Any = import_module(f"{name.rpartition('.')[0]}.rescore")
+    """Ranks the pages as in 2020, but with these lengths and statistics.
+
+    Args:
+        collection: the topics and pages.
+        lengths: a key of ``LENGTHS``.
+        statistics: a file with the statistics of a larger collection; None for those of the pages.
+    """
+    replica = import_from(BASELINE, "baseline")
+    rescore = import_from(BASELINE, "rescore")
     numbers: Mapping[str, Any] = replica.NUMBERS["2020"] | {"lengths": lengths}
-    method = replica.Method(numbers, "fields", 1.0)
+    method = replica.Method(numbers=numbers, model="fields", share=1.0)
     documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))
     pages = rescore.Collection.read(documents, method.collecting(collection.topics))
     best = pages.best(replica.find_spam(collection.documents, pages), numbers["window"])
@@ -71,24 +81,26 @@ def rerank(collection: Input, lengths: str, statistics: Path | None) -> Ranked:
 
 
 def agreement(original: Ranked, ranked: Ranked) -> tuple[str, ...]:
-    """Returns tau, weighted tau, overlap of the first five, topics and pages.
+    """Returns the cells of a row: tau, weighted tau, overlap of the first five, topics and pages.
 
     Raises:
         ToucheError: if no topic counts.
     """
-    taus, overlaps, sizes = [], [], []
+    taus: list[float] = []
+    overlaps: list[float] = []
+    sizes: list[int] = []  # the number of compared pages of each topic
     for topic in original.keys() & ranked.keys():
         common = set(original[topic]) & set(ranked[topic])
         if len(common) >= FEWEST:
-            one, other = ([page for page in run[topic] if page in common] for run in (original, ranked))
-            taus.append(tau(one, other) or 0.0)
-            overlaps.append(len({*one[:NEAR]} & {*other[:NEAR]}) / len(one[:NEAR]))
+            pages = [page for page in original[topic] if page in common]
+            ranked_pages = [page for page in ranked[topic] if page in common]
+            taus.append(tau(pages, ranked_pages) or 0.0)
+            overlaps.append(len({*pages[:NEAR]} & {*ranked_pages[:NEAR]}) / len(pages[:NEAR]))
             sizes.append(len(common))
     if not sizes:
         raise ToucheError(f"no topic has {FEWEST} pages in both rankings; pass other pages, or another run")
-    weighted = sum(value * size for value, size in zip(taus, sizes, strict=True)) / sum(sizes)
-    figures = (fmean(taus), weighted, fmean(overlaps))
-    return *(f"{figure:.3f}" for figure in figures), str(len(sizes)), str(sum(sizes))
+    means = [fmean(taus), fmean(taus, weights=sizes), fmean(overlaps)]
+    return *(f"{mean:.3f}" for mean in means), str(len(sizes)), str(sum(sizes))
 
 
 if __name__ == "__main__":

@@ -3,18 +3,23 @@
     pip install sentence-transformers
     TOUCHE_DATA=... taskset -c 0 python benchmarks/dense_speed.py [DOCUMENTS]
 
-On one core, torch's threads do not wait for one another, which would count as processor time. First both
-embed real documents, in turn, and so does the network with 8-bit weights, made by onnxruntime's dynamic
-quantization. Without sentence-transformers it is left out. Then dense ranks a made-up collection of
-DOCUMENTS (20,000 by default), and again from its stored embeddings. In the end it ranks 382,545 documents, as
-many as BEIR's Touché has, from stored embeddings; these are random, because only time and memory count here.
-Takes an hour.
+On one core, torch's threads do not wait for one another, which would count as processor time. The benchmark
+takes an hour and has two parts:
+
+1. dense, sentence-transformers and the network with 8-bit weights embed real documents, in turn. The 8-bit
+   weights are those of onnxruntime's dynamic quantization. If sentence-transformers is not installed, the
+   benchmark leaves it out. It prints the seconds of each round, then documents a second and ratios to the
+   time of dense.
+2. dense ranks a made-up collection of DOCUMENTS (20,000 by default), first without and then with stored
+   embeddings. Then it ranks 382,545 documents, as many as BEIR's Touché has, from stored embeddings. They are
+   random, because only time and memory count here. The benchmark prints time and memory of each run.
 """
 
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,8 +28,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from baseline_modules import import_from
 
-from touche import baselines, pairs
+from touche import pairs
 from touche.containers.limits import Limits
 from touche.containers.runs import Job, run_locally
 from touche.data.datasets import open_dataset
@@ -35,59 +41,71 @@ from touche.io.progress import processors
 from touche.pairs.bert import inference_session, onnx_model, read_model
 from touche.pairs.embeddings import DIMENSIONS, model_folder
 
-ROUNDS, DOCUMENTS, WHOLE = 3, 20_000, 382_545
-SAMPLES = {"beir-webis-touche2020-v2/sample": 229, "touche-2020-task-1/sample": 300}
+ROUNDS = 3
+DOCUMENTS = 20_000  # by default
+WHOLE = 382_545  # documents of BEIR's Touché
+SAMPLES = {  # how many documents of a dataset are embedded
+    "beir-webis-touche2020-v2/sample": 229,
+    "touche-2020-task-1/sample": 300,
+}
 
-Embed = Callable[[Sequence[str]], Any]  # texts x 384
+Embed = Callable[[Sequence[str]], Any]  # returns texts x 384, each row with norm 1
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one system in one round: wall-clock time, and that of all processors."""
+
+    wall: float
+    cpu: float
 
 
 def main() -> None:
     """Prints a line for each system and quantity."""
-    baselines.load("dense")
-    embedded_text = import_module("embeddings").embedded_text
-    systems: dict[str, Embed] = {"dense": pairs.Encoder().embed, "8 bit": by_8_bit()}
+    embedded_text = import_from("dense", "embeddings").embedded_text
+    systems: dict[str, Embed] = {"dense": pairs.Encoder().embed, "8 bit": load_8_bit_model()}
     if find_spec("sentence_transformers"):
-        systems["sentence-transformers"] = by_peer()
+        systems["sentence-transformers"] = load_peer()
     for name, count in SAMPLES.items():
         documents = random.Random(1).sample(list(open_dataset(name).documents), count)
         compare(name, [embedded_text(document) for document in documents], systems)
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         count = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
         for name, size in (("first", count), ("again", count), ("whole", WHOLE)):
-            given, stored = Path(folder) / f"input-{size}", Path(folder) / f"embeddings-{size}"
-            if not given.exists():
-                write_collection(given, size)
+            collection = Path(folder) / f"input-{size}"
+            stored = Path(folder) / f"embeddings-{size}"  # "again" reads what "first" has stored
+            if not collection.exists():
+                write_collection(collection, size)
             if name == "whole":
-                store_random(given, stored)
-            measure(name, given, stored, Path(folder) / name)
+                store_random(collection, stored)
+            measure(name, collection, stored, output=Path(folder) / name)
 
 
 def compare(name: str, texts: Sequence[str], systems: dict[str, Embed]) -> None:
     """Embeds texts by all systems in turn, and prints documents a second and their ratios."""
-    seconds: dict[str, list[tuple[float, float]]] = {system: [] for system in systems}
+    timings: dict[str, list[Timing]] = {system: [] for system in systems}
     reference = systems["dense"](texts)
     for _ in range(ROUNDS):
         for system, embed in systems.items():
-            began = time.perf_counter(), time.process_time()
+            wall_start = time.perf_counter()
+            cpu_start = time.process_time()
             vectors = embed(texts)
-            took = time.perf_counter() - began[0], time.process_time() - began[1]
-            seconds[system].append(took)
+            timing = Timing(wall=time.perf_counter() - wall_start, cpu=time.process_time() - cpu_start)
+            timings[system].append(timing)
             least = (vectors * reference).sum(axis=1).min()
-            print(f"{name}, {system}: {took[0]:.1f} s, least cosine with dense {least:.6f}", flush=True)
-    for clock, what in enumerate(("second", "second of a processor")):
-        for system, rounds in seconds.items():
-            speeds = [len(texts) / took[clock] for took in rounds]
-            ratios = [
-                took[clock] / dense[clock] for took, dense in zip(rounds, seconds["dense"], strict=True)
-            ]
+            print(f"{name}, {system}: {timing.wall:.1f} s, least cosine with dense {least:.6f}", flush=True)
+    for unit, clock in (("second", "wall"), ("second of a processor", "cpu")):
+        seconds = {system: [getattr(timing, clock) for timing in timings[system]] for system in systems}
+        for system in systems:
+            speed = len(texts) / median(seconds[system])
+            ratios = [own / dense for own, dense in zip(seconds[system], seconds["dense"], strict=True)]
             spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-            hours = WHOLE / median(speeds) / 3600
-            print(f"{name}, {system}: {median(speeds):.1f} documents a {what}, {spread} of dense's time,")
-            print(f"    {hours:.1f} hours for {WHOLE:,} documents", flush=True)
+            print(f"{name}, {system}: {speed:.1f} documents a {unit}, {spread} of dense's time,")
+            print(f"    {WHOLE / speed / 3600:.1f} hours for {WHOLE:,} documents", flush=True)
 
 
-def by_peer() -> Embed:
-    """The model by sentence-transformers and torch, with as many threads as dense and batches of 32."""
+def load_peer() -> Embed:
+    """Loads the model by sentence-transformers and torch, with as many threads as dense and batches of 32."""
     from sentence_transformers import SentenceTransformer
 
     import_module("torch").set_num_threads(processors())
@@ -95,15 +113,16 @@ def by_peer() -> Embed:
     return lambda texts: model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
 
 
-def by_8_bit() -> Embed:
-    """The model with 8-bit weights in its matrix products, one scale for each column."""
+def load_8_bit_model() -> Embed:
+    """Loads the model with 8-bit weights in its matrix products, with one scale for each column."""
     import onnx
     import onnx.inliner
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     encoder = pairs.Encoder()
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
-        exact, small = Path(folder) / "exact.onnx", Path(folder) / "small.onnx"
+        exact = Path(folder) / "exact.onnx"
+        small = Path(folder) / "small.onnx"
         onnx.save(onnx.inliner.inline_local_functions(onnx_model(*read_model(model_folder()))), str(exact))
         quantize_dynamic(
             exact, small, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"]
@@ -112,48 +131,50 @@ def by_8_bit() -> Embed:
     return encoder.embed
 
 
-def measure(name: str, given: Path, stored: Path, output: Path) -> None:
-    """Runs dense and prints what it took."""
-    job = Job("dense", ("--keep-embeddings", str(stored)), str(given), output)
+def measure(name: str, collection: Path, stored: Path, output: Path) -> None:
+    """Runs dense with a folder of stored embeddings, and prints its time and memory."""
+    options = ["--keep-embeddings", str(stored)]
+    job = Job(baseline="dense", arguments=options, input=str(collection), output=output)
     usage = run_locally(job, Limits(), lambda line: None)
-    print(f"{name}, {given.name}: {usage}", flush=True)
+    print(f"{name}, {collection.name}: {usage}", flush=True)
 
 
-def write_collection(given: Path, count: int) -> None:
+def write_collection(folder: Path, count: int) -> None:
     """Writes a BEIR data set, whose arguments have the sentences of real ones in another order."""
-    given.mkdir()
+    folder.mkdir()
     topics = open_dataset("touche-2020-task-1/sample").topics
-    (given / "queries.jsonl").write_text("".join(map(query_line, topics)), encoding="utf-8")
-    with (given / "corpus.jsonl").open("w", encoding="utf-8") as file:
+    (folder / "queries.jsonl").write_text("".join(map(query_line, topics)), encoding="utf-8")
+    with (folder / "corpus.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(map(corpus_line, recombined(count)))
 
 
 def recombined(count: int) -> Iterator[AnyDocument]:
-    """Arguments, each as long as a real one."""
+    """Yields arguments, each with the conclusion and the number of sentences of a real one."""
     documents = list(open_dataset("touche-2020-task-1/sample").documents)
-    sentences = [part for each in documents for part in premises_of(each).split(". ")]
+    sentences = [sentence for document in documents for sentence in premises_of(document).split(". ")]
     rng = random.Random(2020)
     for number in range(count):
-        like = rng.choice(documents)
-        parts = rng.choices(sentences, k=premises_of(like).count(". ") + 1)
-        yield Argument(f"d{number}", conclusion_of(like), (". ".join(parts),))
+        model = rng.choice(documents)
+        drawn = rng.choices(sentences, k=premises_of(model).count(". ") + 1)
+        yield Argument(id=f"d{number}", conclusion=conclusion_of(model), premises=(". ".join(drawn),))
 
 
 class RandomEncoder:
-    """Gives each text a random vector of length 1."""
+    """Gives each text a random vector with norm 1."""
 
-    def embed(self, texts: Sequence[str], shown: Any = None) -> Any:
-        """Returns the vectors of texts."""
+    def embed(self, texts: Sequence[str], progress: Any = None) -> Any:
+        """Returns the vectors, texts x 384; ``progress`` is not used."""
         vectors = np.random.default_rng(1).normal(size=(len(texts), DIMENSIONS)).astype(np.float32)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def store_random(given: Path, stored: Path) -> None:
+def store_random(collection: Path, stored: Path) -> None:
     """Stores random embeddings of a collection as dense stores its own."""
     stored.mkdir()
-    module = import_module("embeddings")
-    for _ in module.Embeddings(RandomEncoder(), "float32", stored).of_documents(find(given).documents):
-        pass
+    module = import_from("dense", "embeddings")
+    embeddings = module.Embeddings(encoder=RandomEncoder(), precision="float32", folder=stored)
+    for _ in embeddings.of_documents(find(collection).documents):
+        pass  # each block is stored before it is yielded
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ Each system is a process of its own that reads run and qrels and prints nDCG@5. 
 own evaluator, intervals, warnings and explanations. The fusions are reciprocal rank fusions of two such runs
 that share half of their documents. ranx stops when it has the fused run, because it saves runs slowly; touche
 also writes the file. The benchmark leaves ranx out if it is not installed.
+
+The benchmark prints a line for each size and system: processor seconds, peak memory, and the ratio of the
+seconds of touche to those of the system. It takes some minutes.
 """
 
 import os
@@ -14,6 +17,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -43,10 +47,28 @@ COMMANDS = {
 }
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What a process used.
+
+    Attributes:
+        seconds: time of all processors.
+        megabytes: peak memory.
+    """
+
+    seconds: float
+    megabytes: float
+
+
 def write(folder: Path, topics: int) -> dict[str, str]:
-    """Writes a run, its qrels, and another run; some neighbours in the ranking have one score."""
+    """Writes a run, its qrels, and another run; some neighbours in the ranking have the same score.
+
+    Returns:
+        The paths by their names in ``COMMANDS``.
+    """
     generator = random.Random(topics)
-    run, qrels = folder / f"{topics}.txt", folder / f"{topics}.qrels"
+    run = folder / f"{topics}.txt"
+    qrels = folder / f"{topics}.qrels"
     with run.open("w") as lines, qrels.open("w") as judgments:
         for topic in range(1, topics + 1):
             score = 50.0
@@ -67,8 +89,8 @@ def write(folder: Path, topics: int) -> dict[str, str]:
     return {"run": str(run), "qrels": str(qrels), "other": str(other), "folder": str(folder)}
 
 
-def measure(arguments: list[str]) -> tuple[float, float]:
-    """Runs a program of Python; returns its seconds of a processor and its peak memory in MB."""
+def measure(arguments: list[str]) -> Usage:
+    """Runs Python with these arguments; ends the benchmark if the program fails."""
     process = subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -76,7 +98,7 @@ def measure(arguments: list[str]) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"error: {' '.join(arguments)} failed; call it by itself")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return Usage(seconds=usage.ru_utime + usage.ru_stime, megabytes=usage.ru_maxrss / 1024)
 
 
 @click.command()
@@ -88,11 +110,12 @@ def main(rounds: int) -> None:
         for size, topics in SIZES.items():
             files = write(Path(folder), topics)
             commands = {name: [word.format(**files) for word in COMMANDS[name]] for name in systems}
-            timings = [{name: measure(command) for name, command in commands.items()} for _ in range(rounds)]
+            usages = [{name: measure(command) for name, command in commands.items()} for _ in range(rounds)]
             for name in systems:
-                seconds, memory = (median(each[name][part] for each in timings) for part in (0, 1))
+                seconds = median(usage[name].seconds for usage in usages)
+                memory = median(usage[name].megabytes for usage in usages)
                 own = "touche fuse" if name.endswith("fuse") else "touche"
-                ratio = median(each[own][0] / each[name][0] for each in timings)
+                ratio = median(usage[own].seconds / usage[name].seconds for usage in usages)
                 lines = f"{size}, {topics * DEPTH:,} lines"
                 click.echo(f"{lines}, {name}: {seconds:.2f} s, {memory:.0f} MB, ratio {ratio:.2f}")
 

@@ -2,16 +2,20 @@
 
 Usage: python benchmarks/identify_matrix.py [NAME...]
 
-NAME selects runs by a part of their name. Runs of baselines are made first. The corpus sample and the
-official runs need TOUCHE_DATA. The columns are the answer (right, undecided with or without the truth among
-the candidates, wrong, or refused), seconds, seconds of all processors, and the first line of the answer.
+NAME selects runs by a part of their name. For a run of a baseline, the benchmark runs the baseline first. The
+corpus sample and the official runs need TOUCHE_DATA.
+
+The benchmark prints a line for each run, with these columns: the name, the verdict (right, undecided with or
+without the truth among the candidates, wrong, or refused), seconds, seconds of all processors, and the first
+line of the answer. The whole answer follows if the verdict is not right. The last line has the number of runs
+for each verdict.
 """
 
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +26,52 @@ from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
 from touche.trec.columns import Run
 
-TOY, SAMPLE = "spot-check/arguments", "touche-2020-task-1/sample"
+TOY = "spot-check/arguments"
+SAMPLE = "touche-2020-task-1/sample"
+
+# Parts of hypotheses in the words of touche.identification.
 STANDARD = "standard analysis (no stop words, no stemming)"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
-BYTE, EXACT = "lengths in one byte", "lengths exact"
-BOTH, PARTS = "premises and conclusion in one field", "premises and conclusion"
+KSTEM = "Snowball's 174 English stop words, KStem"
+BYTE = "lengths in one byte"
+EXACT = "lengths exact"
+BOTH = "premises and conclusion in one field"
+PARTS = "premises and conclusion"
 
 DIRICHLET = f"LMDirichlet of maximum of {PARTS}, {STANDARD}, {BYTE}"
-ONE_FIELD, TWO_FIELDS = f"{BOTH}, {ENGLISH}, {BYTE}", f"sum of {PARTS}, {ENGLISH}, {BYTE}"
+ONE_FIELD = f"{BOTH}, {ENGLISH}, {BYTE}"
+TWO_FIELDS = f"sum of {PARTS}, {ENGLISH}, {BYTE}"
 EITHER = "BM25 or Terrier's TF_IDF"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A baseline with options, and what the answer should be for its run.
+
+    Attributes:
+        name: its name.
+        baseline: the baseline.
+        options: its options.
+        truth: the hypothesis in words.
+        numbers: the parameters in words; empty without parameters.
+    """
+
+    name: str
+    baseline: str
+    truth: str
+    numbers: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def known_run(self, name: str, dataset: str) -> "Known":
+        """Returns the run of this setting on a dataset."""
+        return Known(
+            name=name,
+            dataset=dataset,
+            truth=self.truth,
+            numbers=self.numbers,
+            baseline=self.baseline,
+            options=self.options,
+        )
 
 
 @dataclass(frozen=True)
@@ -60,33 +101,54 @@ class Known:
     mean_lengths: Mapping[str, float] = field(default_factory=dict)
 
 
-SETTINGS: Sequence[tuple[str, str, Mapping[str, object], str, str]] = (
+SETTINGS: Sequence[Setting] = (
     *(
-        (f"dirichletlm-{mu}", "dirichletlm", {"mu": mu}, DIRICHLET, f"mu = {mu}")
+        Setting(
+            name=f"dirichletlm-{mu}",
+            baseline="dirichletlm",
+            truth=DIRICHLET,
+            numbers=f"mu = {mu}",
+            options={"mu": mu},
+        )
         for mu in (2000, 1500, 700)
     ),
     *(
-        (f"bm25-{k1}-{b}", "bm25", {"k1": k1, "b": b}, f"BM25 of {ONE_FIELD}", f"k1 = {k1}, b = {b}")
+        Setting(
+            name=f"bm25-{k1}-{b}",
+            baseline="bm25",
+            truth=f"BM25 of {ONE_FIELD}",
+            numbers=f"k1 = {k1}, b = {b}",
+            options={"k1": k1, "b": b},
+        )
         for k1, b in ((0.9, 0.4), (1.2, 0.75), (1.6, 0.3))
     ),
-    ("bm25-multifield", "bm25", {"multifield": True}, f"BM25 of {TWO_FIELDS}", "k1 = 0.9, b = 0.4"),
-    ("dph", "dph", {}, f"DPH of {BOTH}, {ENGLISH}, {EXACT}", ""),
-    ("tfidf", "tfidf", {}, f"Terrier's TF_IDF of {BOTH}, {ENGLISH}, {EXACT}", "k1 = 1.2, b = 0.75"),
-    (
-        "rank-bm25",
-        "rank-bm25",
-        {},
-        rf"BM25Okapi of rank_bm25 of {BOTH}, no stop words, no stemming, words by \w+, {EXACT}",
-        "k1 = 1.5, b = 0.75",
+    Setting(
+        name="bm25-multifield",
+        baseline="bm25",
+        truth=f"BM25 of {TWO_FIELDS}",
+        numbers="k1 = 0.9, b = 0.4",
+        options={"multifield": True},
     ),
-    (
-        "elrond",
-        "elrond",
-        {},
-        f"LMDirichlet of sum of premises and discussion, Snowball's 174 English stop words, KStem, {BYTE}",
-        "mu = 2000",
+    Setting(name="dph", baseline="dph", truth=f"DPH of {BOTH}, {ENGLISH}, {EXACT}"),
+    Setting(
+        name="tfidf",
+        baseline="tfidf",
+        truth=f"Terrier's TF_IDF of {BOTH}, {ENGLISH}, {EXACT}",
+        numbers="k1 = 1.2, b = 0.75",
     ),
-)  # fmt: skip
+    Setting(
+        name="rank-bm25",
+        baseline="rank-bm25",
+        truth=rf"BM25Okapi of rank_bm25 of {BOTH}, no stop words, no stemming, words by \w+, {EXACT}",
+        numbers="k1 = 1.5, b = 0.75",
+    ),
+    Setting(
+        name="elrond",
+        baseline="elrond",
+        truth=f"LMDirichlet of sum of premises and discussion, {KSTEM}, {BYTE}",
+        numbers="mu = 2000",
+    ),
+)
 HALVED = ("dirichletlm-2000", "bm25-0.9-0.4", "tfidf")
 UNKNOWN = ("dense", "rm3", "sentence-coherence", "chatnoir-bm25f", "polnareff")
 
@@ -94,32 +156,36 @@ UNKNOWN = ("dense", "rm3", "sentence-coherence", "chatnoir-bm25f", "polnareff")
 def known_runs() -> Iterator[Known]:
     """Yields the runs: those of all settings, those of half of the documents, official runs, unknown ones."""
     for dataset in (TOY, SAMPLE):
-        for name, baseline, options, truth, numbers in SETTINGS:
-            yield Known(f"{dataset} {name}", dataset, truth, numbers, baseline, options)
-    for name, baseline, options, truth, numbers in SETTINGS:
-        if name in HALVED:
-            _, _, fields = truth.partition(" of ")
-            truth = truth if baseline == "dirichletlm" else f"{EITHER} of {fields}"
-            yield Known(f"half of {SAMPLE} {name}", SAMPLE, truth, numbers, baseline, options, halved=True)
+        for setting in SETTINGS:
+            yield setting.known_run(f"{dataset} {setting.name}", dataset)
+    for setting in SETTINGS:
+        if setting.name in HALVED:
+            known = replace(setting.known_run(f"half of {SAMPLE} {setting.name}", SAMPLE), halved=True)
+            if (
+                setting.baseline != "dirichletlm"
+            ):  # half of the documents do not decide between the two models
+                _, _, fields = setting.truth.partition(" of ")
+                known = replace(known, truth=f"{EITHER} of {fields}")
+            yield known
     yield Known(
-        "official dirichlet_multi_field",
-        "touche-2021-task-1/sample",
-        DIRICHLET,
-        "mu = 2000",
+        name="official dirichlet_multi_field",
+        dataset="touche-2021-task-1/sample",
+        truth=DIRICHLET,
+        numbers="mu = 2000",
         file="touche-2021-task-1/baseline-dirichlet-in-sample.tsv",
     )
     yield Known(
-        "official puss-in-boots-1",
-        "touche-2022-task-2/sample",
-        f"{EITHER} of text, {ENGLISH}, {BYTE}",
-        "k1 = 0.9, b = 0.4",
+        name="official puss-in-boots-1",
+        dataset="touche-2022-task-2/sample",
+        truth=f"{EITHER} of text, {ENGLISH}, {BYTE}",
+        numbers="k1 = 0.9, b = 0.4",
         file="touche-2022-task-2/puss-in-boots-1.run",
     )
     yield Known(
-        "official bm25-multifield",
-        "beir-webis-touche2020-v2/sample",
-        f"{EITHER} of {TWO_FIELDS}",
-        "k1 = 0.9, b = 0.4",
+        name="official bm25-multifield",
+        dataset="beir-webis-touche2020-v2/sample",
+        truth=f"{EITHER} of {TWO_FIELDS}",
+        numbers="k1 = 0.9, b = 0.4",
         file="beir-webis-touche2020/bm25-multifield.run.gz",
         mean_lengths={"text": 193.933577, "title": 5.268650},
     )
@@ -128,41 +194,49 @@ def known_runs() -> Iterator[Known]:
     yield Known("unknown fusion", TOY, baseline="fusion")
 
 
-def run_of(known: Known) -> Run | Path:
+def find_run(known: Known) -> Run | Path:
     """Returns the run: an official one, or that of a baseline."""
     if known.file:
         return Path(os.environ["TOUCHE_DATA"]) / "runs" / known.file
     if known.baseline == "fusion":
-        return touche.fuse([touche.run(one, known.dataset) for one in ("bm25", "dph")])
+        return touche.fuse([touche.run(baseline, known.dataset) for baseline in ("bm25", "dph")])
     return touche.run(known.baseline, known.dataset, **dict[str, Any](known.options))
 
 
-def answer_to(known: Known) -> Answer:
-    """Identifies a run."""
-    run, source = run_of(known), open_dataset(known.dataset)
+def identify(known: Known) -> Answer:
+    """Finds a run, and identifies its settings."""
+    run = find_run(known)
+    source = open_dataset(known.dataset)
     documents = list(source.documents)
     if known.halved:
-        documents = documents[::2]
+        documents = [document for index, document in enumerate(documents) if index % 2 == 0]
     lines = read_scores(run) if isinstance(run, Path) else run
     return answer(sample_of(lines, source.topics, documents, known.dataset, known.mean_lengths), documents)
 
 
-def verdict(known: Known, answered: Answer) -> str:
-    """Compares an answer with the truth."""
+def judge(known: Known, identified: Answer) -> str:
+    """Returns the verdict on an answer, by comparing it with the truth."""
     if not known.truth:
-        return "wrong" if answered.stands_out else "undecided"
-    best = answered.candidates[0]
-    if answered.stands_out:
-        if best.hypothesis == known.truth and known.numbers in answered.first_line:
-            return "right"
-        # Values that the scores do not distinguish.
-        words = {axis: [best.axes[axis], *answered.undecided.get(axis, ())] for axis in best.axes}
-        is_possible = known.numbers in answered.first_line and all(
-            any(value in known.truth for value in values) for values in words.values()
-        )
-        return "undecided, truth listed" if is_possible else "wrong"
-    listed = known.truth in {candidate.hypothesis for candidate in answered.candidates}
-    return "undecided, truth listed" if listed else "undecided"
+        return "wrong" if identified.stands_out else "undecided"
+    if not identified.stands_out:
+        is_listed = known.truth in {candidate.hypothesis for candidate in identified.candidates}
+        return "undecided, truth listed" if is_listed else "undecided"
+    best = identified.candidates[0]
+    has_numbers = known.numbers in identified.first_line
+    if has_numbers and best.hypothesis == known.truth:
+        return "right"
+    # On each axis, the truth may have the best candidate's value, or one that the scores do not distinguish.
+    is_possible = has_numbers and all(
+        any(value in known.truth for value in (best_value, *identified.undecided.get(axis, ())))
+        for axis, best_value in best.axes.items()
+    )
+    return "undecided, truth listed" if is_possible else "wrong"
+
+
+def cpu_seconds() -> float:
+    """Returns the processor time of this process and of its ended child processes."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def main() -> None:
@@ -172,20 +246,21 @@ def main() -> None:
     for known in known_runs():
         if parts and not any(part in known.name for part in parts):
             continue
-        begin, before = time.monotonic(), os.times()
+        wall_start = time.monotonic()
+        cpu_start = cpu_seconds()
         try:
-            answered = answer_to(known)
+            identified = identify(known)
         except ToucheError as error:
             print(f"{known.name:48} refused: {error}", flush=True)
             totals["refused"] = totals.get("refused", 0) + 1
             continue
-        seconds, after = time.monotonic() - begin, os.times()
-        cpu = sum(after[:4]) - sum(before[:4])
-        result = verdict(known, answered)
-        totals[result] = totals.get(result, 0) + 1
-        print(f"{known.name:48} {result:24} {seconds:6.1f} {cpu:6.1f}  {answered.first_line}", flush=True)
-        if result != "right":
-            for sentence in answered.sentences():
+        wall = time.monotonic() - wall_start
+        cpu = cpu_seconds() - cpu_start
+        verdict = judge(known, identified)
+        totals[verdict] = totals.get(verdict, 0) + 1
+        print(f"{known.name:48} {verdict:24} {wall:6.1f} {cpu:6.1f}  {identified.first_line}", flush=True)
+        if verdict != "right":
+            for sentence in identified.sentences():
                 print(f"    {sentence}", flush=True)
     print(totals)
 

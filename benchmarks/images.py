@@ -1,6 +1,8 @@
-"""Measures the images of all baselines; needs Docker and the corpus samples, and writes measured.toml.
+"""Measures the images of all baselines with Docker on the corpus samples; writes docs/site/measured.toml.
 
-PYTHONPATH=docs/site python benchmarks/images.py    # some minutes, on a quiet machine
+    TOUCHE_DATA=... PYTHONPATH=docs/site python benchmarks/images.py
+
+Run it on a quiet machine; it takes some minutes. It prints the log of the builds and runs to standard error.
 """
 
 import os
@@ -27,7 +29,7 @@ from touche.regression.outcomes import Outcome
 from touche.regression.running import regress
 from touche.tasks.records import SPOT_CHECK
 
-TIMES = 3  # that an image is run
+RUNS = 3  # of each image
 _HEADER = """\
 # Written by: PYTHONPATH=docs/site python benchmarks/images.py (with TOUCHE_DATA, on a quiet machine).
 # images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
@@ -44,16 +46,17 @@ def measure() -> Mapping[str, Any]:
         ToucheError: if Docker, an image or the samples are missing, or a run fails.
     """
     images.build("docker", tables.in_order(), _say)
-    shown = [each for name in tables.in_order() for each in tables.scores(name) if tables.is_shown(each)]
+    entries = [entry for name in tables.in_order() for entry in tables.scores(name) if tables.is_shown(entry)]
     usages = {name: _usages(name) for name in tables.in_order()}
     return {
         "measured": _circumstances() | {"memory": usages["bm25"][0].memory_of},
         "images": {name: _image(name, usages[name]) for name in usages},
-        "judged": {tables.key(each): round(outcome.judged or 0, 2) for each, outcome in _outcomes(shown)},
+        "judged": {tables.key(entry): round(outcome.judged or 0, 2) for entry, outcome in _outcomes(entries)},
     }
 
 
 def _circumstances() -> dict[str, Any]:
+    """Returns the date, the commit, and the machine in words."""
     processors = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     (model, *_) = re.findall("^model name.*: (.*)$", processors, flags=re.MULTILINE) or [platform.machine()]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -65,10 +68,12 @@ def _circumstances() -> dict[str, Any]:
 
 
 def _usages(name: str) -> list[Usage]:
-    return [outcome.usage for _ in range(TIMES) for _, outcome in _outcomes([_first(name)]) if outcome.usage]
+    """Runs the image of a baseline on its spot check, ``RUNS`` times."""
+    return [outcome.usage for _ in range(RUNS) for _, outcome in _outcomes([_first(name)]) if outcome.usage]
 
 
 def _image(name: str, usages: Sequence[Usage]) -> Mapping[str, Any]:
+    """Returns the entry of an image: its size in MB, and medians of seconds and of memory in MB."""
     return {
         "dataset": _first(name).dataset,
         "size": int(images.size("docker", name).removesuffix(" MB")),
@@ -78,9 +83,9 @@ def _image(name: str, usages: Sequence[Usage]) -> Mapping[str, Any]:
 
 
 def _first(name: str) -> ExpectedScore:
-    """What is asked of a baseline on the spot check, as it is without options."""
+    """Returns the first expected score of a baseline on the spot check without options."""
     return next(
-        each for each in tables.scores(name) if each.dataset.startswith(SPOT_CHECK) and not each.options
+        entry for entry in tables.scores(name) if entry.dataset.startswith(SPOT_CHECK) and not entry.options
     )
 
 
@@ -89,12 +94,17 @@ def _say(line: str) -> None:
 
 
 def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore, Outcome]]:
+    """Reruns baselines in their images; yields each expected score with its outcome.
+
+    Raises:
+        ToucheError: if a run fails, or its dataset is missing.
+    """
     for outcome in regress(entries, RUNNERS["docker"], Limits(), _say):
-        each = outcome.expected
-        if outcome.usage is None or not isinstance(each, ExpectedScore):
-            problem = f"{each.command} on {each.dataset}: {outcome.verdict}"
+        entry = outcome.expected
+        if outcome.usage is None or not isinstance(entry, ExpectedScore):
+            problem = f"{entry.command} on {entry.dataset}: {outcome.verdict}"
             raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA")
-        yield each, outcome
+        yield entry, outcome
 
 
 if __name__ == "__main__":

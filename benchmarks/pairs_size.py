@@ -1,9 +1,10 @@
-"""Time and peak memory of the baselines for sentence pairs on an input of the real size.
+"""Measures time and peak memory of the baselines for sentence pairs on an input of the real size.
 
-365,408 arguments, as many as args_processed.csv has, are recombined from the real sample's sentences; the
-topics are those of 2022. Needs TOUCHE_DATA; takes about an hour. From the root of the repository:
+    TOUCHE_DATA=... python benchmarks/pairs_size.py
 
-    python benchmarks/pairs_size.py
+The input has 365,408 arguments, as many as args_processed.csv, and the topics of 2022. The arguments are
+recombined from the sentences of the corpus sample. The benchmark prints a line for each baseline, on two
+cores and then on one. It takes about an hour.
 """
 
 import csv
@@ -26,45 +27,50 @@ BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")
 def main() -> None:
     """Prints a line for each baseline and number of processors."""
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
-        given = Path(folder) / "input"
-        given.mkdir()
-        (given / "topics.xml").write_bytes(locate("topics", "touche-2022-task-1.xml").read_bytes())
-        with (given / "args_processed.csv").open("w", encoding="utf-8", newline="") as file:
+        collection = Path(folder) / "input"
+        collection.mkdir()
+        (collection / "topics.xml").write_bytes(locate("topics", "touche-2022-task-1.xml").read_bytes())
+        path = collection / "args_processed.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(("id", "conclusion", "premises", "context", "sentences"))
             rows.writerows(recombined(ARGUMENTS))
-        print(
-            f"{ARGUMENTS} arguments, {(given / 'args_processed.csv').stat().st_size / 1e9:.1f} GB", flush=True
-        )
-        everything = sorted(os.sched_getaffinity(0))
-        for processors in (everything[:2], everything[:1]):
-            os.sched_setaffinity(0, processors)
+        print(f"{ARGUMENTS} arguments, {path.stat().st_size / 1e9:.1f} GB", flush=True)
+        available = sorted(os.sched_getaffinity(0))
+        for processors in (available[:2], available[:1]):
+            os.sched_setaffinity(0, processors)  # also of the runs, which are child processes
             for name in BASELINES:
-                measure(name, given, Path(folder) / f"{name}-{len(processors)}", len(processors))
+                output = Path(folder) / f"{name}-{len(processors)}"
+                measure(name, collection, output, len(processors))
 
 
-def measure(name: str, given: Path, output: Path, processors: int) -> None:
-    """Runs a baseline and prints what it took."""
-    usage = run_locally(Job(name, (), str(given), output), Limits(), lambda line: None)
+def measure(name: str, collection: Path, output: Path, processors: int) -> None:
+    """Runs a baseline, and prints its time and peak memory."""
+    job = Job(baseline=name, arguments=(), input=str(collection), output=output)
+    usage = run_locally(job, Limits(), lambda line: None)
     cores = f"{processors} core{'s' if processors > 1 else ''}"
     print(f"{name}, {cores}: {usage.wall:.0f} s, {(usage.memory or 0) / 1e6:.0f} MB", flush=True)
 
 
 def recombined(count: int) -> Iterator[tuple[str, str, str, str, str]]:
-    """Rows of arguments: a real conclusion and stance, and as many sentences as a real argument has."""
+    """Yields rows of args_processed.csv: id, conclusion, premises, context and sentences.
+
+    Each has the conclusion, the stance and the number of sentences of a real argument.
+    """
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))
-    pool = [each.text for argument in arguments for each in argument.sentences or ()]
+    pool = [sentence.text for argument in arguments for sentence in argument.sentences or ()]
     rng = random.Random(2022)
     for number in range(count):
-        like, id = rng.choice(arguments), f"S{number:08x}-A{number:08x}"
-        texts = rng.choices(pool, k=max(1, len(like.sentences or ()) - 1))
-        sentences = [{"sent_id": f"{id}__CONC__1", "sent_text": like.conclusion}]
+        model = rng.choice(arguments)
+        id = f"S{number:08x}-A{number:08x}"
+        texts = rng.choices(pool, k=max(1, len(model.sentences or ()) - 1))
+        sentences = [{"sent_id": f"{id}__CONC__1", "sent_text": model.conclusion}]
         sentences += [
-            {"sent_id": f"{id}__PREMISE__{place}", "sent_text": text} for place, text in enumerate(texts, 1)
+            {"sent_id": f"{id}__PREMISE__{index}", "sent_text": text} for index, text in enumerate(texts, 1)
         ]
-        premises = [{"text": " ".join(texts), "stance": like.stance, "annotations": []}]
-        yield id, like.conclusion, repr(premises), "{}", repr(sentences)
+        premises = [{"text": " ".join(texts), "stance": model.stance, "annotations": []}]
+        yield id, model.conclusion, repr(premises), "{}", repr(sentences)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
     TOUCHE_DATA=... python benchmarks/rank_bm25_speed.py
 
-Both read the real sample of 2020, first as a whole, then as a re-ranking input: the 1,000 candidates that
-DirichletLM has for each of the 49 topics. What counts is the ratio of the two within one call: machines
-differ, and so do their good and bad days. Takes about three minutes.
+Both read the corpus sample of 2020, first as a whole, then as a re-ranking input. This input has the 1,000
+candidates of DirichletLM for each of the 49 topics. The benchmark prints a line for each input and quantity,
+with the medians of rank-bm25 and of bm25. Compare the ratio, because the times depend on the machine and its
+load. The benchmark takes about three minutes.
 """
 
 import json
+from operator import truediv
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,44 +19,54 @@ from touche.containers.runs import Job, Usage, run_locally
 from touche.data.datasets import open_dataset
 from touche.trec.runs import read_run
 
-DATASET, ROUNDS = "touche-2020-task-1/sample", 5
+DATASET = "touche-2020-task-1/sample"
+ROUNDS = 5
 BASELINES = ("rank-bm25", "bm25")
+QUANTITIES = {"wall": 1, "cpu": 1, "memory": 1e6}  # of a usage, with the unit to print: 1 s or 1 MB
 
 
 def main() -> None:
     """Prints for each input the seconds and MB of rank-bm25 and of bm25, and their ratio."""
-    with TemporaryDirectory(prefix="touche-benchmark-") as name:
-        work = Path(name)
+    with TemporaryDirectory(prefix="touche-benchmark-") as temporary:
+        work = Path(temporary)
         write_candidates(work)
-        for what, given in (("whole sample", DATASET), ("re-ranking", str(work / "input"))):
-            compare(what, given, work)
+        compare("whole sample", DATASET, work)
+        compare("re-ranking", str(work / "input"), work)
 
 
-def compare(what: str, given: str, work: Path) -> None:
-    """Runs the two in turn and prints a line for each quantity, with the ratio."""
+def compare(title: str, input: str, work: Path) -> None:
+    """Runs both baselines in turn on an input, and prints a line for each quantity, with the ratio."""
     usages: dict[str, list[Usage]] = {name: [] for name in BASELINES}
     for _ in range(ROUNDS):
         for name, runs in usages.items():
-            job = Job(name, (), given, work / name)
+            job = Job(baseline=name, arguments=(), input=input, output=work / name)
             runs.append(run_locally(job, Limits(), lambda line: None))
-    for quantity, unit in (("wall", 1), ("cpu", 1), ("memory", 1e6)):
-        package, scan = ([getattr(run, quantity) / unit for run in runs] for runs in usages.values())
-        ratios = [one / other for one, other in zip(package, scan, strict=True)]
+    for quantity, unit in QUANTITIES.items():
+        package = [getattr(usage, quantity) / unit for usage in usages["rank-bm25"]]
+        scan = [getattr(usage, quantity) / unit for usage in usages["bm25"]]
+        ratios = list(map(truediv, package, scan))
         spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        print(f"{what}, {quantity}: {median(package):.1f} and {median(scan):.1f}, ratio {spread}", flush=True)
+        print(
+            f"{title}, {quantity}: {median(package):.1f} and {median(scan):.1f}, ratio {spread}", flush=True
+        )
 
 
 def write_candidates(work: Path) -> None:
-    """The candidates of DirichletLM as an input for re-ranking."""
-    run_locally(Job("dirichletlm", (), DATASET, work / "candidates"), Limits(), lambda line: None)
-    given = open_dataset(DATASET)
-    titles = {topic.number: topic.title for topic in given.topics}
-    texts = {document.id: document.text for document in given.documents}
+    """Writes the candidates of DirichletLM as an input for re-ranking, in the folder ``input``."""
+    job = Job(baseline="dirichletlm", arguments=(), input=DATASET, output=work / "candidates")
+    run_locally(job, Limits(), lambda line: None)
+    dataset = open_dataset(DATASET)
+    titles = {topic.number: topic.title for topic in dataset.topics}
+    texts = {document.id: document.text for document in dataset.documents}
     (work / "input").mkdir()
     with (work / "input" / "rerank.jsonl").open("w", encoding="utf-8") as file:
         for line in read_run(work / "candidates" / "run.txt"):
-            candidate = {"qid": line.topic, "query": titles[line.topic]}
-            candidate |= {"docno": line.document, "text": texts[line.document]}
+            candidate = {
+                "qid": line.topic,
+                "query": titles[line.topic],
+                "docno": line.document,
+                "text": texts[line.document],
+            }
             file.write(json.dumps(candidate) + "\n")
 
 

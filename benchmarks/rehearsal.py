@@ -2,11 +2,13 @@
 
     TOUCHE_DATA=... python benchmarks/rehearsal.py FOLDER [BASELINE ...] [--dataset ID] [--share 0.1]
 
-In a copy of the project, the publishers are a server on loopback, which has the archives of
-whole_collections.py. There, ``touche data fetch`` downloads and checks them, and ``touche regress`` runs each
-baseline with an entry for the dataset. Other baselines get an entry, so that they also run. Scores have no
-meaning here. Prints a line for each run: time, processor time, peak memory, and temporary files. FOLDER needs
-20 GB, and what it already has is not fetched again. All lines are also added to rehearsal.jsonl.
+The benchmark works in a copy of the project. A server on loopback, with the archives of whole_collections.py,
+replaces the publishers. ``touche data fetch`` downloads and checks the archives, and ``touche regress`` runs
+each baseline with an entry for the dataset. Some other baselines get an entry, so that they also run. Scores
+have no meaning here.
+
+The benchmark prints a record in JSON for each collection and each run, and adds it to rehearsal.jsonl. Times
+are in seconds and sizes in bytes. FOLDER needs 20 GB; files that it already has are not fetched again.
 """
 
 import json
@@ -29,11 +31,12 @@ import click
 from whole_collections import write_download
 
 from touche.data.sources import Source, official
+from touche.io.grouping import group_by
 from touche.io.opening import md5
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("rehearsal.jsonl")  # speed_page.py makes tables of it
-DATASETS = (  # those of regression.yml
+DATASETS = (  # as in regression.yml
     "beir-webis-touche2020-v2",
     "touche-2020-task-1-v1",
     "touche-2020-task-1",
@@ -74,26 +77,29 @@ def main(
     for dataset in datasets or DATASETS:
         missing = [source for source in official([dataset]) if not (copy / source.path).exists()]
         with publishers(missing, copy, folder / "server", share) as downloaded:
-            before = size_of(copy)
-            began = time.monotonic()
+            before = measure_size(copy)
+            started = time.monotonic()
             with peak_size(copy) as peak:
                 touche(copy, "data", "fetch", dataset)
-            fetch = {"bytes": downloaded, "seconds": time.monotonic() - began, "peak": peak[0] - before}
-        report(
-            {"dataset": dataset, "share": share, "unpacked": size_of(copy) - before, "fetch": fetch}, results
-        )
+            seconds = time.monotonic() - started
+        record = {
+            "dataset": dataset,
+            "share": share,
+            "unpacked": measure_size(copy) - before,
+            "fetch": {"bytes": downloaded, "seconds": seconds, "peak": peak[0] - before},
+        }
+        report(record, results)
         for outcome in runs(copy, dataset, baselines, runner):
             report({"share": share, "runner": runner, **outcome}, results)
 
 
 def copy_project(copy: Path) -> None:
-    """Copies what touche needs, without official data."""
+    """Copies the library, the baselines and the toy collection, without official data."""
+    ignored = shutil.ignore_patterns("__pycache__")
     for name in ("src", "baselines"):
-        shutil.copytree(
-            ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
-        )
+        shutil.copytree(ROOT / name, copy / name, ignore=ignored, dirs_exist_ok=True)
+    ignored = shutil.ignore_patterns(*_OFFICIAL)
     for name in ("topics", "qrels", "corpora"):
-        ignored = shutil.ignore_patterns(*_OFFICIAL)
         shutil.copytree(ROOT / name, copy / name, ignore=ignored, dirs_exist_ok=True)
     for name, dataset in WITHOUT_ENTRY.items():
         with (copy / "baselines" / name / "expected.toml").open("a", encoding="utf-8") as file:
@@ -102,28 +108,31 @@ def copy_project(copy: Path) -> None:
 
 @contextmanager
 def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float) -> Iterator[int]:
-    """Serves the downloads of official files; yields their bytes, and removes them at the end."""
+    """Serves downloads of official files, and makes the copy of the project fetch them from there.
+
+    Yields:
+        The bytes of all downloads, which are removed at the end.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Silent, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     lines = ['[[record]]\ntitle = "made up"\nurl = "https://example.org"\nlicence = "none"\n']
-    for _, same in groupby(sorted(sources, key=lambda source: source.url), key=lambda source: source.url):
-        of_download = list(same)
-        if not of_download[0].url:
+    for url, members in group_by(sources, lambda source: source.url).items():
+        if not url:
             continue
-        file = write_download(of_download, share, folder)
+        file = write_download(members, share, folder)
         download = {
             "url": f"http://127.0.0.1:{server.server_port}/{file.name}",
             "md5": md5(file),
             "size": file.stat().st_size,
         }
-        for source in of_download:
-            values = download | ({"member": source.member} if source.member else {})
+        for source in members:
+            values = download | {"member": source.member} if source.member else download
             fields = ", ".join(f"{key} = {value!r}" for key, value in values.items())
             lines.append(f'files."{source.path}" = {{ {fields} }}\n')
     (copy / "src" / "touche" / "data" / "publishers.toml").write_text("".join(lines), encoding="utf-8")
     try:
-        yield size_of(folder)
+        yield measure_size(folder)
     finally:
         server.shutdown()
         server.server_close()
@@ -131,7 +140,7 @@ def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float
 
 
 def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Iterator[dict[str, Any]]:
-    """Yields the usage of each run of ``touche regress`` on a dataset, and its temporary files."""
+    """Yields a record for each run of ``touche regress`` on a dataset: its usage and its temporary files."""
     records = copy / "records.json"
     for name in baselines or [*with_entry(copy, dataset)]:
         with peak_size(copy / "temporary") as peak:
@@ -142,8 +151,8 @@ def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Ite
         reruns = [outcome for outcome in outcomes if not outcome["run"]]  # without official runs
         for options, group in groupby(reruns, key=lambda outcome: outcome["options"]):
             first = next(group)
-            used = {key: first[key] for key in ("wall", "cpu", "memory", "verdict", "remark")}
-            yield {"baseline": name, "options": options, "dataset": dataset, **used, "temporary": peak[0]}
+            usage = {key: first[key] for key in ("wall", "cpu", "memory", "verdict", "remark")}
+            yield {"baseline": name, "options": options, "dataset": dataset, **usage, "temporary": peak[0]}
 
 
 def with_entry(copy: Path, dataset: str) -> Iterator[str]:
@@ -155,7 +164,7 @@ def with_entry(copy: Path, dataset: str) -> Iterator[str]:
 
 
 def touche(copy: Path, *arguments: str, check: bool = True) -> None:
-    """Runs a command of the copy."""
+    """Runs a command of the copied project, whose temporary files are in the folder ``temporary`` there."""
     temporary = copy / "temporary"
     temporary.mkdir(exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
@@ -167,13 +176,13 @@ def touche(copy: Path, *arguments: str, check: bool = True) -> None:
 
 @contextmanager
 def peak_size(folder: Path) -> Iterator[list[int]]:
-    """Yields a list whose only number is the largest size of a folder, measured every second."""
+    """Yields a list whose only number is the largest size of a folder in bytes, measured every second."""
     peak = [0]
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(1):
-            peak[0] = max(peak[0], size_of(folder))
+            peak[0] = max(peak[0], measure_size(folder))
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -182,13 +191,14 @@ def peak_size(folder: Path) -> Iterator[list[int]]:
     finally:
         ended.set()
         thread.join()
-        peak[0] = max(peak[0], size_of(folder))
+        peak[0] = max(peak[0], measure_size(folder))
 
 
-def size_of(folder: Path) -> int:
-    """Returns the bytes of the files in a folder, some of which may disappear meanwhile."""
-    used = subprocess.run(["du", "--summarize", "--block-size=1", folder], capture_output=True, check=False)
-    return int(used.stdout.split()[0]) if used.stdout else 0
+def measure_size(folder: Path) -> int:
+    """Returns the bytes of the files in a folder; files may disappear meanwhile, so errors are ignored."""
+    command = ["du", "--summarize", "--block-size=1", str(folder)]
+    summary = subprocess.run(command, capture_output=True, check=False).stdout
+    return int(summary.split()[0]) if summary else 0
 
 
 def report(record: dict[str, Any], results: Path) -> None:

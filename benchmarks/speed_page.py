@@ -1,6 +1,9 @@
 """Makes the picture and the tables in RESULTS.md from speed.toml and rehearsal.jsonl.
 
-python benchmarks/speed_page.py    # a few seconds
+    python benchmarks/speed_page.py
+
+The script rewrites speed.svg, and the tables between the comments in RESULTS.md. It prints nothing, and takes
+a few seconds.
 """
 
 import json
@@ -17,14 +20,18 @@ from matplotlib.figure import Figure
 
 FOLDER = Path(__file__).parent
 PICTURE = FOLDER / "speed.svg"
-FEW, MANY = 50, 1000  # topics
+FEW = 50  # official topics
+MANY = 1000  # made-up topics
 ENGINES = {
     "touche": "`touche run bm25`",
     "Anserini": "Anserini 1.7.1",
     "tantivy": "Tantivy 0.27 from Python",
     "bm25s": "bm25s 0.3.16",
 }
-_OWN, _OTHER, _TEXT = "#0072b2", "#d55e00", "#767676"  # visible on white and on black
+# Colors that are visible on white and on black.
+_OWN = "#0072b2"
+_OTHER = "#d55e00"
+_TEXT = "#767676"
 
 Timings = Mapping[tuple[str, int], Sequence[Mapping[str, Any]]]
 """The rounds of each engine and number of cores."""
@@ -68,10 +75,12 @@ def engines(timings: Timings) -> Iterator[str]:
     yield "| engine | one core | two cores | memory, one core | index on the disk |"
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
-        one, two = timings[engine, 1], timings[engine, 2]
-        memory = median(timing["megabytes"] for timing in one)
-        left = f"{one[0]['left']:,.0f} MB" if one[0]["left"] else "none"
-        yield f"| {name} | {spread(one)} | {spread(two)} | {memory:,.0f} MB | {left} |"
+        one_core = timings[engine, 1]
+        two_cores = timings[engine, 2]
+        memory = median(timing["megabytes"] for timing in one_core)
+        index_size = one_core[0]["left"]  # in MB
+        index = f"{index_size:,.0f} MB" if index_size else "none"
+        yield f"| {name} | {spread(one_core)} | {spread(two_cores)} | {memory:,.0f} MB | {index} |"
 
 
 def topics(timings: Timings) -> Iterator[str]:
@@ -79,12 +88,14 @@ def topics(timings: Timings) -> Iterator[str]:
     yield "| engine, one core | 50 topics | 1,000 topics | faster from run | faster in one run from |"
     yield "| --- | --- | --- | --- | --- |"
     for engine, name in ENGINES.items():
-        medians = Medians.of(timings[engine, 1])
-        run, number = "", ""
+        medians = Medians.from_rounds(timings[engine, 1])
+        faster_from_run = ""
+        faster_from_topics = ""
         if engine != "touche":
-            run = str(medians.runs_until_faster(Medians.of(timings["touche", 1])))
-            number = topics_until_faster(timings[engine, 1], timings["touche", 1])
-        yield f"| {name} | {medians.again:.1f} s | {medians.many:.1f} s | {run} | {number} |"
+            faster_from_run = str(medians.runs_until_faster(Medians.from_rounds(timings["touche", 1])))
+            faster_from_topics = topics_until_faster(timings[engine, 1], timings["touche", 1])
+        cells = [name, f"{medians.again:.1f} s", f"{medians.many:.1f} s", faster_from_run, faster_from_topics]
+        yield f"| {' | '.join(cells)} |"
 
 
 def topics_until_faster(rounds: Sequence[Mapping[str, Any]], ours: Sequence[Mapping[str, Any]]) -> str:
@@ -94,7 +105,7 @@ def topics_until_faster(rounds: Sequence[Mapping[str, Any]], ours: Sequence[Mapp
     """
     numbers = []
     for round_, our_round in zip(rounds, ours, strict=True):
-        number = Medians.of([round_]).topics_until_faster(Medians.of([our_round]))
+        number = Medians.from_rounds([round_]).topics_until_faster(Medians.from_rounds([our_round]))
         if number is None:
             return "not in every round"
         numbers.append(round(number, -3))
@@ -116,9 +127,13 @@ class Medians:
     many: float
 
     @classmethod
-    def of(cls, rounds: Sequence[Mapping[str, Any]]) -> "Medians":
+    def from_rounds(cls, rounds: Sequence[Mapping[str, Any]]) -> "Medians":
         """Returns the medians of some rounds."""
-        return cls(*(median(timing[key] for timing in rounds) for key in ("seconds", "again", "many")))
+        return cls(
+            whole=median(timing["seconds"] for timing in rounds),
+            again=median(timing["again"] for timing in rounds),
+            many=median(timing["many"] for timing in rounds),
+        )
 
     @property
     def per_topic(self) -> float:
@@ -136,14 +151,19 @@ class Medians:
 
 
 def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yields the table of the made-up collections: what is downloaded, and what is then on the disk."""
+    """Yields the table of the made-up collections: sizes of the download and of the unpacked files."""
     yield "| dataset | download | unpacked | most while fetching | time to fetch |"
     yield "| --- | --- | --- | --- | --- |"
     for record in records:
         if "fetch" in record and record["share"] == 1:
             fetch = record["fetch"]
-            sizes = [fetch["bytes"], record["unpacked"], fetch["peak"]]
-            cells = [f"`{record['dataset']}`", *map(gigabytes, sizes), f"{fetch['seconds']:,.0f} s"]
+            cells = [
+                f"`{record['dataset']}`",
+                gigabytes(fetch["bytes"]),
+                gigabytes(record["unpacked"]),
+                gigabytes(fetch["peak"]),
+                f"{fetch['seconds']:,.0f} s",
+            ]
             yield f"| {' | '.join(cells)} |"
 
 
@@ -154,15 +174,20 @@ def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for record in records:
         if "wall" in record:
             options = " ".join(f"{key}={value}" for key, value in record["options"].items())
-            cells = [f"`{record['baseline']}` {options}".strip(), f"`{record['dataset']}`"]
-            cells += ["all" if record["share"] == 1 else f"{record['share']:.0%}"]
-            cells += [f"{record[key]:,.0f} s" for key in ("wall", "cpu")]
-            cells += [f"{record['memory'] / 1e6:,.0f} MB", f"{record['temporary'] / 1e6:,.0f} MB"]
+            cells = [
+                f"`{record['baseline']}` {options}".strip(),
+                f"`{record['dataset']}`",
+                "all" if record["share"] == 1 else f"{record['share']:.0%}",
+                f"{record['wall']:,.0f} s",
+                f"{record['cpu']:,.0f} s",
+                f"{record['memory'] / 1e6:,.0f} MB",
+                f"{record['temporary'] / 1e6:,.0f} MB",
+            ]
             yield f"| {' | '.join(cells)} |"
 
 
 def gigabytes(size: int) -> str:
-    """Returns a size with its unit."""
+    """Returns a number of bytes in GB, with the unit."""
     return f"{size / 1e9:.1f} GB"
 
 

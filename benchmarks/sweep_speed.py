@@ -3,8 +3,8 @@
     TOUCHE_DATA=... python benchmarks/sweep_speed.py [--documents 387740] [--rounds 1]
 
 The documents are those of scan_speed.py. Both sides are whole processes, from the documents to 20 run.txt and
-their scores: one ``touche sweep``, and 20 ``touche run`` with one ``touche evaluate``. The runs are compared
-byte by byte.
+their scores: one ``touche sweep``, and 20 ``touche run`` with one ``touche evaluate``. The benchmark prints
+the seconds of both sides in each round, and their median ratio. It ends with an error if the runs differ.
 """
 
 import subprocess
@@ -19,7 +19,8 @@ import scan_speed
 
 from touche.data.places import locate
 
-K1, B = ("0.6", "0.8", "1.2", "1.6", "2.0"), ("0.2", "0.4", "0.75", "0.9")
+K1 = ("0.6", "0.8", "1.2", "1.6", "2.0")
+B = ("0.2", "0.4", "0.75", "0.9")
 TASK = "touche-2020-task-1"
 TOUCHE = (sys.executable, "-m", "touche")
 
@@ -29,47 +30,55 @@ TOUCHE = (sys.executable, "-m", "touche")
 @click.option("--rounds", default=1, show_default=True, help="How often both sides are timed.")
 def main(documents: int, rounds: int) -> None:
     """Prints the seconds of both sides and their ratio."""
-    with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as name:
-        work = Path(name)
-        pairs = scan_speed.recombined_arguments(documents)
-        scan_speed.write(work, locate("topics", f"{TASK}.xml"), "documents.jsonl", ("docno", "text"), pairs)
+    with tempfile.TemporaryDirectory(prefix="touche-benchmark-") as temporary:
+        work = Path(temporary)
+        scan_speed.write(
+            work,
+            topics=locate("topics", f"{TASK}.xml"),
+            name="documents.jsonl",
+            keys=("docno", "text"),
+            documents=scan_speed.recombined_arguments(documents),
+        )
         ratios = []
         for number in range(rounds):
-            swept, single = work / f"sweep-{number}", work / f"single-{number}"
-            of_sweep, of_runs = sweep(work / "input", swept), single_runs(work / "input", single)
-            check_same(swept, single)
-            ratios.append(of_runs / of_sweep)
-            print(f"sweep {of_sweep:.1f} s, single runs {of_runs:.1f} s, ratio {ratios[-1]:.1f}", flush=True)
+            sweep_folder = work / f"sweep-{number}"
+            single_folder = work / f"single-{number}"
+            sweep = time_sweep(work / "input", sweep_folder)
+            single = time_single_runs(work / "input", single_folder)
+            check_same(sweep_folder, single_folder)
+            ratios.append(single / sweep)
+            print(f"sweep {sweep:.1f} s, single runs {single:.1f} s, ratio {ratios[-1]:.1f}", flush=True)
         print(f"median ratio of {rounds} rounds: {median(ratios):.1f}")
 
 
-def sweep(given: Path, output: Path) -> float:
-    """The seconds of one sweep."""
+def time_sweep(input: Path, output: Path) -> float:
+    """Returns the seconds of one sweep."""
     values = ["--k1", ",".join(K1), "--b", ",".join(B)]
-    return seconds("sweep", "bm25", *values, "-i", str(given), "--task", TASK, "-o", str(output))
+    return time_command("sweep", "bm25", *values, "-i", str(input), "--task", TASK, "-o", str(output))
 
 
-def single_runs(given: Path, output: Path) -> float:
-    """The seconds of as many single runs, and of scoring them."""
+def time_single_runs(input: Path, output: Path) -> float:
+    """Returns the seconds of a run for each setting, and of evaluating all runs."""
     folders = {(k1, b): output / f"{k1}-{b}" for k1 in K1 for b in B}
-    spent = 0.0
+    seconds = 0.0
     for (k1, b), folder in folders.items():
-        spent += seconds("run", "bm25", "--k1", k1, "--b", b, "-i", str(given), "-o", str(folder))
+        seconds += time_command("run", "bm25", "--k1", k1, "--b", b, "-i", str(input), "-o", str(folder))
     runs = [str(folder / "run.txt") for folder in folders.values()]
-    return spent + seconds("evaluate", *runs, "--task", TASK, "--evaluator", "trec_eval")
+    return seconds + time_command("evaluate", *runs, "--task", TASK, "--evaluator", "trec_eval")
 
 
-def seconds(*arguments: str) -> float:
-    """The wall-clock time of a command."""
+def time_command(*arguments: str) -> float:
+    """Runs a command of touche, and returns the seconds of wall-clock time."""
     started = time.monotonic()
     subprocess.run([*TOUCHE, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.monotonic() - started
 
 
-def check_same(*folders: Path) -> None:
-    """Ends the benchmark unless both folders have the same runs."""
-    some, others = (sorted(path.read_bytes() for path in folder.glob("*/run.txt")) for folder in folders)
-    if some != others or len(some) != len(K1) * len(B):
+def check_same(sweep_folder: Path, single_folder: Path) -> None:
+    """Ends the benchmark unless both folders have the same runs, one for each setting."""
+    sweep_runs = sorted(path.read_bytes() for path in sweep_folder.glob("*/run.txt"))
+    single_runs = sorted(path.read_bytes() for path in single_folder.glob("*/run.txt"))
+    if sweep_runs != single_runs or len(sweep_runs) != len(K1) * len(B):
         sys.exit("the runs differ")
 
 

@@ -1,8 +1,9 @@
-"""Writes made-up collections as large as the official ones, in the publishers' formats and archives.
+"""Writes made-up collections as large as the official ones, for rehearsal.py; not a script.
 
-Sentences are drawn from all sentences of the samples, as many as a real document has. The first ids are those
-of the qrels. Pages that args.me's records contain are not in the samples, so that their text is also drawn:
-as much as makes the archives as large as the published ones, if these compress as well.
+The files have the publishers' formats and archives. A document has as many sentences as a real one, drawn
+from all sentences of the samples. The first ids are those of the qrels. Records of args.me also contain the
+text of a page, which the samples lack, so that its text is also drawn. The length of this text makes the
+archives as large as the published ones, if these compress as well.
 """
 
 import csv
@@ -124,8 +125,11 @@ def _content(source: Source, share: float) -> Iterator[bytes]:
 
 
 def _as_published_by_beir(qrels: bytes) -> bytes:
-    rows = (line.split() for line in qrels.splitlines())
-    return b"query-id\tcorpus-id\tscore\n" + b"".join(b"%s\t%s\t%s\n" % (a, c, d) for a, _, c, d in rows)
+    lines = [b"query-id\tcorpus-id\tscore\n"]
+    for line in qrels.splitlines():
+        topic, _, document, grade = line.split()
+        lines.append(b"%s\t%s\t%s\n" % (topic, document, grade))
+    return b"".join(lines)
 
 
 def _made_up_judgments() -> Iterator[bytes]:
@@ -137,27 +141,37 @@ def _made_up_judgments() -> Iterator[bytes]:
 
 
 def _records(name: str, count: int, archive_size: int) -> Iterator[Record]:
-    """Yields as many made-up documents of a file."""
+    """Yields made-up documents of a file.
+
+    Args:
+        name: the name of the file, a key of ``COUNTS``.
+        count: how many documents to yield.
+        archive_size: the bytes of the published archive, which decide on the length of pages.
+    """
     rng = random.Random(name)
     titles, texts = _sample_of_passages() if name.startswith("passages") else _sample_of_arguments()
     pool = [sentence for text in texts for sentence in text]
     pages = " ".join(pool)
     judged = _judged(name)
-    copies, has_pages = (2, True) if name == "args_processed.csv" else (1, name.endswith(".json"))
-    own = copies * len(pages) / len(texts) / _COMPRESSION
-    length = max(0, round((archive_size / COUNTS[name] - own) * _COMPRESSION)) if has_pages else 0
+    page_length = 0
+    if name.endswith((".json", ".csv")):  # args.me's files have pages
+        copies = 2 if name == "args_processed.csv" else 1  # of the sentences, in premises and in sentences
+        # Bytes of a document in the archive, with and without its page.
+        whole = archive_size / COUNTS[name]
+        without_page = copies * len(pages) / len(texts) / _COMPRESSION
+        page_length = max(0, round((whole - without_page) * _COMPRESSION))
     for number in range(count):
-        begin = rng.randrange(len(pages) - length)
+        begin = rng.randrange(len(pages) - page_length)
         sentences = rng.choices(pool, k=max(1, len(rng.choice(texts))))
         if number < len(judged):
-            sentences[0] = judged[number][1]  # so that it is found
-        page = pages[begin : begin + length]
+            _, sentences[0] = judged[number]  # a topic's title, so that baselines rank the document
+        page = pages[begin : begin + page_length]
         yield Record(id=_id(name, number), title=rng.choice(titles), sentences=sentences, page=page)
 
 
 @cache
 def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
-    """Returns conclusions and the sentences of each argument's premises."""
+    """Returns the conclusion of each argument, and the sentences of its premises."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
     arguments = list(parse_pieces(pieces_of_args_processed(corpus), set()))
     premises = [
@@ -169,13 +183,14 @@ def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
 
 @cache
 def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
+    """Returns an empty title, because passages have none, and the sentences of each passage."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
     return [""], [passage.text.split(". ") for passage in parse_pieces(pieces_of_passages(corpus), set())]
 
 
 @cache
 def _judged(name: str) -> list[tuple[str, str]]:
-    """Returns the documents in the qrels of the tasks of a file, each with the title of a topic."""
+    """Returns the ids in the qrels of a file's tasks, each with the title of its first topic."""
     judged: dict[str, str] = {}
     for task in map(tasks.task, _TASKS.get(name, ())):
         titles = {topic.number: topic.title for topic in read_topics(_topics(task.topics))}
@@ -194,6 +209,7 @@ def _topics(name: str) -> Path:
 
 
 def _id(name: str, number: int) -> str:
+    """Returns the id of a file's document: the next one of the qrels, then a made-up one."""
     judged = _judged(name)
     if number < len(judged):
         return judged[number][0]
@@ -221,9 +237,11 @@ def _args_processed(records: Iterator[Record]) -> Iterator[bytes]:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("id", "conclusion", "premises", "context", "sentences"))
     for record in records:
-        numbered = [("CONC__1", record.title)]
-        numbered += [(f"PREMISE__{number}", one) for number, one in enumerate(record.sentences, 1)]
-        sentences = [{"sent_id": f"{record.id}__{end}", "sent_text": one} for end, one in numbered]
+        sentences = [{"sent_id": f"{record.id}__CONC__1", "sent_text": record.title}]
+        sentences += [
+            {"sent_id": f"{record.id}__PREMISE__{number}", "sent_text": sentence}
+            for number, sentence in enumerate(record.sentences, 1)
+        ]
         premises = [{"text": record.text, "stance": "PRO", "annotations": []}]
         context = {"sourceText": record.page, "discussionTitle": record.title}
         rows.writerow((record.id, record.title, repr(premises), repr(context), repr(sentences)))

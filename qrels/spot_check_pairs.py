@@ -41,7 +41,17 @@ def sentences() -> list[Judged]:
     """The judged sentences, in the order of the arguments and of their texts."""
     with (HERE / "spot-check-pairs-sentences.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))[1:]
-    return [Judged(row[0], row[1], row[2], row[3], int(row[4]), int(row[5])) for row in rows]
+    return [
+        Judged(
+            topic=topic,
+            id=id,
+            direction=direction,
+            aspect=aspect,
+            relevance=int(relevance),
+            quality=int(quality),
+        )
+        for topic, id, direction, aspect, relevance, quality in rows
+    ]
 
 
 def pairs(judged: list[Judged]) -> Iterator[tuple[Judged, Judged]]:
