@@ -80,8 +80,8 @@ def options_table(name: str) -> str:
     """Returns the table of a baseline's own options."""
     declared = baselines.declared(name) or baselines.load(name)
     lines = [
-        [f"`--{name.replace('_', '-')}`", _default(option.default), declared.option_help.get(name, "")]
-        for name, option in declared.options.items()
+        [f"`--{key.replace('_', '-')}`", _default(option.default), declared.option_help.get(key, "")]
+        for key, option in declared.options.items()
     ]
     return table(["option", "default", "meaning"], lines)
 

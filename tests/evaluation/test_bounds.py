@@ -52,6 +52,7 @@ judgments = st.dictionaries(st.sampled_from(DOCUMENTS + "xyz"), st.integers(0, 3
 @given(st.sampled_from(MEASURES), lists, lists, judgments, st.sets(st.integers(1, 3), min_size=1))
 @example("nDCG@3", "abx", "", {"a": 1, "b": 0, "c": 2}, {1})  # the least value is not that of grade 0
 @example("nDCG@3", "abx", "", {"a": 1, "b": 0}, {1, 2})
+@example("AP@4", "xyb", "", {"b": 0, "c": 1, "d": 1}, {1})  # greatest with both unjudged ones relevant
 @example("nDCG@6", "xbayzc", "", {"a": 2, "b": 0, "c": 3, "d": -2, "e": 1}, {1})
 def test_bounds_are_the_extremes_of_all_grades(
     measure: str, first: str, second: str, labels: dict[str, int], grades: set[int]

@@ -1,7 +1,7 @@
 """Lists what there is: tasks, baselines and published results, as records."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
 from os import PathLike
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from touche import tasks
 from touche.baselines.declaration import declared, extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, load, names
-from touche.data.checking import check_files
+from touche.data.checking import CheckedCard, check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import Level, levels, rank, shortlist
@@ -133,33 +133,6 @@ class PublishedResults(Table[PublishedResult]):
     def shortlist(self) -> "PublishedResults":
         """The best run of each team, and those of the organizers."""
         return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
-
-
-@dataclass(frozen=True)
-class CheckedCard:
-    """The check of a task card.
-
-    Attributes:
-        path: the path of the card.
-        problem: the first problem with its place and remedy, or an empty text.
-        topics: the number of topics; None if their file is missing.
-        unjudged_topics: the number of topics without a judgment; None if their file or all qrels are missing.
-        judgments: the number of judgments; None if all qrels are missing.
-        documents: the number of documents in the whole corpus; None if it is missing, or has web pages,
-            which would have to be parsed.
-        other_corpora: the number of documents in each other corpus, by its name in the card; the corpora
-            that are missing or have web pages are left out.
-        missing: the files and folders that are missing.
-    """
-
-    path: str
-    problem: str = ""
-    topics: int | None = None
-    unjudged_topics: int | None = None
-    judgments: int | None = None
-    documents: int | None = None
-    other_corpora: dict[str, int] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
 
 
 def list_tasks() -> Table[ListedTask]:
@@ -382,7 +355,7 @@ def _checked(card: Path) -> CheckedCard:
     try:
         task = read_card(card)
         tasks.check_name(card)
-        return CheckedCard(str(card), **check_files(card, task))
+        return check_files(card, task)
     except InputError as error:
         return CheckedCard(str(card), str(error))
 

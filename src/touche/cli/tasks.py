@@ -11,7 +11,7 @@ import click
 
 from touche import tasks as library
 from touche.api import listing
-from touche.api.listing import CheckedCard, PublishedResult, PublishedResults
+from touche.api.listing import PublishedResult, PublishedResults
 from touche.api.reproductions import reproductions
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import FORMAT, output
@@ -26,6 +26,7 @@ from touche.cli.output import (
     three_decimals,
     warn,
 )
+from touche.data.checking import CheckedCard
 from touche.data.for_tira import SPLIT
 from touche.errors import ToucheError, one_line
 from touche.io.grouping import group_by

@@ -1,9 +1,9 @@
 """Checks of the files that a task's card names, and of the ids in them."""
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from touche.data.ids import ids_of_result
 from touche.data.judgments import task_qrels
@@ -16,7 +16,34 @@ from touche.trec.qrels import Qrels
 from touche.trec.topics import read_topics
 
 
-def check_files(card: Path, task: Task) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CheckedCard:
+    """The check of a task card.
+
+    Attributes:
+        path: the path of the card.
+        problem: the first problem with its place and remedy, or an empty text.
+        topics: the number of topics; None if their file is missing.
+        unjudged_topics: the number of topics without a judgment; None if their file or all qrels are missing.
+        judgments: the number of judgments; None if all qrels are missing.
+        documents: the number of documents in the whole corpus; None if it is missing, or has web pages,
+            which would have to be parsed.
+        other_corpora: the number of documents in each other corpus, by its name in the card; the corpora
+            that are missing or have web pages are left out.
+        missing: the files and folders that are missing.
+    """
+
+    path: str
+    problem: str = ""
+    topics: int | None = None
+    unjudged_topics: int | None = None
+    judgments: int | None = None
+    documents: int | None = None
+    other_corpora: dict[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+def check_files(card: Path, task: Task) -> CheckedCard:
     """Checks topics, judgments and corpora of a task, as far as they are available.
 
     Args:
@@ -24,7 +51,7 @@ def check_files(card: Path, task: Task) -> dict[str, Any]:
         task: the task in the card.
 
     Returns:
-        The contents of the files, by the attributes of ``touche.api.listing.CheckedCard``.
+        The contents of the files; a card without a problem.
 
     Raises:
         InputError: if a file is broken, or names a topic or a document that another file lacks.
@@ -36,14 +63,15 @@ def check_files(card: Path, task: Task) -> dict[str, Any]:
     qrels = _check_judgments(task, all_topics, all_ids, missing)
     judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(qrels)}
     unjudged_topics = all_topics - judged_topics if all_topics is not None and judged_topics else None
-    return {
-        "topics": _size(all_topics),
-        "unjudged_topics": _size(unjudged_topics),
-        "judgments": sum(len(grades) for part in qrels for grades in part.values()) if qrels else None,
-        "documents": _size(all_ids),
-        "other_corpora": {name: len(ids) for name, ids in ids_by_corpus.items() if ids is not None},
-        "missing": tuple(missing),
-    }
+    return CheckedCard(
+        path=str(card),
+        topics=_size(all_topics),
+        unjudged_topics=_size(unjudged_topics),
+        judgments=sum(len(grades) for part in qrels for grades in part.values()) if qrels else None,
+        documents=_size(all_ids),
+        other_corpora={name: len(ids) for name, ids in ids_by_corpus.items() if ids is not None},
+        missing=tuple(missing),
+    )
 
 
 def _size(ids: Collection[str] | None) -> int | None:

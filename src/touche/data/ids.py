@@ -49,14 +49,16 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
     return SmallCollection(folder, tuple(state))
 
 
-@lru_cache(maxsize=4)  # few, because all ids of a collection are in memory
 def ids_in(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
-    """Returns all ids of sentences or documents; None if the collection is broken, or of web pages.
+    """Returns all ids of sentences or documents; None if the collection is broken, or of web pages."""
+    with suppress(ToucheError):
+        return _read_ids(collection, of_sentences=of_sentences)
+    return None
 
-    They are read once; a changed collection is another key of the cache.
-    """
+
+@lru_cache(maxsize=4)  # few, because all ids of a collection are in memory; errors are not saved
+def _read_ids(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
+    """Reads the ids of sentences or documents once; a changed collection is another key of the cache."""
     from touche.documents.ids import read_ids  # here, because it takes 34 ms, and is rarely needed
 
-    with suppress(ToucheError):
-        return read_ids(collection.folder, of_sentences=of_sentences)
-    return None
+    return read_ids(collection.folder, of_sentences=of_sentences)

@@ -145,7 +145,8 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         log: receives a line for each value that moved.
 
     Returns:
-        All outcomes; replaced ones have passed, or failed if the file cannot be written.
+        All outcomes; replaced ones have passed, or failed if the file cannot be written. A score of a run
+        without judged results is not written, and its remark says so.
     """
     updated = []
     for before in outcomes:

@@ -301,8 +301,11 @@ def _is_of_ranx(source: object) -> bool:
 
 def _run_name(source: Any, default: str) -> str:
     """Returns the name of a run of ranx, or the tag of a frame, as one line; ``default`` without both."""
-    # Only frames of pandas have attributes.
-    name = source.name if _is_of_ranx(source) else getattr(source, "attrs", {}).get("tag")
+    name = None
+    if _is_of_ranx(source):
+        name = source.name
+    elif hasattr(source, "columns"):
+        name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
     one_line_name = one_line(str(name)).strip() if name else ""
     return one_line_name or default
 

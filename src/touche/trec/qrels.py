@@ -202,13 +202,9 @@ def read_answers(
         return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
 
     def is_relevant(topic: str, stance: str, image: str) -> bool:
-        # An image has to be on topic, and to have a yes for one of these aspects.
-        required = {
-            "topicRelevance": [_ON_TOPIC],
-            "argumentativeness": stances,
-            "stanceRelevance": [stance],
-        }
-        has_required = any(has_yes(topic, aspect, image) for aspect in required[question])
+        # An image has to be on topic; for an aspect of stances, it also needs the yes of one stance.
+        required = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(question, [_ON_TOPIC])
+        has_required = any(has_yes(topic, aspect, image) for aspect in required)
         return has_required and has_yes(topic, _ON_TOPIC, image)
 
     qrels = Qrels()
