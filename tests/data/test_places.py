@@ -113,3 +113,20 @@ def test_a_folder_never_replaces_the_dataset_of_its_name(
     assert package.run("bm25", Path(name)).documents.tolist() == ["a"]
     sweep = package.sweep("bm25", Path(name), {"k1": [0.5]}, qrels={"1": {"a": 1}}, measure="P@1")
     assert [score.mean for score in sweep.scores] == [1.0]
+
+
+@pytest.mark.parametrize("as_folder", [False, True], ids=["broken link", "folder"])
+def test_only_a_file_is_the_topics_of_a_collection_of_beir(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_folder: bool
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    folder = tmp_path / "corpora" / "beir-webis-touche2020-v2"
+    folder.mkdir(parents=True)
+    (folder / "corpus.jsonl").touch()
+    queries = folder / "queries.jsonl"
+    if as_folder:
+        queries.mkdir()
+    else:
+        queries.symlink_to("nowhere")
+    with pytest.raises(MissingDataError, match="touche data fetch"):
+        places.locate_topics(*tasks.dataset("beir-webis-touche2020-v2"))
