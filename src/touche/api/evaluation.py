@@ -190,8 +190,8 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    # Published values are touche's. ``score`` refuses touche for a measure that only trec_eval has, but
-    # accepts "both", so that the error at the end can name the tasks with published values.
+    # Published values are touche's, but with touche ``score`` would refuse a measure that only trec_eval has.
+    # With both, nothing is compared, and the error at the end names the tasks with published values.
     scorers = "both" if published else evaluator
     by_measure = score(named_runs, task, measure, qrels, scorers)
     compared = list[Any]()

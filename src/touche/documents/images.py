@@ -170,8 +170,9 @@ def _read_bytes(path: Path) -> bytes:
         is_link = error.errno == errno.ELOOP  # O_NOFOLLOW makes a link this error
         remedy = "replace links by files" if is_link else "check the path"
         raise InputError(path, f"cannot be read ({error.strerror})", remedy) from error
+    status = os.fstat(descriptor)
+    if not S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        os.close(descriptor)
+        raise InputError(path, "not a file, or larger than 16 MiB", "check that this is the right folder")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise InputError(path, "not a file, or larger than 16 MiB", "check that this is the right folder")
         return file.read(_MOST_BYTES)

@@ -309,7 +309,10 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 
 
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
-    """Returns the bounds of run A's mean minus run B's; topics count as if both runs were fully judged.
+    """Returns the bounds of run A's mean minus run B's.
+
+    The means are over the topics with bounds of both runs, also those that touche leaves out until their
+    documents are judged.
 
     Returns:
         None for measures without bounds; for AP@k, which has bounds only for one list; and if it is unknown

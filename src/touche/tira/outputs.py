@@ -118,8 +118,9 @@ def _texts_by_topic(
         stances_of_documents = {stances.get(document, "") for document, _ in ranked}
         stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
-        # The rankings of a topic have different stances; one without a stance is the only one.
-        is_repeated = stance in earlier or (bool(earlier) and "" in {stance, *earlier})
+        # The rankings of a topic have different stances; a ranking without a stance has to be the only one.
+        is_mixed = bool(earlier) and ("" in earlier or stance == "")
+        is_repeated = stance in earlier or is_mixed
         if topic.number not in topics or (ranked and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")

@@ -199,14 +199,14 @@ def _version_text(module: str, packages: Sequence[str]) -> str:
     with suppress(ImportError, ValueError):  # ValueError if Python did not load it from a file
         spec = find_spec(module) if module.isidentifier() else None
     if spec:
-        # The folders of a package, or the file of a module; a builtin module has neither.
+        # The folders of a package, or the file of a module; a builtin module has no file that could be read.
         paths = [Path(name) for name in spec.submodule_search_locations or [spec.origin or ""]]
         changeable = paths
         if packages:  # code that was installed with a package changes only with the package's version
             changeable = [path for path in paths if path.parent.name not in INSTALLED]
         texts += map(_digest_of_code, changeable)
-        # A module of one file has no files below it, and installed code is not searched; both have an origin.
         files = [file for path in changeable for file in path.rglob("*.py")]
+        # Below a module of one file there is none, and installed code was not searched.
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
         if module in sys.modules and any(map(_is_newer_than_process, files)):
