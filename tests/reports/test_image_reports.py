@@ -1,8 +1,10 @@
 """Reports on runs of images: a column for each stance, and thumbnails of untrusted pictures."""
 
 import io
+import os
 import shutil
 from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from PIL import Image
 import touche as package
 from conftest import ROOT
 from touche.documents.images import picture
+from touche.errors import InputError
 from touche.reports import thumbnails
 from touche.reports.thumbnails import thumbnail
 
@@ -42,6 +45,17 @@ def test_a_picture_with_too_many_pixels_is_not_decoded(monkeypatch: pytest.Monke
     assert thumbnail(encoded((10, 10), "PNG")) == "" and thumbnail(encoded((9, 11), "PNG"))
     monkeypatch.setattr(thumbnails, "_MOST_CHARACTERS", 10)
     assert thumbnail(encoded((9, 9), "PNG")) == ""
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_a_picture_that_is_no_file_is_an_error_with_its_path(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "images" / "I00" / "I0000000000000000" / "image.webp"
+    path.parent.mkdir(parents=True)
+    make(path)
+    with pytest.raises(InputError, match=r"image\.webp: not a file"):
+        picture(tmp_path, path.parent.name)
 
 
 def test_a_page_has_two_columns_with_addresses_grades_and_thumbnails(
