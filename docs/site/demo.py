@@ -20,7 +20,7 @@ TABLES = (["arguments", "passages", "pages"], ["pairs"], ["images"])  # parts wi
 NAME_WIDTH = 27  # characters
 SCORE_WIDTH = 22
 HEAD = """\
-Mean nDCG@5 and its 95% interval, by trec_eval and touche (a line for each evaluator if they differ).
+Mean nDCG@5 and its 95% interval, by trec_eval and touche (each has a line if they differ).
 Images: precision at 10 per stance, by touche."""
 NEXT = """
 All runs are in build/demo. What next? With the environment of the demo (source .venv/bin/activate):
