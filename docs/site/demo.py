@@ -17,7 +17,7 @@ from touche.regression.expected import ExpectedScore, read_expected
 
 FOLDER = Path("build/demo")
 TABLES = (["arguments", "passages", "pages"], ["pairs"], ["images"])  # parts with the same measure
-NAME_WIDTH = 27  # characters
+NAME_WIDTH = 26  # characters
 SCORE_WIDTH = 22
 HEAD = """\
 Mean nDCG@5 and its 95% interval, by trec_eval and touche (each has a line if they differ).
