@@ -161,9 +161,8 @@ def known_runs() -> Iterator[Known]:
     for setting in SETTINGS:
         if setting.name in HALVED:
             known = replace(setting.known_run(f"half of {SAMPLE} {setting.name}", SAMPLE), halved=True)
-            if (
-                setting.baseline != "dirichletlm"
-            ):  # half of the documents do not decide between the two models
+            if setting.baseline != "dirichletlm":
+                # Half of the documents do not decide between the two models.
                 _, _, fields = setting.truth.partition(" of ")
                 known = replace(known, truth=f"{EITHER} of {fields}")
             yield known

@@ -283,12 +283,12 @@ def size(program: str, name: str) -> str:
 def explain_failure(lines: Sequence[str]) -> str:
     """Returns the reason and the remedy in the output of a failed command; empty if they are unknown."""
     output = "\n".join(lines)
-    reasons = [
+    reasons = (
         reason
         for pattern, reason in _REASONS_BY_PATTERN.items()
         if re.search(pattern, output, flags=re.IGNORECASE | re.MULTILINE)
-    ]
-    return reasons[0] if reasons else ""
+    )
+    return next(reasons, "")
 
 
 def read_labels(program: str, image: str) -> dict[str, str]:
