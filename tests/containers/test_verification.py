@@ -192,7 +192,7 @@ def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine,
         ("x/y", "Error: manifest unknown", "no image x/y, and cannot pull it: the registry lacks this image"),
         ("x/y", "lookup a.b: no such host", "cannot pull it: a server does not answer; check the network"),
         # Anyone may own this local name in a registry.
-        ("", "pulled", "docker has no image touche/bm25; build it with: touche images"),
+        ("", "pulled", "podman has no image touche/bm25; build it .* build bm25 --runner podman"),
     ],
 )
 @pytest.mark.usefixtures("engine")
@@ -206,7 +206,7 @@ def test_an_image_is_pulled_only_by_its_address_and_a_failure_is_named(
     monkeypatch.setattr(verification, "find_image", lambda program, image: "")
     monkeypatch.setattr(verification, "execute", execute)
     with pytest.raises(ToucheError, match=message):
-        verify("docker", "bm25", print, against=against)
+        verify("podman", "bm25", print, against=against)
 
 
 @pytest.fixture

@@ -315,17 +315,21 @@ def check_image(program: str, baseline: str) -> None:
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     image = image_name(folder.name)
-    build_command = f"touche images build {quote(baseline)}"
-    if program != "docker":  # the default
-        build_command += f" --runner {program}"
     if not find_image(program, image):
         if is_shipped(folder) and not root:
             how_to_get = _remedy_without_clone(program, folder.name)
         else:
-            how_to_get = f"build it with: {build_command}"
+            how_to_get = f"build it with: {build_command(program, baseline)}"
         raise ToucheError(f"{program} has no image {image}; {how_to_get}")
     if root and read_labels(program, image).get(_CONTENT_LABEL) != _content_digest(root, folder):
-        _log.warning("%s was not built from the current files; build it again: %s", image, build_command)
+        command = build_command(program, baseline)
+        _log.warning("%s was not built from the current files; build it again: %s", image, command)
+
+
+def build_command(program: str, baseline: str) -> str:
+    """Returns the command that builds the image of a baseline, for messages."""
+    runner = "" if program == "docker" else f" --runner {program}"  # docker is the default
+    return f"touche images build {quote(baseline)}{runner}"
 
 
 def _buildable_clone() -> Path | None:

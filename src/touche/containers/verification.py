@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from shlex import quote
 from textwrap import shorten
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
@@ -17,6 +16,7 @@ from touche.containers.images import (
     REVISION_LABEL,
     TITLE_LABEL,
     build,
+    build_command,
     explain_failure,
     image_name,
     published_image,
@@ -102,8 +102,8 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
     else:  # not the local name: it would be pulled, and in a registry it may belong to anyone
         image = published_image(folder.name) if is_shipped(folder) else ""
     if not image:
-        build_command = f"touche images build {quote(baseline)}"
-        raise ToucheError(f"{program} has no image {local}; build it with: {build_command}")
+        command = build_command(program, baseline)
+        raise ToucheError(f"{program} has no image {local}; build it with: {command}")
     with _pulled_if_missing(program, image):
         revision = _revision_of_image(program, image, folder.name)
         return _compare(program, baseline, log, kind="image", subject=image, revision=revision, image=image)
