@@ -94,7 +94,7 @@ def scores_table(name: str) -> str:
         options = f"`{' '.join(entry.arguments)}`" if entry.options else ""
         run = f"official run {Path(entry.run).stem}" if entry.run else options
         share = f"{judged[key(entry)]:.2f}" if key(entry) in judged else ""
-        measured = [*entry.value_and_evaluator, entry.kind, _rounded(entry), share]
+        measured = [*entry.value_name_and_evaluator, entry.kind, _rounded(entry), share]
         lines.append([f"`{entry.dataset}`", run, *measured, _linked(entry.source)])
     columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "Judged@5", "source"]
     return table(columns, lines)

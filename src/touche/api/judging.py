@@ -79,7 +79,8 @@ def to_judge(
         for row in rows:
             earlier = merged.get((row.topic, row.document))
             gain = row.gain + (earlier.gain if earlier else 0.0)
-            merged[row.topic, row.document] = replace(row, gain=gain)  # each dimension has the same runs
+            # The number of runs that return a document is the same in each dimension.
+            merged[row.topic, row.document] = replace(row, gain=gain)
     records = tuple(sorted(merged.values(), key=lambda row: -row.gain))
     if path is not None:
         lines = (f"{row.topic} {row.document} {row.runs} {row.gain:.6f}\n" for row in records)

@@ -207,7 +207,7 @@ def _key(entry: ExpectedScore) -> tuple[str, str, str]:
 
     These are the baseline with its options, the dimension or other name of the value, and the evaluator.
     """
-    value_name, evaluator = entry.value_and_evaluator
+    value_name, evaluator = entry.value_name_and_evaluator
     return entry.command, value_name, evaluator
 
 

@@ -90,7 +90,7 @@ def fetch_(
         mirror=mirror,
         no_corpora=no_corpora,
         every=every,
-        report=_say,
+        report=_print_status,
         log=tell,
     )
     for note in statuses.notes:
@@ -112,7 +112,7 @@ def verify_(datasets: Sequence[str], style: str) -> int:
     verified = quietly(official.verify, datasets)
     if style == "table":
         for status in verified:
-            _say(status)
+            _print_status(status)
     else:
         render(verified, style, [Sheet(_STATUSES, verified)])
     explain(verified, style)
@@ -140,7 +140,7 @@ def convert_(dataset: str, output: Path) -> None:
         click.echo(path)
 
 
-def _say(status: Status) -> None:
+def _print_status(status: Status) -> None:
     """Prints what was done with a file, or what is known of it."""
     if status.word in (FAILED, NOT_PUBLISHED):  # ``fetch_`` prints their problems at the end
         return

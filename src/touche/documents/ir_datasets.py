@@ -16,7 +16,7 @@ from touche.documents.warc import page_from_response, read_warc
 from touche.errors import ToucheError, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.progress import watched
-from touche.trec.topics import Topic, folded
+from touche.trec.topics import Topic, with_single_blanks
 
 _LONGEST_REASON = 120  # characters of an error of ir_datasets
 
@@ -144,21 +144,21 @@ def _count(dataset: Any) -> int | None:
 
 
 def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
-    """Converts a query of ir_datasets; white space in texts is folded.
+    """Converts a query of ir_datasets; white space in texts becomes single blanks.
 
     Only the queries of some datasets have a title. ``default_text`` is the main text of any query.
     """
 
-    def folded_text(name: str) -> str:
-        return folded(getattr(query, name, None) or "")
+    def text_of(name: str) -> str:
+        return with_single_blanks(getattr(query, name, None) or "")
 
     objects = getattr(query, "objects", ())  # the two that a comparative question compares
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
-        title=folded_text("title") or folded(query.default_text()),
+        title=text_of("title") or with_single_blanks(query.default_text()),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # other datasets may have a text
-        description=folded_text("description"),
-        narrative=folded_text("narrative"),
+        description=text_of("description"),
+        narrative=text_of("narrative"),
     )
 
 
@@ -182,7 +182,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
         id=record.doc_id,
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
-        stance=record.premises[0].stance.name if record.premises else "",  # all premises have one
+        stance=record.premises[0].stance.name if record.premises else "",  # premises share it
         sentences=sentences,
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,

@@ -343,7 +343,8 @@ def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
             comparison,
             p_t_test_holm=p_t_test,
             p_randomisation_holm=p_randomisation,
-            significant=p_t_test is not None and p_t_test < SIGNIFICANT,  # never None: stances are not here
+            # Only stances have no p-value, and they are not here.
+            significant=p_t_test is not None and p_t_test < SIGNIFICANT,
         )
         for comparison, p_t_test, p_randomisation in zip(compared, p_t_tests, p_randomisations, strict=True)
     ]

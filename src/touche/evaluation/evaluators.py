@@ -63,7 +63,7 @@ class Evaluation:
 
     @property
     def results(self) -> int | None:
-        """N, the number of results with a judged stance; None for rankings."""
+        """None, because rankings have no number N; ``StanceEvaluation`` overrides it."""
         return None
 
     @property

@@ -96,7 +96,7 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
     for name, values in by_name.items():
         equal = equal_runs(task, values)
         if equal:
-            topics = len(next(iter(values.values())))  # all of which are equal
+            topics = len(next(iter(values.values())))  # of the first dimension; each topic has an equal value
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
             yield f"{name}: has the published topic values of {rows} in {topics} of {topics} topics"
 
@@ -115,7 +115,7 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
 
 
 def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields which runs have no stances, so that stances are scored only if the user chooses macro F1."""
+    """Yields which runs have no stances; then only macro F1 scores stances, if the user chooses it."""
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:

@@ -98,7 +98,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
         steps = re.findall(r"[^.\[\]`]+|\.\.\.", location)  # keys, indices, and ... for any key
         keys, value = _located(tables, steps, kind, message)
         # In messages, entries of lists are counted from 1.
-        location = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
+        shown_location = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in keys)
         unknown = re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL)
         if unknown:
             whole_schema = schema(kind)
@@ -108,8 +108,8 @@ def read_record(path: Path, kind: type[Table]) -> Table:
             # Only the names of files have a regular expression.
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
-        if location:
-            problem = f"{location.lstrip('.')}: {problem}"
+        if shown_location:
+            problem = f"{shown_location.lstrip('.')}: {problem}"
         raise InputError(path, problem, remedy or "correct it") from error
 
 

@@ -151,7 +151,7 @@ class Expected(Strict, kw_only=True, frozen=True):
             raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         """Names of what is measured, such as ``relevance``, and of the evaluator or model, or empty texts."""
         return "", ""
 
@@ -178,7 +178,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def available(self) -> bool:
-        """Whether the necessary run, qrels, topics and corpus are available."""
+        """Whether the necessary files are available: run, topics and corpus; scores also need qrels."""
         has_run = self.run == "" or is_available("runs", self.run)
         return has_run and (not self.needs_rerun or has_dataset(self.dataset))
 
@@ -280,7 +280,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         force_setattr(self, "source", f"{row.source}: {self.system}")
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         value_name = f"{self.dimension}, {self.measure}" if self.measure else self.dimension
         return value_name, self.evaluator
 
@@ -334,7 +334,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             self._published(dimension)  # raises an error for an unknown one
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         return ", ".join(self.dimensions), SCRIPT
 
     @property
@@ -408,7 +408,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
     tolerance: Tolerance
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         return self.name, ""
 
     def measured(self, run: MeasuredRun) -> Measured:
@@ -426,7 +426,7 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
     pinned: str = field(name=PINNED_KEY)
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         return "ranking", ""
 
     def measured(self, run: MeasuredRun) -> Measured:
@@ -472,7 +472,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
             raise ValueError(f"{problem}; write one field, or two and their combination")
 
     @property
-    def value_and_evaluator(self) -> tuple[str, str]:
+    def value_name_and_evaluator(self) -> tuple[str, str]:
         return "official scores", self.model
 
     def measured(self, run: MeasuredRun) -> Measured:

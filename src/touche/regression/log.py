@@ -88,7 +88,7 @@ def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
     """Yields the rows of an outcome, if any, see ``logged_scores``; values of topics become means."""
     entry = outcome.expected
     if isinstance(entry, ExpectedScore) and entry.needs_rerun:
-        dimension_and_measure, _ = entry.value_and_evaluator
+        dimension_and_measure, _ = entry.value_name_and_evaluator
         yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
     elif isinstance(entry, ExpectedTopics):
         for dimension in entry.dimensions:
@@ -109,7 +109,7 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         expected, got: the expected number, and that of the rerun.
     """
     entry = outcome.expected
-    _, evaluator = entry.value_and_evaluator
+    _, evaluator = entry.value_name_and_evaluator
     is_ranking = dimension.partition(", ")[0] != STANCE
     judged = outcome.judged if is_ranking else None
     return LoggedScore(

@@ -162,7 +162,7 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 
 def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run only on its own topics; trec_eval counts 0 for others, which it may lack."""
+    """Evaluates a run only on its own topics: trec_eval counts 0 for topics that a partial run lacks."""
     evaluated = evaluate_dimension(run, task, dimension)
     evaluation = evaluated.evaluations[EVALUATOR]
     per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}

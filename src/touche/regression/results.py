@@ -77,7 +77,7 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     cells = (  # None and empty texts become dashes
         entry.command if entry.needs_rerun else f"runs/{entry.run}",
         entry.dataset,
-        *entry.value_and_evaluator,  # the dimension and the evaluator
+        *entry.value_name_and_evaluator,  # the dimension and the evaluator
         entry.kind,
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
@@ -122,7 +122,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         cells = dict(zip(COLUMNS, map(one_line, row_of(outcome)), strict=True))
         # A ranking has no evaluator, and a baseline whose entries are unreadable has no dataset.
-        name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_and_evaluator)))
+        name = " ".join(filter(None, (outcome.expected.dataset, *outcome.expected.value_name_and_evaluator)))
         command = one_line(outcome.expected.command)
         case = SubElement(suite, "testcase", classname=command, name=one_line(name))
         if outcome.verdict in UNCHECKED:

@@ -154,7 +154,7 @@ def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
         entry = after.expected
         old_value = before.expected.value
         if old_value != entry.value:
-            parts = (f"{entry.command} on {entry.dataset}", *entry.value_and_evaluator)
+            parts = (f"{entry.command} on {entry.dataset}", *entry.value_name_and_evaluator)
             subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
             difference = "" if before.difference is None else f" ({before.difference:+.5f})"
             old_text = "–" if old_value == "" else old_value  # the digest of a new entry is empty

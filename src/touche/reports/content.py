@@ -365,6 +365,7 @@ def _twins(runs: Sequence[Evaluated], evaluator: str, published: Sequence[Publis
     for run in runs:
         own_row = _passed_row(run, evaluator)
         own_value = (own_row.printed, own_row.results)
+        # Published values are printed; rounding only removes decimals beyond those of tables.
         same = [row for row in published if (rounded(row.value), row.results) == own_value]
         tagged = [row for row in same if _is_tagged(_plain(run.tag), _plain(row.tag))]
         detects_stances = own_row.results is not None

@@ -199,7 +199,8 @@ class Collection:
         )
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
-            unranked = candidates.difference(id for id, _ in hits)  # also those beyond the depth
+            # It includes documents that were cut off at the depth, but then there is no place left.
+            unranked = candidates.difference(id for id, _ in hits)
             yield topic, with_unmatched(hits, unranked, depth)
 
     def terms(self, text: str) -> list[str]:

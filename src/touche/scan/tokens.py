@@ -169,7 +169,7 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
 
 
 def _whole_word(term: str) -> str:
-    """Returns the beginning of the only word that becomes the term: the word itself, with its end."""
+    """Returns ``Analysis.beginning`` without stemming: the term and its end, for no other word becomes it."""
     return term + _WORD_END
 
 

@@ -163,7 +163,7 @@ def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgmen
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:
         return {STANCE: Judgments(path)}
-    if qrels.stem == STANCE:  # a file of grades, whose dimension must not be the one of stances
+    if qrels.stem == STANCE:  # a file of grades keeps its suffix, because the name alone means judged stances
         return {qrels.name: Judgments(path)}
     return {qrels.stem: Judgments(path)}
 

@@ -62,7 +62,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
 def read_topics_xml(path: Path) -> list[Topic]:
     """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
 
-    White space is folded. Files that declare entities are refused.
+    White space becomes single blanks. Files that declare entities are refused.
 
     Raises:
         InputError: if the file is unreadable or not well-formed, there is no topic, or one lacks its title
@@ -129,10 +129,10 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
         details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=number,
-        title=folded(text_field(fields, "query", path, line)),
+        title=with_single_blanks(text_field(fields, "query", path, line)),
         objects=_objects(details["objects"], path, line),
-        description=folded(text_field(details, "description", path, line)),
-        narrative=folded(text_field(details, "narrative", path, line)),
+        description=with_single_blanks(text_field(details, "description", path, line)),
+        narrative=with_single_blanks(text_field(details, "narrative", path, line)),
     )
 
 
@@ -143,14 +143,15 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
         problem = '"objects" is neither a string nor a list of strings'
         raise InputError(path, problem, "write the compared objects as a list", line=line)
-    return tuple(map(folded, value))
+    return tuple(map(with_single_blanks, value))
 
 
 def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
     """Returns the topic in an element, whose attribute ``line`` is from ``_parse_xml``."""
     line = int(element.attrib["line"])
+    fields = ("number", "title", "description", "narrative")
     number, title, description, narrative = (
-        folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
+        with_single_blanks(element.findtext(field, "")) for field in fields
     )
     if not number:
         raise InputError(path, "the topic has no number", "add a <number>", line=line)
@@ -200,7 +201,7 @@ class _LineNotingBuilder(TreeBuilder):
         return super().start(tag, attrs | {"line": str(self.expat.CurrentLineNumber)})
 
 
-def folded(text: str) -> str:
+def with_single_blanks(text: str) -> str:
     """Returns a text with single blanks as white space, and none around it."""
     return " ".join(text.split())
 
