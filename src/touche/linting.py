@@ -39,7 +39,7 @@ _ERRORS = (
 # Codes of findings with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
-_MAX_BROKEN_LINES = 100_000  # a run has 50,000 lines
+_MAX_BROKEN_LINES = 100_000  # runs have at most 50,000 lines: 1000 for each of 50 topics
 
 
 class Numbered(NamedTuple):
@@ -72,7 +72,7 @@ class _Tie:
     Attributes:
         above: the first line that trec_eval puts below the next line.
         below: that next line.
-        number: its number in the file.
+        number: the number of ``below`` in the file.
         depth: the first position in the ranking, from 1, at which trec_eval has another document.
     """
 
@@ -122,14 +122,14 @@ class Findings(Table[Finding]):
 
 
 @dataclass(frozen=True)
-class _Run:
-    """A run with its readable lines, and the problems of the others.
+class _LintedRun:
+    """A run with its readable lines, and the problems of its other lines.
 
     Attributes:
-        readable: the readable lines. If each stance has its own ranking, topics in it are replaced by names
-            of rankings, such as ``1 PRO``.
-        broken: the problems of the others, and of the file.
-        is_ordered_by_score: whether an evaluator orders the lines by score.
+        readable: the run of the readable lines. If each stance has its own ranking, names of rankings, such
+            as ``1 PRO``, replace its topics.
+        broken: the problems of the other lines, and of the whole file.
+        is_ordered_by_score: whether the evaluator of the task orders the lines by score, instead of by rank.
     """
 
     readable: Run
@@ -218,7 +218,8 @@ def lint(
         for path in paths
     ]
     known, notes = _read_known(runs, task, corpus, topics)
-    cutoff = task.measure.cutoff or MAX_DEPTH  # number of scored results; no run has more than MAX_DEPTH
+    # The number of scored results; a measure without a cutoff scores all, and no run has more than MAX_DEPTH.
+    cutoff = task.measure.cutoff or MAX_DEPTH
     notes += [note for run in runs for note in _missing_topics_note(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
     findings = list[Finding]()
@@ -295,13 +296,13 @@ def lint_format(path: Path) -> list[Finding]:
         ToucheError: if the file cannot be read as text.
     """
     run = _read_run(path)
-    if run.readable.ranks_stances:
-        run = _Run(run.readable.by_stance(), run.broken, is_ordered_by_score=False)
+    if run.readable.ranks_stances:  # a run of image retrieval, whose evaluator ignores scores
+        run = _LintedRun(run.readable.by_stance(), run.broken, is_ordered_by_score=False)
     # The task is unknown, so the cutoff is that of most tasks.
     return run.findings(_format_breaches(run, CUTOFF))
 
 
-def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
+def _format_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
     """Returns breaches of the rules of every task.
 
     Args:
@@ -317,8 +318,12 @@ def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     )
 
 
-def _read_run(path: Path) -> _Run:
-    """Reads a run; broken lines become breaches, unless there are too many."""
+def _read_run(path: Path) -> _LintedRun:
+    """Reads a run; broken lines become breaches.
+
+    Raises:
+        InputError: if there are too many broken lines, or the file cannot be read as text.
+    """
     broken: list[Breach] = []
 
     def note_broken(error: LineError) -> None:
@@ -344,17 +349,17 @@ def _read_run(path: Path) -> _Run:
         broken.append(
             Breach(code="empty-run", line=None, message="the run is empty", remedy="check how it was written")
         )
-    return _Run(run, broken)
+    return _LintedRun(run, broken)
 
 
-def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _Run:
-    """Reads a run with a ranking for each stance; lines that the organizers' script skips are broken."""
+def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
+    """Reads a run with a ranking for each stance; lines that the organizers' script skips become breaches."""
     run, skipped = read_counted(path, rules.stances, rules.ids, rules.max_results, topics)
     broken = [
         Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
         for error in skipped
     ]
-    return _Run(run.by_stance(), broken, is_ordered_by_score=False)
+    return _LintedRun(run.by_stance(), broken, is_ordered_by_score=False)
 
 
 def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
@@ -365,7 +370,7 @@ def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
 
 
 def _read_known(
-    runs: Iterable[_Run], task: Task, corpus: Corpus, topics: frozenset[str] | None
+    runs: Iterable[_LintedRun], task: Task, corpus: Corpus, topics: frozenset[str] | None
 ) -> tuple[_Known, list[str]]:
     """Returns the data to check runs against, and a note for each part that is missing."""
     notes = []
@@ -398,14 +403,15 @@ def _look_up(wanted: set[str], documents: "Iterable[AnyDocument]", rules: Rules)
         ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
-        # With n = min_results, n + 1 sentences make at least n pairs. One document more costs nothing.
+        # With n = min_results, n + 1 sentences make at least n pairs, while n documents would be enough.
+        # One more document costs nothing.
         if len(present) == len(wanted) and units > rules.min_results:
             break
     results = units * (units - 1) if rules.unit == PAIR else units  # pairs are ordered
     return present, results
 
 
-def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
+def _check_submission(runs: Sequence[_LintedRun], rules: Rules, team: str) -> list[Finding]:
     """Returns breaches of rules about all runs of a team.
 
     Args:
@@ -428,7 +434,7 @@ def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Fin
     for run in runs:
         if not run.lines:
             continue
-        number, line = run.lines[0]  # further tags of a run are breaches of their own
+        number, line = run.lines[0]  # a further tag of the run is a breach of its own
         first_path = first_path_of_tag.setdefault(line.tag, run.path)
         if first_path != run.path:
             breach = Breach(
@@ -441,7 +447,7 @@ def _check_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Fin
     return findings
 
 
-def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
+def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
     """Yields a note if a run has no results for a topic, which breaks no rule, but costs points."""
     missing = (known.topics or frozenset()) - run.rankings.keys()  # none if the topics are unknown
     if missing:
@@ -455,7 +461,7 @@ def _missing_topics_note(run: _Run, known: _Known) -> Iterator[str]:
         yield f"{run.path} has no results for topics {listed}; {effect}"
 
 
-def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+def _line_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields breaches of the task's rules by single lines."""
     for number, line in run.lines:
         ids = ids_of_result(line.document, rules)
@@ -484,7 +490,7 @@ def _line_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             )
 
 
-def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
+def _duplicate_breaches(run: _LintedRun) -> Iterator[Breach]:
     """Yields documents that a topic has twice."""
     first_numbers: dict[tuple[str, str], int] = {}  # of lines, by topic and document
     for number, line in run.lines:
@@ -498,10 +504,11 @@ def _duplicate_breaches(run: _Run) -> Iterator[Breach]:
             )
 
 
-def _rank_breaches(run: _Run) -> Iterator[Breach]:
+def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
     """Yields ranks that repeat, do not start at 1, have gaps, or contradict the scores."""
     rankings = run.rankings.values()
-    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]  # the first to repeat a rank
+    # The second line of a ranking is the first that can repeat a rank.
+    second_lines = [ranking[1] for ranking in rankings if len(ranking) > 1]
     # A ranking is in the order of ranks, so equal ends mean that all its ranks are equal.
     rankings_have_one_rank = all(ranking[0].line.rank == ranking[-1].line.rank for ranking in rankings)
     if rankings_have_one_rank and second_lines:  # the run has no ranks, so one breach is enough
@@ -559,7 +566,7 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
     Args:
         ranking: the lines of a topic in the order of their ranks.
     """
-    lines_above = 0  # those before the lines with one score
+    lines_above = 0  # the number of lines before those of the group
     for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered.line.score)):
         tied = list(group)
         for (_, above), (number, below) in pairwise(tied):
@@ -567,13 +574,13 @@ def _ties(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
             if below.rank > above.rank and below.document > above.document:
                 ids = [line.document for _, line in tied]
                 pairs = zip(ids, sorted(ids, reverse=True), strict=True)
-                first_moved = next(position for position, (id, other) in enumerate(pairs, 1) if id != other)
-                yield _Tie(above=above, below=below, number=number, depth=lines_above + first_moved)
+                position = next(index for index, (id, sorted_id) in enumerate(pairs, 1) if id != sorted_id)
+                yield _Tie(above=above, below=below, number=number, depth=lines_above + position)
                 break
         lines_above += len(tied)
 
 
-def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
+def _tie_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
     """Yields scores that are equal as float32, if trec_eval's order of the lines differs from the ranks."""
     for tie in run.ties:
         documents = f"{tie.above.document!r} and {tie.below.document!r}"
@@ -584,8 +591,8 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
         yield Breach(code="tie-order", line=tie.number, message=message, remedy="give them different scores")
 
 
-def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
-    """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
+def _tie_note(run: _LintedRun, cutoff: int, task: Task) -> Iterator[str]:
+    """Yields a note on whether ties change the task's measure, which depends on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
         problem = f"ties that trec_eval orders differently from the ranks in {len(topics)} topics"
@@ -594,7 +601,7 @@ def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
         yield f"{run.path} has {problem}; this changes {effect}"
 
 
-def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+def _topic_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields topics that the task lacks, or with too many or too few results."""
     # No more results are required than the corpus has.
     required = rules.min_results if known.results is None else min(rules.min_results, known.results)
@@ -625,7 +632,7 @@ def _topic_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             )
 
 
-def _tag_breaches(run: _Run) -> Iterator[Breach]:
+def _tag_breaches(run: _LintedRun) -> Iterator[Breach]:
     """Yields the first tag with blanks, and the first line of each further tag."""
     # The tag is the rest of a line after its fifth column.
     with_blanks = [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]

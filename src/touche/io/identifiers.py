@@ -28,7 +28,7 @@ def is_word(value: object) -> bool:
 
     Characters for private use are allowed, although Python does not print them.
     """
-    # A blank is the only white space that Python prints.
+    # The blank is the only white space that ``isprintable`` accepts.
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD or " " in value:
         return False
     if value.isprintable():  # fast
@@ -121,7 +121,7 @@ def check_new_id(value: str, noun: str, seen: set[str], path: Path | str, line: 
         path, line: file and line, for errors.
 
     Raises:
-        InputError: if it does not fit.
+        InputError: if it does not fit, or is not new.
     """
     if not is_word(value):
         problem = f"{noun} {quoted(value)} is empty, too long, or has white space or control characters"

@@ -23,7 +23,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def records_of_lines(
     lines: Iterable[bytes], path: Path, first_line: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number and object of each line of a JSON lines file that is not blank.
+    """Yields the number and object of each line that is not blank.
 
     Args:
         lines: lines with line ends.
@@ -57,8 +57,8 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
         path, line: file and line, for errors.
 
     Raises:
-        InputError: if the field is missing or is not a string. An integer of more than 64 bits is not one
-            either, because orjson reads it as a float.
+        InputError: if the field is missing, or its value has another type. Integers of more than 64 bits are
+            also refused, because orjson reads them from files as floats.
     """
     value = fields.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:

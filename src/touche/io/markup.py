@@ -56,18 +56,18 @@ def html_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes:
     Args:
         header, rows, numeric, notes: as for ``markdown_table``.
     """
-    align = ['<td style="text-align: right">' if is_numeric else "<td>" for is_numeric in numeric]
+    cell_tags = ['<td style="text-align: right">' if is_numeric else "<td>" for is_numeric in numeric]
     lines = ["<table>", "<thead>", f"<tr>{''.join(f'<th>{name}</th>' for name in header)}</tr>", "</thead>"]
     lines.append("<tbody>")
     for row in rows:
-        cells = (f"{begin}{cell}</td>" for begin, cell in zip(align, row, strict=True))
+        cells = (f"{tag}{cell}</td>" for tag, cell in zip(cell_tags, row, strict=True))
         lines.append(f"<tr>{''.join(cells)}</tr>")
     lines += ["</tbody>", "</table>"]
     return "\n".join([*lines, *(f"<p>{escape(note)}</p>" for note in notes if note)])
 
 
 def markdown_text(text: str) -> str:
-    """Escapes what Markdown reads as markup, unlike an underscore within a word, or < before a blank."""
+    """Escapes what Markdown reads as markup; an underscore within a word and < before a blank are not."""
     return re.sub(r"[\\`*&|\[\]]|<(?! )|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
 
 

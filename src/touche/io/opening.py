@@ -28,7 +28,7 @@ _GZIP_READ = 1 << 12  # bytes of gzip read at a time
 _GZIP_FORMAT = 31  # zlib's wbits: 15 for the largest window, and 16 for the headers of gzip
 _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
 _BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
-LONGEST_LINE = 1 << 26  # bytes; longer than any document; a line is in memory
+LONGEST_LINE = 1 << 26  # bytes; no document is longer, and a line has to fit into memory
 STANDARD_INPUT = "-"  # as the name of a file
 _log = logging.getLogger(__name__)
 
@@ -125,7 +125,11 @@ class _Unpacked(io.RawIOBase):
         return len(unpacked)
 
     def _read_more(self) -> bool:
-        """Reads bytes if none are left, and begins the next stream; returns False at the end of the file."""
+        """Reads bytes if none are left, and begins the next stream after the end of one.
+
+        Returns:
+            False at the end of the file, else True.
+        """
         at_end_of_stream = self._stream.eof
         if at_end_of_stream:
             self._packed = self._packed.lstrip(b"\0")  # zeros after a stream are padding, as on tapes
@@ -289,6 +293,6 @@ def md5(path: Path) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Returns the sha256 of a file, as hexadecimal digits."""
+    """Returns the sha256 of a file, as ``md5`` does."""
     with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,9 +17,9 @@ _FILES_OF_FOLDER = (".", ":(exclude,glob)**/__pycache__/**")
 
 def clone() -> Path | None:
     """Returns the clone that was installed with ``pip install --editable``, else None."""
-    source = Path(__file__).parents[2]
-    root = source.parent
-    is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
+    source_folder = Path(__file__).parents[2]  # of src/touche/io/origin.py
+    root = source_folder.parent
+    is_clone = source_folder.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
     return root if is_clone else None
 
 
@@ -35,7 +35,7 @@ def origin(folder: Path) -> dict[str, str]:
         if not _is_unchanged(record, root, folder):
             revision = f"{revision.removesuffix('-dirty')}-dirty"
         return {"revision": revision, "source": record["source"]}
-    # No commit has an ignored folder, such as an environment in another project's repository.
+    # An ignored folder is in no commit, such as an environment in another project's repository.
     if _git(folder, "check-ignore", "."):
         return {"revision": "unknown", "source": "unknown"}
     url = _git(folder, "remote", "get-url", "origin")
@@ -54,11 +54,11 @@ def _revision(folder: Path) -> str:
         return ""
     # The first line names the branch, so that only a failure has no lines.
     command = [*filter_options, "status", "--porcelain", "--branch", "--ignore-submodules=all"]
-    repository = _git(folder, *command, "--untracked-files=no").splitlines()
-    own_files = _git(folder, *command, "--", *_FILES_OF_FOLDER).splitlines()
-    if not (repository and own_files):
+    repository_lines = _git(folder, *command, "--untracked-files=no").splitlines()
+    folder_lines = _git(folder, *command, "--", *_FILES_OF_FOLDER).splitlines()
+    if not (repository_lines and folder_lines):
         return ""
-    is_dirty = len(repository) > 1 or len(own_files) > 1
+    is_dirty = len(repository_lines) > 1 or len(folder_lines) > 1
     return f"{commit}-dirty" if is_dirty else commit
 
 
@@ -134,7 +134,7 @@ def _without_filters(folder: Path) -> list[str] | None:
 def _git(folder: Path, *arguments: str) -> str:
     """Returns git's output; empty if git is missing, fails, or takes more than a minute.
 
-    It runs no hook, monitor or download that the configuration of an untrusted repository names.
+    Git runs no hook, monitor or download that the configuration of an untrusted repository names.
     """
     options = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     command = ["git", *options, "-C", str(folder), *arguments]

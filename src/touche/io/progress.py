@@ -147,21 +147,21 @@ def say(line: str) -> None:
     """Writes a line to standard error; a bar on that line moves below it."""
     if not sys.stderr:  # closed by the caller
         return
-    blank = ""
+    erasure = ""
     may_have_bar = "tqdm" in sys.modules and sys.stderr.isatty()
-    if may_have_bar:  # blanks overwrite it, and tqdm draws it again on the next line
+    if may_have_bar:  # spaces overwrite the bar, and tqdm draws it again on the next line
         spaces = " " * (get_terminal_size().columns - 1)
-        blank = f"\r{spaces}\r"
-    sys.stderr.write(f"{blank}{one_line(line)}\n")  # in one call, so that lines of threads do not mix
+        erasure = f"\r{spaces}\r"
+    sys.stderr.write(f"{erasure}{one_line(line)}\n")  # in one call, so that lines of threads do not mix
 
 
 def processors() -> int:
     """Returns the number of processors that this process may use, rounded up."""
-    of_process = os.cpu_count() or 1
+    process_limit = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):  # macOS has none
-        of_process = len(os.sched_getaffinity(0))
-    of_container = _processors_of_container()
-    return min(of_process, ceil(of_container)) if of_container > 0 else of_process
+        process_limit = len(os.sched_getaffinity(0))
+    container_limit = _processors_of_container()
+    return min(process_limit, ceil(container_limit)) if container_limit > 0 else process_limit
 
 
 def _unit_options(unit: str) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _private_folder(mounted: bool) -> Path:
         private = Path(tempfile.gettempdir()) / f"touche-{os.geteuid()}"
     else:
         private = cache_folder() / "temporary"
-    if not private.is_absolute():  # if the user has no home
+    if not private.is_absolute():  # an unknown home leaves ~, and XDG_CACHE_HOME may be relative
         raise NotADirectoryError
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = private.lstat()

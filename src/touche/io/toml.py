@@ -104,7 +104,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
             whole_schema = schema(kind)
             known = dict.fromkeys(_known_words(whole_schema, keys, whole_schema["$defs"]))
             remedy = choice(unknown[1] or unknown[2], known)
-        elif not isinstance(value, dict | list):
+        elif not isinstance(value, dict | list):  # tables and lists are too long for a message
             # Only the names of files have a regular expression.
             problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"

@@ -52,7 +52,7 @@ _block: ContextVar[_Block | None] = ContextVar("block", default=None)  # the inn
 def make_folder(path: Path) -> None:
     """Creates a folder and its parents if they are missing.
 
-    If the running command fails, it removes those that stay empty.
+    If the running command fails, it removes the new folders that are empty.
 
     Args:
         path: the folder.
@@ -124,7 +124,7 @@ def write_whole(path: Path, text: str, *, is_update: bool = False) -> None:
         is_update: whether the command may replace the file although it has read it.
     """
     with whole(path, is_update=is_update) as file:
-        # Names of files in the text may not be UTF-8, and have lone surrogates.
+        # Names of files in the text may have lone surrogates, where they are not UTF-8.
         file.write(text.encode(errors="backslashreplace"))
 
 
@@ -215,8 +215,8 @@ def together(first: Path, inputs: Iterable[Path] = (), removed: Sequence[Path] =
 def locked(path: Path, on_waiting: Callable[[], object] | None = None) -> Iterator[None]:
     """Keeps other processes that also lock a file from writing it meanwhile; some file systems have no locks.
 
-    Not the folder is locked, because a parent process may have locked it as its temporary folder. A killed
-    process leaves the hidden file ``.NAME.lock``, which locks nothing.
+    The folder itself is not locked, because a parent process may have locked it as its temporary folder.
+    A killed process leaves the hidden file ``.NAME.lock``, which locks nothing.
 
     Args:
         path: the file, whose folder must exist.
@@ -323,7 +323,7 @@ def _remove_abandoned(target: Path, kind: str) -> None:
 
 
 def _hidden_name(target: Path, kind: str) -> Path:
-    """Returns an unused hidden name next to a file, which ends in ``kind``."""
+    """Returns an unused hidden name next to a file; the name ends in ``kind``."""
     return target.with_name(f".{target.name}.{token_hex(8)}.{kind}")
 
 

@@ -37,8 +37,8 @@ def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
         by_stance: whether the task has a ranking for each stance. If it is False, the ranks of the runs show
             whether stances have rankings; one such run is enough for all.
     """
-    has_rankings = by_stance or any(run.ranks_stances for run in runs)
-    return [run.by_stance() if has_rankings else run for run in runs]
+    stances_have_rankings = by_stance or any(run.ranks_stances for run in runs)
+    return [run.by_stance() if stances_have_rankings else run for run in runs]
 
 
 def read_counted(
@@ -129,7 +129,7 @@ def _check_columns(
 
 
 def _check_order(line: RunLine, path: Path, number: int, last_lines: dict[str, RunLine]) -> None:
-    """Compares a line with the last one of its ranking, and replaces that one.
+    """Compares a line with the last line of its ranking, then stores the line in its place.
 
     Args:
         line: the line.

@@ -25,7 +25,7 @@ Order = Mapping[str, Lines]  # the lines of each topic
 _RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
-_NO_LINES = np.empty(0, np.intp)  # joined with lines of topics, because numpy joins at least one array
+_NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy cannot join zero arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,19 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
         The cells of each column; None if a line has another number of cells, or a null character.
     """
     # All lines are split at once, which is faster. A null character behind each line becomes one more cell.
-    # If each of these cells follows ``count`` others, and no others are null, each line has ``count`` cells.
+    # If each null cell follows ``count`` others, and the lines have no nulls, each line has ``count`` cells.
     text = b" \0 ".join([*lines, b""])
     cells = text.split()
     width = count + 1
-    has_other_nulls = text.count(b"\0") != len(lines)
+    lines_have_nulls = text.count(b"\0") != len(lines)
     last_cells = cells[count::width]
-    if has_other_nulls or len(cells) != width * len(lines) or last_cells.count(b"\0") != len(lines):
+    if lines_have_nulls or len(cells) != width * len(lines) or last_cells.count(b"\0") != len(lines):
         return None
     return [cells[column::width] for column in range(count)]
 
 
 def decode_cells(cells: Sequence[bytes]) -> list[str]:
-    """Decodes at least one cell; cells have no white space. Decoding all at once is faster.
+    """Decodes cells without white space, all at once, which is faster; there must be at least one.
 
     Raises:
         UnicodeDecodeError: if a cell is not UTF-8.
@@ -77,7 +77,7 @@ def decode_cells(cells: Sequence[bytes]) -> list[str]:
 
 
 class Codes(dict[str, int]):
-    """Numbers of words, in the order of first occurrence."""
+    """Codes of words: their indices in the order of first occurrence."""
 
     def __missing__(self, word: str) -> int:
         code = len(self)
@@ -85,7 +85,7 @@ class Codes(dict[str, int]):
         return code
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
-        """Returns the numbers of words; new words get the next numbers."""
+        """Returns the codes of words; new words get the next codes."""
         return np.fromiter((self[word] for word in words), np.int32, len(words))
 
 
@@ -180,8 +180,8 @@ class Run(Sequence[RunLine], Framed):
             return self.take(index)
         if not isinstance(index, int | np.integer):
             return self.frame()[index]  # in the order of the ranks
-        number = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
-        return next(iter(self.take([number])))
+        position = range(len(self))[index]  # counts negative indices from the end, or raises an IndexError
+        return next(iter(self.take([position])))
 
     def __repr__(self) -> str:
         return (
@@ -232,7 +232,7 @@ class Run(Sequence[RunLine], Framed):
         """
         check_choice("set of column names", names, FRAME_NAMES)
         pandas = imported("pandas", "analysis")
-        rankings = self.rankings.by_rank.values()  # indices of lines, which are the same in this run
+        rankings = self.rankings.by_rank.values()  # indices, which are the same for the lines of ``self``
         run = self.take(np.concatenate([_NO_LINES, *rankings]))
         topics = list(run.topics)
         ranks = np.concatenate([_NO_LINES, *(np.arange(len(lines)) for lines in rankings)])
@@ -450,7 +450,7 @@ class Columns:
         )
 
     def run(self, path: Path | str) -> Run:
-        """Returns the run of these lines."""
+        """Returns the run with all added lines."""
         arrays = {name: np.concatenate([block[name] for block in self._blocks]) for name in _COLUMNS}
         return Run(
             path=Path(path),

@@ -19,7 +19,7 @@ from touche.io.opening import (
 )
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
-from touche.trec.qrels import LARGEST, Qrels, read_qrels
+from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
 from touche.trec.runs import MOST_DIGITS, check_files, checked, is_score, read_run
 
 AnyRun: TypeAlias = Any
@@ -37,7 +37,7 @@ Functions for several runs take a list of them, or a dictionary of runs by names
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
 
-# The names of columns in PyTerrier, with those in ir_measures and others.
+# The names of columns in PyTerrier, each with the other name that is accepted, that of ir_measures.
 _OTHER_NAMES = {
     "qid": "query_id",
     "docno": "doc_id",
@@ -51,7 +51,7 @@ _REMEDY = "pass a path, a frame, scores by topic and document, or records"
 
 
 def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
-    """Returns one run or several as a list, in any forms; of a dictionary of runs, the values."""
+    """Returns one run or several as a list, in their forms; of a dictionary of runs by name, the values."""
     if _are_named(runs):
         return [*runs.values()]
     if _is_one(runs):
@@ -95,11 +95,11 @@ def read_runs(
 
 
 def _with_free_name(source: Path | AnyRun, taken_paths: set[str], checks: bool) -> Path | Run:
-    """Returns a file or a run; if another run has its name, it is a run called ``NAME (2)``, for example.
+    """Returns a file or a run; if its name is taken, returns a run with a name such as ``NAME (2)``.
 
     Args:
         source: the path of a file, or a run in another form.
-        taken_paths: the resolved paths or names of other runs; the one of this run is added.
+        taken_paths: the resolved paths or names of other runs; that of this run is added.
         checks: whether to check a run in memory.
     """
     run = source if isinstance(source, Path) else run_of(source)
@@ -125,7 +125,7 @@ def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> lis
             raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
         if checks or isinstance(run, Run):
             result.append(run_of(run).called(one_line_name))
-        else:  # without checks, the file may not be a run, so that its lines stay as they are
+        else:  # an unchecked file may not be a run, so its lines are not parsed
             with open_binary(run) as file:
                 result.append(FileInMemory.from_bytes(one_line_name, file.read()))
     return result
@@ -158,6 +158,7 @@ def _is_one(runs: Any) -> bool:
 
 def _is_record(value: Any) -> bool:
     """Returns whether a value is a record of ir_measures, and not a frame with such columns."""
+    # A Run would first build its frame, because it has the attributes of the frame.
     return not isinstance(value, Run) and hasattr(value, "query_id") and not hasattr(value, "columns")
 
 
@@ -171,7 +172,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         name: name of the run if it has no tag.
 
     Returns:
-        The run, whose ranks are from 1.
+        The run. If the ranks of a frame start at 0, as in PyTerrier, 1 is added to each.
 
     Raises:
         ToucheError: if the run is empty, or a column is missing or occurs twice. Also if an id is neither a
@@ -357,7 +358,7 @@ def _columns_of_mapping(
 def _columns_of_frame(
     frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns those of the columns that a frame has, by their names.
+    """Returns those of the columns that a frame has, by their names in PyTerrier.
 
     Raises:
         ToucheError: if the frame has no rows yet, lacks a wanted column, or has a column twice, also by its
@@ -428,11 +429,11 @@ def _is_whole(value: Any) -> bool:
 def _is_label(value: Any) -> bool:
     """Returns whether a value is a grade: a whole number, which may be a float such as 2.0."""
     is_float = isinstance(value, float) and value.is_integer()
-    return (_is_whole(value) or is_float) and abs(value) <= LARGEST
+    return (_is_whole(value) or is_float) and abs(value) <= LARGEST_GRADE
 
 
 _CHECKS = {
     "rank": (_is_rank, "a whole number from 0"),
     "score": (is_score, "a finite number as float32"),
-    "label": (_is_label, f"a whole number up to {LARGEST:,}"),
+    "label": (_is_label, f"a whole number up to {LARGEST_GRADE:,}"),
 }

@@ -42,7 +42,7 @@ class Framed(Shown):
     if not TYPE_CHECKING:  # because type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # copy and pickle look for such names
+            if name.startswith("_"):  # copy and pickle look for such names before the object has data
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             try:
                 return getattr(self.frame(), name)
@@ -99,7 +99,7 @@ class Table(Sequence[_T], Framed):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The records as dictionaries by the names of their columns."""
-        # Records whose columns depend on the data have them in their own ``record``.
+        # Records whose columns depend on the data return them as ``record``, a dictionary.
         return [record.record if hasattr(record, "record") else _row(record) for record in self.records]
 
     def frame(self) -> "DataFrame":
@@ -111,8 +111,9 @@ class Table(Sequence[_T], Framed):
         imported("pandas", "analysis")  # raises if it is not installed
         from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
-        names = column_names(self.kind)
-        return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)
+        # None means the columns of the rows.
+        names = None if hasattr(self.kind, "record") else column_names(self.kind)
+        return UntruncatedFrame(self.rows, columns=names)
 
     def __repr__(self) -> str:
         try:
@@ -139,7 +140,7 @@ class Record(Shown):
 
 
 class WrittenFile(Record):
-    """A record of a file, which can be passed in place of its path."""
+    """A record of a file; the record can be passed in place of the path."""
 
     path: Path
 
@@ -159,7 +160,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[s
     Args:
         rows: values by the names of their columns.
         style: ``json`` or ``csv``.
-        names: the first columns of CSV, which it has even without rows.
+        names: the first columns of CSV, which are in its header even without rows.
     """
     if style == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False, default=str) + "\n"

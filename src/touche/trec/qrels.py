@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-LARGEST = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
+LARGEST_GRADE = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
 
 _TREC = ["topic", "0", "document", "grade"]  # the columns, for messages
 _BEIR = ["query-id", "corpus-id", "score"]  # the header
@@ -69,8 +69,8 @@ class Qrels(dict[str, dict[str, int]], Shown):
                     if not is_word(id):
                         problem = f"{noun} {quoted(id)} is not an id"
                         raise InputError(path, problem, NO_ID)
-                if not isinstance(grade, Integral) or abs(grade) > LARGEST:
-                    problem = f"grade {quoted(grade)} is not a whole number up to {LARGEST:,}"
+                if not isinstance(grade, Integral) or abs(grade) > LARGEST_GRADE:
+                    problem = f"grade {quoted(grade)} is not a whole number up to {LARGEST_GRADE:,}"
                     raise InputError(path, problem, "correct it")
                 lines.append(f"{topic} 0 {document} {int(grade)}\n")
         write_whole(path, "".join(lines))
@@ -130,8 +130,8 @@ def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, 
 
     def parse_grade(text: str, line: int) -> int:
         match = _GRADE.fullmatch(text)
-        if match is None or abs(int(match[1])) > LARGEST:
-            problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
+        if match is None or abs(int(match[1])) > LARGEST_GRADE:
+            problem = f"grade {quoted(text)} is not a whole number up to {LARGEST_GRADE:,}"
             is_stance = text.isalpha()  # such as PRO, in a file of stances
             hint = "; to score stances, use the measure macro F1" if is_stance else ""
             remedy = f"write grades such as -2, 0 or 2{hint}"
@@ -202,10 +202,10 @@ def read_answers(
         return grades.get(f"{topic} {aspect}", {}).get(image, 0) > 0
 
     def is_relevant(topic: str, stance: str, image: str) -> bool:
-        # An image has to be on topic; for an aspect of stances, it also needs the yes of one stance.
-        required = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(question, [_ON_TOPIC])
-        has_required = any(has_yes(topic, aspect, image) for aspect in required)
-        return has_required and has_yes(topic, _ON_TOPIC, image)
+        # An image has to be on topic, and needs a yes for one of the aspects that suffice for the question.
+        sufficient = {"argumentativeness": stances, "stanceRelevance": [stance]}.get(question, [_ON_TOPIC])
+        has_sufficient = any(has_yes(topic, aspect, image) for aspect in sufficient)
+        return has_sufficient and has_yes(topic, _ON_TOPIC, image)
 
     qrels = Qrels()
     topics = dict.fromkeys(map(topic_in, grades))  # in the order of the file
@@ -218,15 +218,11 @@ def read_answers(
     return qrels
 
 
-def _first_column(columns: Sequence[str], line: int) -> str:
-    return columns[0]
-
-
 def _read(
     path: Path,
     excluded_topics: Collection[str],
     parse_label: Callable[[str, int], int],
-    parse_topic: Callable[[Sequence[str], int], str] = _first_column,
+    parse_topic: Callable[[Sequence[str], int], str] = lambda columns, _: columns[0],
 ) -> Qrels:
     """Reads a file in the format of TREC or BEIR.
 

@@ -20,8 +20,8 @@ AnyTopics: TypeAlias = Any
 * a list or an iterator of ``Topic``, of records or dictionaries with these names, or of pairs of id and query
 """
 
-_NUMBERS = ("qid", "query_id", "number", "_id")
-_TITLES = ("query", "title", "text")
+_NUMBER_FIELDS = ("qid", "query_id", "number", "_id")
+_TITLE_FIELDS = ("query", "title", "text")
 
 
 def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
@@ -52,8 +52,8 @@ def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
     """Returns the topic in a record; the other arguments are those of ``fields_in``."""
     objects = fields.get("objects")
     return Topic(
-        number=id_in(fields, _NUMBERS, source_name, row),
-        title=text_in(fields, _TITLES, source_name, row),
+        number=id_in(fields, _NUMBER_FIELDS, source_name, row),
+        title=text_in(fields, _TITLE_FIELDS, source_name, row),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
         description=optional_text(fields, "description"),
         narrative=optional_text(fields, "narrative"),
@@ -68,7 +68,7 @@ def records_in(source: Any, source_name: str) -> Iterator[Any]:
         source_name: their name in errors.
 
     Raises:
-        ToucheError: if it is none of these.
+        ToucheError: if the source is none of these.
     """
     if isinstance(source, Mapping):
         yield from source.items()
@@ -98,7 +98,7 @@ def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
         row: the number of the record, from 1.
 
     Raises:
-        InputError: if it has no fields.
+        InputError: if the record has no fields.
     """
     if isinstance(record, Mapping):
         return dict(record)
@@ -140,7 +140,7 @@ def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: 
 
 
 def optional_text(fields: Mapping[str, Any], field: str) -> str:
-    """Returns a text of a record; empty if the record lacks it, or it is no text."""
+    """Returns a text of a record; empty if the record lacks it, or its value is not a text."""
     value = fields.get(field)
     return value if isinstance(value, str) else ""
 

@@ -28,7 +28,7 @@ _CHARACTERS_OF_DECIMALS = b"0123456789+-.eE"
 MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
 _RANK = re.compile(f"[0-9]{{1,{MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
-_ZERO = np.float32(0)  # added to a score, because -0 + 0 is 0
+_ZERO = np.float32(0)  # added to scores, which turns -0 into 0
 # numpy writes a float32 up to the first number, or from the second one on, with an exponent; orjson writes it
 # in another form.
 _EXPONENT_UP_TO = 1e-4
@@ -39,7 +39,11 @@ MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
 class LineError(InputError):
-    """A broken line of a run; ``kind`` is its broken column, or what else is wrong, such as ``columns``."""
+    """A broken line of a run.
+
+    Attributes:
+        kind: the broken column, or another word for the problem, such as ``columns`` for their number.
+    """
 
     def __init__(self, kind: str, path: Path, problem: str, remedy: str, line: int) -> None:
         super().__init__(path, problem, remedy, line)
@@ -148,7 +152,7 @@ def _parse_one_by_one(
 def split_columns(text: str, at_most: int = -1) -> list[str]:
     """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
     # As bytes, because other white space does not separate columns. Texts in memory may have lone surrogates.
-    # ``split`` would keep the white space behind the last column if it splits ``at_most`` times.
+    # ``strip`` is for the white space behind the last column, which ``split`` keeps after ``at_most`` splits.
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
@@ -209,6 +213,7 @@ def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
 def in_order_of_score(lines: Iterable[RunLine]) -> Run:
     """Returns a run whose topics have their lines in trec_eval's order: by score, ties by descending id."""
     run = Run.of(lines)
+    # An empty run has no topics, and numpy cannot join zero arrays.
     return run.take(np.concatenate([*run.by_score.values()])) if run else run
 
 
@@ -239,9 +244,9 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
 def with_unmatched(
     hits: Sequence[tuple[str, float]], others: Iterable[str], depth: int
 ) -> list[tuple[str, float]]:
-    """Appends candidates that do not match the query, so that re-ranking loses none.
+    """Appends the candidates that do not match the query, because re-ranking must not lose any.
 
-    They have one score: 0 if all other scores are positive, else the next float32 below the lowest score.
+    They all get one score: 0 if the scores of all hits are positive, else the next float32 below the lowest.
 
     Args:
         hits: the documents that match with their scores, best first.

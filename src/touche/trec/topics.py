@@ -65,8 +65,8 @@ def read_topics_xml(path: Path) -> list[Topic]:
     White space becomes single blanks. Files that declare entities are refused.
 
     Raises:
-        InputError: if the file is unreadable or not well-formed, there is no topic, or one lacks its title
-            or its number, or repeats it.
+        InputError: if the file is unreadable or not well-formed, there is no topic, or a topic lacks
+            its title or its number, or repeats the number of another.
     """
     seen: set[str] = set()
     topics = [_parse_topic(element, path, seen) for element in _parse_xml(path).iter("topic")]
@@ -107,7 +107,7 @@ def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
-    """Returns the topics of a file; none are an InputError."""
+    """Returns the topics of a file; an empty list raises an InputError."""
     if not topics:
         raise InputError(path, "no topics in this file", remedy)
     return topics
@@ -125,7 +125,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     original = fields.get("original_query")
     details = {"objects": "", "description": "", "narrative": ""}
     if isinstance(original, dict):
-        # Null and empty values are missing.
+        # Null and empty values count as missing.
         details |= {name: value for name, value in original.items() if value}
     return Topic(
         number=number,
@@ -215,7 +215,7 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
         more: the end of the remedy in the error message, such as ``, or pass --topics``.
 
     Raises:
-        InputError: if none of the files has such a name.
+        InputError: if no file has a name of ``TOPIC_FILES``, plain or with ``.gz``.
     """
     files = paths_named(paths, TOPIC_FILES)
     if not files:
