@@ -68,9 +68,9 @@ def test_bounds_are_the_extremes_of_all_grades(
     ]
     pairs = zip(values(measure, first, possible), values(measure, second, possible), strict=True)
     differences = [one - other for one, other in pairs]
-    judge = bounds.judge(Qrels({"1": labels}), measure_of(measure), grades)
-    assert judge
-    limits = judge.topic("1", cut(measure, first), cut(measure, second))
+    bounded = bounds.bounded_measure(Qrels({"1": labels}), measure_of(measure), grades)
+    assert bounded
+    limits = bounded.bounds_on_topic("1", cut(measure, first), cut(measure, second))
     assert (limits.least, limits.greatest) == pytest.approx((min(differences), max(differences)), abs=1e-6)
 
 
@@ -91,15 +91,15 @@ OTHERS = "AP nDCG R@5 RBP(p=0.8)@5 ERR@5 Bpref nDCG(gains={1:2})@5 P(judged_only
 def test_some_measures_have_bounds_and_a_scale_has_0_and_needs_a_grade_above_it(
     measure: str, labels: dict[str, int], expected: bounds.Bounds | None
 ) -> None:
-    judge = bounds.judge(Qrels({"1": labels}), measure_of(measure))
-    assert (judge and judge.topic("1", "ax")) == expected
+    bounded = bounds.bounded_measure(Qrels({"1": labels}), measure_of(measure))
+    assert (bounded and bounded.bounds_on_topic("1", "ax")) == expected
 
 
 def test_many_documents_and_grades_take_no_enumeration() -> None:
     labels = {f"d{number}": number % 6 for number in range(500)}
-    judge = bounds.judge(Qrels({"1": labels}), measure_of("nDCG@1000"))
-    assert judge
-    limits = judge.topic("1", [f"{'ud'[number % 2]}{number}" for number in range(1000)])
+    bounded = bounds.bounded_measure(Qrels({"1": labels}), measure_of("nDCG@1000"))
+    assert bounded
+    limits = bounded.bounds_on_topic("1", [f"{'ud'[number % 2]}{number}" for number in range(1000)])
     assert 0 < limits.least < limits.greatest <= 1
 
 

@@ -125,12 +125,13 @@ def overlap(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
         names: names of both runs in the record.
 
     Raises:
-        ToucheError: if they share no topic.
+        ToucheError: if the runs share no topic.
     """
     if not a.keys() & b.keys():
         raise ToucheError(f"{' and '.join(names)} have no topic in common; pass runs of one task")
     run_a, run_b = names
     lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
+    # Without a common document, tau_union would be 1, so it leaves these topics out; tau is None there.
     with_common = [(list_a, list_b) for list_a, list_b in lists if not set(list_a).isdisjoint(list_b)]
     return Overlap(
         run_a=run_a,
@@ -221,24 +222,24 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
 
 
 def rbo(a: Sequence[str], b: Sequence[str]) -> float:
-    """Returns rank-biased overlap (Webber et al. 2010): the mean share of common results to each depth d.
+    """Returns rank-biased overlap (Webber et al. 2010), a weighted mean of the overlap down to each rank d.
 
-    It is the mean of |first d of a ∩ first d of b| / d, over the depths d from 1 to the length of the longer
-    list. A depth has the weight p^(d - 1), p = 0.95, so the first 20 ranks of a long list have 85% of the
-    weight. ``repro_eval`` uses the same formula, but with depth 1000 for all lists, at which a short run
-    disagrees with itself.
+    The overlap is |first d of a ∩ first d of b| / d, for d from 1 to the length of the longer list. Its
+    weight is p^(d - 1), p = 0.95, so the first 20 ranks of a long list have 85% of the weight. ``repro_eval``
+    uses the same formula, but always down to rank 1000, so even two equal runs have less than 1 if they are
+    short.
 
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if a list is empty.
     """
     positions_a = _positions(a)
     positions_b = _positions(b)
-    # The later position of each common document, from 0: from this depth on, both lists have it.
-    first_common = [
+    # Each common document counts from its later position on, because both lists have it there.
+    later_positions = [
         max(positions_a[document], positions_b[document]) for document in positions_a.keys() & positions_b
     ]
     depths = np.arange(1, max(len(a), len(b)) + 1)
-    shared = np.cumsum(np.bincount(np.array(first_common, dtype=int), minlength=len(depths)))
+    shared = np.cumsum(np.bincount(np.array(later_positions, dtype=int), minlength=len(depths)))
     return float(np.average(shared / depths, weights=PERSISTENCE ** (depths - 1)))
 
 
@@ -300,7 +301,7 @@ def _pairs(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
 
 
 def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
-    """Returns the common documents of two lists, relative to the longer list."""
+    """Returns the number of documents in both lists, divided by the length of the longer list."""
     return len(set(a) & set(b)) / max(len(a), len(b))
 
 

@@ -133,7 +133,8 @@ def comparisons(
         bounds: whether to add the bounds of each difference, which take longer.
 
     Returns:
-        The comparisons, and a sentence for each pair that shares too few topics, or documents with stances.
+        The comparisons, and a sentence for each pair with too few common topics, or too few common documents
+        with a judged stance.
 
     Raises:
         ToucheError: if there is only one run.
@@ -141,7 +142,7 @@ def comparisons(
     if len({run.path for run in runs}) < 2:
         raise ToucheError("a comparison needs at least two runs; pass another")
     rankings = [run for run in runs if run.is_ranking]
-    detected = [run for run in runs if not run.is_ranking]
+    stance_runs = [run for run in runs if not run.is_ranking]
     ranked_pairs = list(_pairs(rankings, reference))
     compared = list[Comparison]()
     why_missing = list[str]()
@@ -156,7 +157,7 @@ def comparisons(
                 f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
             )
     compared = _corrected(compared)  # before stances, which have no tests
-    for a, b in _pairs(detected, reference):
+    for a, b in _pairs(stance_runs, reference):
         try:
             compared.append(_stance_comparison(a, b))
         except ToucheError as error:
@@ -168,20 +169,21 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
     """Compares runs with each published run, by the published values of topics (of the organizers' script).
 
     Args:
-        runs: evaluated runs, of which those without touche's values are left out; values are rounded.
+        runs: evaluated runs; runs without scores by touche are left out. Scores are rounded as published.
 
     Returns:
         The comparisons, corrected for all by the same measure, and a sentence for each published run without
         a value for each topic, or with the values of the run itself.
     """
     compared = list[Comparison]()
-    why_missing = dict[str, None]()  # an ordered set, because runs share published runs
-    for run in (run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations):
+    why_missing = dict[str, None]()  # an ordered set, because several runs can have the same sentence
+    scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
+    for run in scored_by_touche:
         own = run.topic_scores[_PUBLISHED_BY]
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
-            if isinstance(values, str):
+            if isinstance(values, str):  # the reason why there are none
                 why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
             scores = {topic: (rounded(own[topic].value), values[topic]) for topic in own if topic in values}
@@ -231,19 +233,19 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     for run in runs:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
-    # The tag of several runs is the name of none. But these runs may be only some, of which one has the tag.
+    # A run whose tag is not unique is named by its path. Its tag is enough if ``runs`` lacks the other runs.
     tagged = [run for run in runs if run.tag == name]
     paths = [*dict.fromkeys(str(run.path) for run in tagged)]  # a run is there once for each dimension
     if len(paths) > 1:
         raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
     if not tagged:
-        known = choice(str(name), dict.fromkeys(run.name for run in runs))
-        raise ToucheError(f"no run is called {str(name)!r}; {known}")
+        remedy = choice(str(name), dict.fromkeys(run.name for run in runs))
+        raise ToucheError(f"no run is called {str(name)!r}; {remedy}")
     return tagged[0]
 
 
 def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Yields each pair of runs of a dimension; with a reference, each other run with the reference's."""
+    """Yields each pair of runs in each dimension; with a reference, only the pairs (other run, reference)."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
         in_dimension = [run for run in runs if run.dimension == dimension]
         if reference is None:
@@ -298,7 +300,7 @@ def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Compar
 
 
 def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparison:
-    """Returns a comparison with the bounds of its difference, if there are some."""
+    """Returns a comparison with the bounds of its difference; without bounds it is unchanged."""
     bounds = difference_bounds(a, b, comparison.evaluator)
     if bounds is None:
         return comparison
@@ -311,25 +313,25 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
 def difference_bounds(a: Evaluated, b: Evaluated, evaluator: str) -> Bounds | None:
     """Returns the bounds of run A's mean minus run B's.
 
-    The means are over the topics with bounds of both runs, also those that touche leaves out until their
-    documents are judged.
+    The means are over the topics in which both runs have bounds. These include topics that touche leaves out
+    until their documents are judged.
 
     Returns:
         None for measures without bounds; for AP@k, which has bounds only for one list; and if it is unknown
         which topics touche would average over.
     """
-    judge = a.judge  # that of run B is equal, because measure and judgments are the same
-    if judge is None or judge.is_of_one:
+    measure = a.bounded_measure  # that of run B is equal, because measure and judgments are the same
+    if measure is None or measure.lacks_differences:
         return None
-    # None: it is unknown which topics touche would average over.
+    # Without bounds of a mean, it is unknown which topics touche would average over.
     if a.mean_bounds(evaluator) is None or b.mean_bounds(evaluator) is None:
         return None
     common = a.bounds[evaluator].keys() & b.bounds[evaluator].keys()
-    return judge.mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
+    return measure.bounds_of_mean(a.first_documents(evaluator), b.first_documents(evaluator), common)
 
 
 def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Returns comparisons by measure, with p-values corrected for the number of comparisons of each."""
+    """Returns comparisons grouped by measure; p-values are corrected for the number in their group."""
     by_measure = group_by(compared, lambda comparison: comparison.measure)
     return [comparison for group in by_measure.values() for comparison in _corrected_together(group)]
 
@@ -357,7 +359,8 @@ def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
         ToucheError: if there are too few such documents.
     """
     first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
-    assert first.mean is not None and second.mean is not None  # both have the common documents
+    # A mean is None only without documents, but here the runs have common ones.
+    assert first.mean is not None and second.mean is not None
     return Comparison(
         **vars(_pair(a, b, "touche")),
         mean_a=first.mean,

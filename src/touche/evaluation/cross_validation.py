@@ -43,12 +43,12 @@ class Fold(Generic[_T]):
 
 @dataclass(frozen=True)
 class Choice(Generic[_T]):
-    """A candidate that other topics chose for some topics.
+    """A candidate that is the choice of some folds.
 
     Attributes:
         choice: the candidate.
         folds: number of folds with this choice.
-        topics: number of their topics that the evaluator scores.
+        topics: number of the folds' topics that the evaluator scores.
         mean: mean over these topics; None without any.
     """
 
@@ -72,17 +72,17 @@ class CrossValidation(Generic[_T]):
 
     @cached_property
     def values(self) -> Values:
-        """Values by topic in order, each of a candidate that other topics chose."""
+        """Values by topic, in order; each is a value of the candidate that was chosen on other topics."""
         values = {topic: value for fold in self.folds for topic, value in fold.values.items()}
         return {topic: values[topic] for topic in sorted(values, key=in_order)}
 
     @property
     def choices(self) -> list[Choice[_T]]:
-        """Each chosen candidate, in the order of its first fold; candidates are equal if their texts are."""
+        """Each chosen candidate, in the order of its first fold; candidates with the same text are equal."""
         choices = []
-        # By their texts, because a setting, which contains dictionaries, cannot be the key of one.
+        # Texts are the keys, because a ``Setting`` of a sweep cannot be hashed.
         for folds in group_by(self.folds, lambda fold: str(fold.choice)).values():
-            values = [value for fold in folds for value in fold.values.values()]
+            values = [value for fold in folds for value in fold.values.values()]  # of all topics of the folds
             choices.append(
                 Choice(
                     choice=folds[0].choice,

@@ -1,7 +1,7 @@
 """Explanation of the difference between the two evaluators on a run.
 
-Step by step, a rule of ``trec_eval`` is replaced by a rule of ``touche``. The steps' changes of the mean add
-up to the difference of the two scores.
+In each step, one rule of ``trec_eval`` is replaced by a rule of ``touche``. Each step changes the mean, and
+these changes add up to the difference of the two scores.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -38,22 +38,23 @@ def reasons(run: Run, qrels: Qrels, cutoff: int) -> Iterator[Reason]:
         ToucheError: if run and qrels have no topic in common.
     """
     labels = gains(qrels)
-    # Three rules change the lists to score: the documents of each topic down to the cutoff.
+    # The documents of each topic down to the cutoff: as trec_eval orders them, then after each of two rules.
     by_score, ties_by_rank, by_rank = (
         run.documents_of(in_qrels(order, qrels), cutoff)
         for order in (run.by_score, run.by_score_and_rank, run.by_rank)
     )
+    # The third rule removes unjudged documents from these lists.
     judged = {topic: [id for id in ids if id in labels[topic]] for topic, ids in by_rank.items()}
     with_unjudged = _scores(by_rank, labels, cutoff)
     scores = _scores(judged, labels, cutoff)
-    removed = [
+    removed = [  # numbers of documents; only of topics whose score this changes, as in ``Reason.topics``
         len(by_rank[topic]) - len(judged[topic]) for topic in judged if scores[topic] != with_unjudged[topic]
     ]
     # The other rules leave topics out of the mean.
     relevant = {topic for topic in labels if any(labels[topic].values())}
     with_judged = {topic for topic, ids in judged.items() if ids}
-    steps = [  # each rule with the scores after it, beginning with those of trec_eval
-        ("", _scores(by_score, labels, cutoff)),
+    steps = [  # each rule with the scores after it; the first scores are those of trec_eval
+        ("", _scores(by_score, labels, cutoff)),  # no rule of touche yet
         ("equal scores are ordered by rank, not by document id", _scores(ties_by_rank, labels, cutoff)),
         ("the rank column decides, not the score", with_unjudged),
         (f"{sum(removed)} unjudged documents of the top {cutoff} are removed, not counted as 0", scores),

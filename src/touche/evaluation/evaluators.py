@@ -1,9 +1,9 @@
 """The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
-They agree on fully judged runs and differ more with every unjudged document, so a score needs the name of its
-evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. It lacks RBP and ERR,
-which are computed on its ranking and averaged over its topics. ``touche`` computes nDCG@k as the organizers'
-script does, and macro F1 of stances as on their task page.
+The evaluators agree on fully judged runs and differ more with every unjudged document, so a score needs the
+name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. The C code
+lacks RBP and ERR, which are computed here on its ranking and averaged over its topics. ``touche`` computes
+nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Evaluation:
     """Scores of one run by one set of judgments.
 
     Attributes:
-        per_topic: measure of each topic that the evaluator averages over, in order.
+        per_topic: value of the measure for each topic that the evaluator averages over, in order.
         judged_per_topic: Judged@k of each topic that run and qrels have: the share of judged documents among
             the first k (among all documents, if the measure has no cutoff).
         per_ranking: scores of each topic and stance, such as ``1 PRO``, if each stance has its own ranking;
@@ -69,7 +69,7 @@ class Evaluation:
     @property
     def unjudged(self) -> float:
         """Share of unjudged documents among the first results."""
-        return round(1 - self.judged, 9)  # so that 0.1 stays 0.1
+        return round(1 - self.judged, 9)  # without the error of 1 - 0.9, which is not 0.1
 
 
 def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
@@ -83,6 +83,7 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
+    # The depth is the cutoff, or None if the measure skips unjudged documents before it cuts the list.
     ranked = run.documents_of(judged_order("trec_eval", run, qrels), measure.depth)
     return Evaluation(by_trec_eval(ranked, qrels, measure), judged_share(ranked, qrels, measure.cutoff))
 
@@ -100,7 +101,7 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     import ir_measures  # optional: a container image lacks it
 
     plain = uncut(parsed(measure.name))  # RR for RR@k, because the rankings end at k
-    scores = {  # trec_eval orders by score, so that any descending scores keep the ranks
+    scores = {  # trec_eval orders by score, so any descending scores keep the order
         topic: {document: -float(rank) for rank, document in enumerate(documents)}
         for topic, documents in ranked.items()
     }
@@ -125,7 +126,7 @@ def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, 
 def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
     """Returns rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
 
-    As in ir_measures, the gain is the grade, so that values can be above 1. With ``rel`` it is 1 or 0.
+    As in ir_measures, the gain is the grade, so values can be above 1. With ``rel``, the gain is 1 or 0.
 
     Args:
         grades: grades of the list, in order, down to the cutoff.
@@ -139,8 +140,8 @@ def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
 def err(grades: Iterable[int], highest: int) -> float:
     """Returns expected reciprocal rank (Chapelle et al. 2009), as TREC's gdeval.
 
-    It is the sum over the ranks r of R(r) / r, times 1 - R(i) of each rank i before r. R is
-    (2^grade - 1) / 2^highest, the chance that a document satisfies the user.
+    ERR is the sum over the ranks r of R(r) / r times the product of 1 - R(i) over all ranks i before r.
+    R(r) = (2^grade - 1) / 2^highest is the chance that the document on rank r satisfies the user.
 
     Args:
         grades: grades of the list, in order, down to the cutoff.
@@ -189,7 +190,7 @@ def ndcg(ranked: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
 
     Args:
         ranked: gains of the list, in order, down to the cutoff.
-        judged: all gains of the topic; the k best, in order, are the ideal list.
+        judged: all gains of the topic; the k largest, descending, are the ideal list.
         cutoff: k.
     """
     ideal = dcg(sorted(judged, reverse=True)[:cutoff])
@@ -206,14 +207,14 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def evaluators_for(measure: Measure) -> list[str]:
-    """Returns the evaluators of a measure: both for nDCG@k, touche for its own, trec_eval for others."""
+    """Returns a measure's evaluators: both for nDCG@k, touche for macro F1 and images, else trec_eval."""
     if measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
         return ["touche"]
     return [*EVALUATORS] if measure.of_script else ["trec_eval"]
 
 
 def gains(qrels: Qrels) -> Qrels:
-    """Returns qrels, topics in order, with 0 for labels below 0 (spam), which can crash trec_eval's code."""
+    """Returns qrels, topics in order, with 0 instead of labels below 0 (spam), which can crash trec_eval."""
     topics = sorted(qrels, key=in_order)
     return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
 

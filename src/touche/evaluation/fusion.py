@@ -25,10 +25,11 @@ class Method:
     """A method of fusion.
 
     Attributes:
-        shares: computes what a run adds to a topic's documents (their shares) from their scores in it, in
-            trec_eval's order.
-        combine: computes scores from shares, a row for each run and a column for each document. A share is 0
-            where the second argument, of the same shape, is false: the run lacks the document.
+        shares: computes the shares of a run, which are what the run adds to each document of a topic. The
+            argument is the run's scores of these documents, best first, in trec_eval's order.
+        combine: computes the documents' scores from the shares, a row for each run and a column for each
+            document. The second argument has the same shape and is false where a run lacks a document. The
+            share is 0 there.
     """
 
     shares: Callable[[Floats], Floats]
@@ -90,14 +91,14 @@ def topic_shares(runs: Sequence[Run], method: Method) -> Iterator[tuple[str, Sha
 
 def _shares_of_topic(topic: str, runs: Sequence[Run], method: Method) -> Shares:
     """Returns what each run adds to each document of a topic, with the documents by descending id."""
-    # The row of each run that has the topic, and its lines of the topic, best first.
+    # By row of the result: the lines of each run that has the topic, best first.
     ranked = {row: run.take(run.by_score[topic]) for row, run in enumerate(runs) if topic in run.by_score}
     documents = sorted(set[str]().union(*(lines.documents for lines in ranked.values())), reverse=True)
     column_of = {document: column for column, document in enumerate(documents)}
     shares = np.zeros((len(runs), len(documents)))
     has = np.zeros(shares.shape, np.bool_)
     stances = np.empty(len(documents), np.object_)
-    for row, lines in reversed(ranked.items()):  # the first run's stance is written last
+    for row, lines in reversed(ranked.items()):  # so that the first run's stances overwrite the others
         columns = [column_of[document] for document in lines.documents]
         shares[row, columns] = method.shares(lines.scores)
         has[row, columns] = True
@@ -145,7 +146,7 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
 
 
 def _is_weight(value: object) -> bool:
-    """Returns whether products with a weight can be added up, and are not lost as float32."""
+    """Returns whether a value is 0, or a number whose products with shares fit into float32."""
     return isinstance(value, Real) and (value == 0 or 1e-6 <= float(value) <= 1e6)
 
 
@@ -192,7 +193,7 @@ def standardised(scores: Floats) -> Floats:
     """
     differences = scores - fsum(scores) / len(scores)
     deviation = sqrt(fsum(difference**2 for difference in differences.tolist()) / len(scores))
-    # By rounding, equal scores may have a deviation above 0, and similar scores one of 0.
+    # By rounding, equal scores may have a deviation above 0, and similar scores a deviation of 0.
     is_varied = scores.min() < scores.max() and deviation > 0
     return differences / deviation if is_varied else np.zeros_like(scores)
 
@@ -200,11 +201,11 @@ def standardised(scores: Floats) -> Floats:
 def sums(shares: Floats, has: NDArray[np.bool_]) -> Floats:
     """Returns the sum of each document's shares: CombSUM (Fox and Shaw 1994).
 
-    It is correctly rounded, so that the order of the runs does not change it.
+    The sum is correctly rounded, so the order of the runs does not change it.
 
     Args:
         shares: a row for each run.
-        has: is ignored, because missing shares are 0.
+        has: unused, because missing shares are 0; ``times_runs`` has the same parameters.
     """
     if len(shares) <= 2:
         total: Floats = shares.sum(axis=0)
@@ -285,7 +286,7 @@ def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
 
 
 def _as_written(scores: NDArray[np.float32]) -> Floats:
-    """Returns the digits of scores in a run file, so that a fused run is the same in memory."""
+    """Returns scores as if written to a run file and read, so that a fused run is the same in memory."""
     return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 

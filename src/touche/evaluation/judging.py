@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from touche.errors import ToucheError
-from touche.evaluation.bounds import Judge, rank_discounts
+from touche.evaluation.bounds import BoundedMeasure, rank_discounts
 from touche.evaluation.evaluators import ndcg
 from touche.evaluation.scores import Evaluated
 from touche.trec.qrels import Qrels
@@ -38,32 +38,34 @@ def to_judge(runs: Sequence[Evaluated], evaluator: str) -> list[ToJudge]:
         ToucheError: if the measure has no bounds, or no grade is above 0. Several runs need bounds of the
             difference of two.
     """
-    known = _known(runs)
+    measure = _bounded_measure(runs)
     first_of_runs = [run.first_documents(evaluator) for run in runs]  # of each run, by topic
     longest = max(len(ids) for first in first_of_runs for ids in first.values())
-    weights_of_ranks = _weights(known, longest)
+    rank_weights = _rank_weights(measure, longest)
     rows = []
     for topic in sorted(set().union(*first_of_runs)):
         ids_of_runs = [first.get(topic, ()) for first in first_of_runs]
-        # The weights of each run by document.
-        weights_of_runs = [dict(zip(ids, weights_of_ranks, strict=False)) for ids in ids_of_runs]
-        documents = dict.fromkeys(chain(*ids_of_runs))  # each once
-        unjudged = [document for document in documents if document not in known.labels[topic]]
+        # For each run, the weight of each document's rank.
+        document_weights = [dict(zip(ids, rank_weights, strict=False)) for ids in ids_of_runs]
+        documents = dict.fromkeys(chain(*ids_of_runs))  # without repetitions
+        unjudged = [document for document in documents if document not in measure.labels[topic]]
         for document in unjudged:
             # A weight for each run; 0 if the run lacks the document.
-            weights = np.array([by_document.get(document, 0.0) for by_document in weights_of_runs])
+            weights = np.array([by_document.get(document, 0.0) for by_document in document_weights])
             differences = np.abs(weights[:, None] - weights).sum() / 2  # each pair of runs is counted twice
             factor = differences if len(runs) > 1 else weights.sum()
-            gain = float(factor) * _highest(known, topic) / len(known.labels)  # of a mean over the topics
+            # Divided by the number of topics, because the mean is over all of them.
+            gain = float(factor) * _value_on_rank_1(measure, topic) / len(measure.labels)
             count = int((weights > 0).sum())
             rows.append(ToJudge(topic=topic, document=document, runs=count, gain=gain))
     return sorted(rows, key=lambda row: (-row.gain, row.topic, row.document))
 
 
 def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence[ToJudge]) -> int | None:
-    """Returns how many rows, from the first one on, decide that the better of two runs does not get worse.
+    """Returns how many of the first rows decide that the better run's mean is at least the other run's.
 
-    If these documents are not relevant, its mean is at least the other's, whatever the other grades are.
+    Rows decide if this is certain once their documents are judged as not relevant, whatever grades the
+    remaining documents get.
 
     Args:
         better: the run with the higher mean.
@@ -72,59 +74,60 @@ def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence
         rows: the unjudged documents of both, and perhaps of more runs, as from ``to_judge``.
 
     Returns:
-        None if it is better only because touche removes unjudged documents.
+        None if all rows are not enough, because the run is better only as touche removes unjudged documents.
     """
-    known = _known([better, other])
+    measure = _bounded_measure([better, other])
     first_of_better = better.first_documents(evaluator)
     first_of_other = other.first_documents(evaluator)
     topics = better.bounds[evaluator].keys() & other.bounds[evaluator].keys()
 
     def is_decided(count: int) -> bool:
-        """Returns whether the better run stays at least equal if the first rows are not relevant."""
-        labels = Qrels({topic: dict(grades) for topic, grades in known.labels.items()})
+        """Returns whether the better run's mean stays at least equal if the first rows are not relevant."""
+        labels = Qrels({topic: dict(grades) for topic, grades in measure.labels.items()})
         for row in rows[:count]:
             labels[row.topic][row.document] = 0
-        difference = replace(known, labels=labels).mean(first_of_better, first_of_other, topics)
+        difference = replace(measure, labels=labels).bounds_of_mean(first_of_better, first_of_other, topics)
         return difference.least >= 0
 
     if not is_decided(len(rows)):
         return None
-    # If some rows decide, more rows also do.
+    # The smallest count: if a number of rows decides, each larger number does.
     return bisect_left(range(len(rows)), True, key=is_decided)
 
 
-def _known(runs: Sequence[Evaluated]) -> Judge:
-    """Returns what is known about grades.
+def _bounded_measure(runs: Sequence[Evaluated]) -> BoundedMeasure:
+    """Returns the measure of the runs, with what is known about grades.
 
     Raises:
         ToucheError: if the measure has no bounds, or no grade is above 0. Several runs need bounds of the
             difference of two, which AP lacks.
     """
-    known = runs[0].judge
+    measure = runs[0].bounded_measure
     has_relevant = any(max(labels.values()) > 0 for labels in runs[0].judgments.values())
     # With the grades of a task's card, there are bounds even if no document is relevant.
-    if known is None and not has_relevant:
+    if measure is None and not has_relevant:
         problem = f"{runs[0].qrels}: no document is relevant, so the documents to judge cannot be chosen"
         raise ToucheError(f"{problem}; add judgments above 0")
-    if known is None or (known.is_of_one and len(runs) > 1):
+    if measure is None or (measure.lacks_differences and len(runs) > 1):
         problem = f"{runs[0].measure} cannot choose the documents to judge, because it has no bounds"
         raise ToucheError(f"{problem}; use nDCG@k, P@k or RR")
-    return known
+    return measure
 
 
-def _weights(known: Judge, count: int) -> list[float]:
+def _rank_weights(measure: BoundedMeasure, count: int) -> list[float]:
     """Returns the weights of the first ranks in the measure."""
-    if known.name == "nDCG":
+    if measure.name == "nDCG":
         return [*rank_discounts(count)]
-    if known.name == "P":
-        return [1 / known.k] * count
-    return [1 / rank for rank in range(1, count + 1)]  # of RR, and about those of AP
+    if measure.name == "P":
+        return [1 / measure.k] * count
+    return [1 / rank for rank in range(1, count + 1)]  # exact for RR, approximate for AP
 
 
-def _highest(known: Judge, topic: str) -> float:
+def _value_on_rank_1(measure: BoundedMeasure, topic: str) -> float:
     """Returns the value of a document with the highest grade on rank 1 of a topic."""
-    if known.name != "nDCG":
+    if measure.name != "nDCG":
         return 1.0
-    highest_grade = known.scale[-1]
-    labels = [*known.labels[topic].values(), highest_grade]  # once judged, it is in the ideal list
-    return ndcg([highest_grade], labels, known.k)
+    highest_grade = measure.scale[-1]
+    # Once the document is judged, its grade is also in the ideal list.
+    labels = [*measure.labels[topic].values(), highest_grade]
+    return ndcg([highest_grade], labels, measure.k)

@@ -17,9 +17,10 @@ class Level:
     """What the topics of a published table say about the rank of a run.
 
     Attributes:
-        low, high: 95% interval of the rank among the runs with a value for each topic; None without one.
-        group: number of the run's group, from 1; the runs of a group cannot be separated from its first run.
-        reason: why a run has no interval and no group; empty if it has some.
+        low, high: 95% interval of the rank among the runs with a value for each topic, or None.
+        group: number of the run's group, from 1, or None. The runs of a group cannot be separated from the
+            group's first run.
+        reason: why the interval and the group are None; empty if they are not.
     """
 
     low: int | None = None
@@ -35,12 +36,12 @@ def levels(published: Sequence[Published]) -> list[Level]:
         published: the rows of one dimension and measure, best first.
     """
     levels_of_rows = dict[Published, Level]()
-    complete = dict[Published, list[float]]()  # the values of each row that has one for every topic
+    complete = dict[Published, list[float]]()  # the values of each row that has a value for every topic
     for row in published:
         values = topic_values(row)
-        if isinstance(values, str):
+        if isinstance(values, str):  # the reason why there are none
             levels_of_rows[row] = Level(reason=values)
-        elif row.dimension == STANCE:  # runs detect stances of different numbers N of passages
+        elif row.dimension == STANCE:  # runs detect the stances of different numbers of passages
             levels_of_rows[row] = Level(reason="N differs")
         else:
             complete[row] = [*values.values()]
@@ -56,8 +57,8 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     """Describes a score's rank among published runs, with its 95% interval by bootstrap over topics.
 
     All runs with a published value for each topic are resampled together with the run. Without such runs,
-    only the run is resampled. A published run with the same value of every topic is the run itself, and so
-    it is not counted twice.
+    only the run is resampled. A published run with the same value in every topic is the run itself, so it is
+    not counted again.
 
     Args:
         task: the task.
@@ -75,19 +76,20 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
     if len(per_topic) < 2 or not other_rows:
         return text
-    others = [  # values of the runs with one for each topic of this run
+    complete = [  # the values of each other run that has a value for each topic of this run
         values
         for row, values in values_of_rows.items()
         if row is not itself and not isinstance(values, str) and values.keys() == own.keys()
     ]
-    if others:
-        own_values = [own[topic] for topic in others[0]]  # ``topic_values`` sorts the topics of all runs
-        sums = resampled_sums([own_values, *([*values.values()] for values in others)])
+    if complete:
+        own_values = [own[topic] for topic in complete[0]]  # ``topic_values`` sorts the topics of all runs
+        sums = resampled_sums([own_values, *([*values.values()] for values in complete)])
         low, high = rank_interval(sums, sums[0])
-        is_complete = len(others) == len(other_rows)
-        among = "" if is_complete else f" among {len(others) + 1} with a value for each topic"
+        all_complete = len(complete) == len(other_rows)
+        among = "" if all_complete else f" among {len(complete) + 1} with a value for each topic"
     else:
-        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row for each
+        # Values of topics stay exact here, because only their means are compared with published values.
+        resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row for each resample
         means = np.round(resamples.mean(axis=1), 3)  # as printed
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
@@ -139,15 +141,15 @@ def rank(row: Published, published: Sequence[Published]) -> int:
 
 
 def names(published: Sequence[Published]) -> list[str]:
-    """Returns the names of rows: team and run; several runs of the organizers also with their tags."""
-    several = sum(row.baseline for row in published) > 1
-    return [f"{row.name} ({row.tag})" if several and row.baseline else row.name for row in published]
+    """Returns the names of rows; the organizers' baselines also with their tags, if there are several."""
+    needs_tags = sum(row.baseline for row in published) > 1
+    return [f"{row.name} ({row.tag})" if needs_tags and row.baseline else row.name for row in published]
 
 
 def standing(
     value: float, published: Sequence[Published], decimals: Sequence[int] = DECIMALS, rank: str = ""
 ) -> str:
-    """Describes a score's rank among the teams' best runs, and names the baseline's score.
+    """Describes which published scores a score is between, and the scores of the baselines.
 
     Args:
         value: mean of the measure; it is rounded as in the tables before it is compared.
@@ -167,7 +169,7 @@ def standing(
     equal = [row for row in published if rounded(row.value) == printed]
     lower = [row for row in published if rounded(row.value) < printed]
     if equal:
-        named = equal  # the rows in the description of the position
+        named = equal  # rows that ``position`` names
         position = f"level with {' and '.join(dict.fromkeys(map(label, equal)))}"
     elif higher and lower:
         # The list is not empty: the first row is higher, and it is the best of its team.

@@ -50,7 +50,8 @@ def score_notes(runs: Sequence[Evaluated]) -> list[str]:
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
-    # ``with_names`` names runs by their paths if several have the tag. In memory, the path may be the tag.
+    # ``with_names`` names a run by its path if several runs have its tag. A run in memory may have its tag as
+    # path, so this needs a tag that differs from the path.
     has_shared_tag = run.name == one_line(str(run.path)) and run.name != one_line(run.tag)
     if has_shared_tag:
         yield f"several runs have the tag {run.tag!r}, so they have other names here"
@@ -74,7 +75,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
 
 
 def _without_evaluator(measure: Measure) -> Iterator[str]:
-    """Yields why only trec_eval, or only its ranking, scores a measure."""
+    """Yields why touche does not score a measure, if only trec_eval or a formula on its ranking does."""
     if evaluators_for(measure) == ["trec_eval"]:
         reason = (
             "is scored only by trec_eval, because the organizers' script does not have it"
@@ -89,7 +90,7 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
     by_name: dict[str, dict[str, Mapping[str, float]]] = {}  # then by dimension and topic
     for run in runs:
         if run.is_ranking and not run.any_order:
-            # Values of the organizers' evaluator are published, so it is preferred.
+            # Touche is preferred, because published values of topics are by the organizers' script.
             evaluation = run.evaluations.get("touche") or run.evaluations["trec_eval"]
             by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
     task = runs[0].task
@@ -102,7 +103,8 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
 
 
 def _among_reported(run: Evaluated) -> Iterator[str]:
-    """Yields a sentence on systems that TIREx reports, the best one with its share of unjudged documents."""
+    """Yields a sentence on systems that TIREx reports, and the best of them."""
+    # The best system is first.
     rows = [row for row in reported_results(run.task.id) if row.dimension == run.dimension]
     score = run.scores.get("trec_eval")
     # TIREx used all topics and the task's own qrels. With the user's qrels, ``task.published`` is empty.
@@ -115,7 +117,7 @@ def _among_reported(run: Evaluated) -> Iterator[str]:
 
 
 def _without_stances(runs: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields which runs have no stances; then only macro F1 scores stances, if the user chooses it."""
+    """Yields which runs detect no stances; their stances are scored only if the user chooses macro F1."""
     scored = {run.name for run in runs if run.dimension == STANCE}
     names = dict.fromkeys(run.name for run in runs if not run.lines.has_stances and run.name not in scored)
     if names and STANCE in runs[0].task.qrels:
@@ -179,7 +181,7 @@ def _skipped(run: Evaluated) -> Iterator[str]:
 def _unjudged(run: Evaluated) -> Iterator[str]:
     """Yields a warning if many results are unjudged, one for both evaluators.
 
-    It does not name the share, so that several runs can have the same warning.
+    The warning does not name the share, so that several runs can have the same warning.
     """
     measure = run.measure
     unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
@@ -211,17 +213,17 @@ def _comparison_with_published(run: Evaluated, unjudged: float) -> str:
         return effect
     if unjudged > unjudged_limit(run.task):
         return f", but at least {run.task.judged_limit:g} for the published runs{effect}"
-    return ", as for the published scores"  # whose runs have as many unjudged results
+    return ", as for the published scores"  # their runs have as many unjudged results
 
 
 def _no_grade_0(run: Evaluated) -> Iterator[str]:
     """Yields a warning if the qrels lack grade 0, although it is one of the grades in the task's card."""
-    judgments = run.task.qrels[run.dimension]
+    card = run.task.qrels[run.dimension]
     # Grades below 0 also mean not relevant.
     has_not_relevant = any(min(grades.values()) <= 0 for grades in run.judgments.values())
-    if 0 in judgments.labels and not has_not_relevant:
+    if 0 in card.labels and not has_not_relevant:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
-        yield f"{judgments.file} lacks the judgments with grade 0, {effect}; {full_file(judgments.file)}"
+        yield f"{card.file} lacks the judgments with grade 0, {effect}; {full_file(card.file)}"
 
 
 def _not_in_collection(run: Evaluated) -> Iterator[str]:
@@ -288,7 +290,7 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 
 def _missing_stances(missing_rankings: Sequence[str], topics_of_run: Collection[str]) -> Iterator[str]:
-    """Yields warnings on rankings that the run lacks: of topics that it has, and of other topics."""
+    """Yields warnings on missing rankings: one for topics that the run has, one for topics that it lacks."""
     with_topic_in_run = [ranking for ranking in missing_rankings if topic_in(ranking) in topics_of_run]
     missing_topics = {*map(topic_in, missing_rankings)}.difference(topics_of_run)
     if with_topic_in_run:
@@ -354,7 +356,7 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
 
 
 def _standing(run: Evaluated) -> Iterator[str]:
-    """Yields the rank with each evaluator, in one sentence if both ranks are the same, or why it has none."""
+    """Yields the rank of a run with each evaluator, in one sentence if both are equal, or why it has none."""
     if run.task.only_topics and run.task.published:
         yield "published means are over all topics of the task, so a mean of some topics has no rank"
         return
@@ -383,7 +385,7 @@ def _position(run: Evaluated, score: Score) -> str:
 
 
 def _why_no_rank(run: Evaluated) -> Iterator[str]:
-    """Yields what the published values of the task are, if there are any, and why they give no rank."""
+    """Yields why the published values of the task, if there are any, give the run no rank."""
     rows = [row for row in run.task.published if row.dimension == run.dimension]
     if rows and run.dimension == STANCE:
         sizes = sorted(row.results for row in rows if row.results is not None)  # N of each run

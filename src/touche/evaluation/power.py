@@ -24,7 +24,7 @@ def detectable_difference(differences: Sequence[float]) -> float:
 
 @cache
 def _effect(topics: int) -> float:
-    """Returns Cohen's d with the power 0.8, by the noncentral t distribution (Cohen 1988)."""
+    """Returns the Cohen's d (1988) that the test finds with power 0.8, by the noncentral t distribution."""
     from scipy.optimize import brentq  # here, because scipy takes 680 ms
     from scipy.stats import nct, t
 
@@ -32,7 +32,7 @@ def _effect(topics: int) -> float:
     critical = t.isf(SIGNIFICANT / 2, degrees_of_freedom)
 
     def excess_power(effect: float) -> float:
-        # At the root, the other tail has a probability below 1e-6.
+        # Only one tail of the two-sided test: at the root, the other one has a probability below 1e-6.
         power = nct.sf(critical, degrees_of_freedom, effect * sqrt(topics))
         return float(power) - POWER
 

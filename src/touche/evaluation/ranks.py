@@ -43,11 +43,12 @@ def rank_interval(rows: NDArray[np.float64], samples: NDArray[np.float64]) -> tu
     """Returns the 95% interval of a run's rank.
 
     Args:
-        rows: of shape (runs, samples), samples of each run's mean or sum; the run itself may be among them,
-            because it is never above itself. Or of shape (other runs, 1), their fixed means.
+        rows: of shape (runs, samples), samples of each run's mean or sum; the run itself may be among these
+            runs, because it is never above itself. Or of shape (other runs, 1), fixed means of the others.
         samples: samples of the run's mean or sum, paired with the columns of ``rows``.
     """
     low, high = interval_of(1 + (rows > samples).sum(axis=0))
+    # A percentile can be between two ranks.
     return round(low), round(high)
 
 

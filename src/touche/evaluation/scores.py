@@ -11,7 +11,7 @@ from touche.data.judgments import task_qrels, topic_titles
 from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, one_line
-from touche.evaluation.bounds import Bounds, Judge, judge, topic_bounds
+from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for, judged_order
 from touche.evaluation.images import evaluation_by
@@ -175,9 +175,9 @@ class Evaluated(InDimension):
         return {name: self._topic_scores(name, evaluation) for name, evaluation in self.evaluations.items()}
 
     @cached_property
-    def judge(self) -> Judge | None:
-        """The data from which bounds are computed; None for measures without bounds."""
-        return judge(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
+    def bounded_measure(self) -> BoundedMeasure | None:
+        """The data for bounds; None if the measure has no bounds, or no grade is above 0."""
+        return bounded_measure(self.judgments, self.measure, self.task.qrels[self.dimension].labels)
 
     @cached_property
     def bounds(self) -> Mapping[str, Mapping[str, Bounds]]:
@@ -185,10 +185,10 @@ class Evaluated(InDimension):
 
         They are empty for measures without bounds.
         """
-        if self.judge is None:
+        if self.bounded_measure is None:
             return {name: {} for name in self.evaluations}
         return {
-            name: topic_bounds(self.judge, self.first_documents(name), evaluation)
+            name: topic_bounds(self.bounded_measure, self.first_documents(name), evaluation)
             for name, evaluation in self.evaluations.items()
         }
 
@@ -202,7 +202,9 @@ class Evaluated(InDimension):
         return self.lines.documents_of(order, self.measure.cutoff)
 
     def mean_bounds(self, evaluator: str) -> Bounds | None:
-        """Returns bounds of the mean; None if it is not known which topics touche would average over.
+        """Returns bounds of the mean.
+
+        None for measures without bounds, or if it is unknown which topics touche would average over.
 
         Args:
             evaluator: name of the evaluator.
@@ -213,7 +215,7 @@ class Evaluated(InDimension):
         grades_by_topic = [self.judgments[topic].values() for topic in bounds]
         all_have_relevant = all(any(grade > 0 for grade in grades) for grades in grades_by_topic)
         if evaluator == "touche" and not all_have_relevant:
-            return None  # touche leaves out topics that have no relevant document, but may have one
+            return None  # touche leaves out a topic until one of its unjudged documents is relevant
         return bounds_of_mean(bounds)
 
     @property
@@ -264,8 +266,8 @@ class Evaluated(InDimension):
     def _is_comparable(self, evaluation: Evaluation) -> bool:
         """Returns whether published values are comparable with a mean.
 
-        For stances, one of them has to be over the same N. For rankings, the run needs results for all judged
-        topics of the task, with a small share of unjudged ones.
+        For stances, a published value with the same N is needed. For rankings, the run needs results for all
+        judged topics of the task, and few of these results may be unjudged.
         """
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
@@ -321,7 +323,7 @@ def evaluate(
     """
     paths = [run.path if isinstance(run, Run) else run for run in runs]
     _check(paths, task, evaluators, any_order)
-    judged = {dimension: task_qrels(task, dimension) for dimension in _scored(task)}
+    judged = {dimension: task_qrels(task, dimension) for dimension in _scored_dimensions(task)}
     titles = topic_titles(task)
     records = []
     orders_of_pairs = [False, True] if any_order else [False]  # whether any order counts
@@ -331,7 +333,7 @@ def evaluate(
             if dimension == STANCE and len(judged) > 1 and not run.has_stances:
                 continue  # a run that only ranks
             for in_any_order in orders_of_pairs:
-                record = _evaluate_dimension(
+                record = _evaluated(
                     run=run,
                     task=task,
                     titles=titles,
@@ -352,7 +354,7 @@ def evaluate_by(
     *,
     any_order: bool = False,
 ) -> list[list[Evaluated]]:
-    """Evaluates runs by several measures; reads each file once, unless stances have rankings.
+    """Evaluates runs by several measures; reads each file once, unless each stance has its own ranking.
 
     Args:
         runs: the run files, or runs that have been read.
@@ -371,8 +373,8 @@ def evaluate_by(
     return [evaluate(runs, task, evaluators, any_order=any_order) for task in tasks]
 
 
-def _scored(task: Task) -> list[str]:
-    """Returns the dimensions to score; warns if judgments of stances are missing, and omits these."""
+def _scored_dimensions(task: Task) -> list[str]:
+    """Returns the dimensions to score, without stances if their judgments are missing, and warns of this."""
     has_optional_stances = STANCE in task.qrels and len(task.qrels) > 1
     if not has_optional_stances:
         return list(task.qrels)
@@ -391,7 +393,7 @@ def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
     """
     judgments = task_qrels(task, dimension)
     counted_run, skipped = _read(run, task, {dimension: judgments})
-    return _evaluate_dimension(
+    return _evaluated(
         run=counted_run,
         task=task,
         titles=topic_titles(task),
@@ -403,9 +405,9 @@ def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
 
 
 def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
-    """Returns a run, and errors of lines that do not count.
+    """Returns a run, and an error for each line that does not count.
 
-    If each stance has a ranking, the topics of the run become names of rankings, such as ``1 PRO``.
+    If each stance has its own ranking, the topics of the run become names of rankings, such as ``1 PRO``.
 
     Raises:
         InputError: if the run is unusable, or no line counts.
@@ -417,8 +419,7 @@ def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[
     topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
     run, skipped = read_counted(source, task.rules.stances, task.rules.ids, task.rules.max_results, topics)
     if not run:
-        no_lines = InputError(run.path, "the run is empty", "check what wrote it")
-        raise skipped[0] if skipped else no_lines
+        raise skipped[0] if skipped else InputError(run.path, "the run is empty", "check what wrote it")
     by_stance = run.by_stance()
     check_unique(by_stance)
     return by_stance, skipped
@@ -426,7 +427,7 @@ def _read(source: Path | Run, task: Task, judged: Mapping[str, Qrels]) -> tuple[
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the records, named by tag, or by path if several runs have the tag."""
-    tags = Counter({run.path: run.tag for run in runs}.values())  # each file once, in whatever dimensions
+    tags = Counter({run.path: run.tag for run in runs}.values())  # a file has a record for each dimension
     names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
     return [replace(run, name=one_line(names[run.path])) for run in runs]
 
@@ -451,8 +452,8 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
     with_measure = evaluators_for(task.measure)
     has_rankings = bool(task.qrels.keys() - {STANCE})
-    # Stances are evaluated by touche in any case. Naming only trec_eval is no error: a measure that only
-    # touche has is computed by touche.
+    # Touche always evaluates stances, so naming it is an error only for rankings. Naming only trec_eval is
+    # never an error: a measure that only touche has is computed by touche.
     if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
@@ -463,7 +464,7 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     check_distinct(paths)
 
 
-def _evaluate_dimension(
+def _evaluated(
     run: Run,
     task: Task,
     titles: Mapping[str, str],
@@ -473,7 +474,10 @@ def _evaluate_dimension(
     any_order: bool = False,
     skipped: Sequence[LineError] = (),
 ) -> Evaluated:
-    """Evaluates a run in a dimension by the passed evaluators with its measure, or by the only one."""
+    """Evaluates a run in a dimension by those evaluators that have the measure.
+
+    If only one evaluator has the measure, it evaluates the run even if it is not in ``evaluators``.
+    """
     lines = in_judged_order(run, judgments) if any_order else run
     with_measure = evaluators_for(task.measure_for(dimension))
     try:
@@ -482,7 +486,7 @@ def _evaluate_dimension(
             for name in with_measure
             if name in evaluators or len(with_measure) == 1
         }
-    except ToucheError as error:  # no common topic; it ends in "check that ..."
+    except ToucheError as error:  # no common topic; the message ends in "check that ..."
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
     return Evaluated(
         path=run.path,

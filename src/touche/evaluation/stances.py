@@ -23,7 +23,7 @@ class ClassScores:
         precision: share of correct labels among the labels of this stance; 0 without any.
         recall: share of the stance's documents that have its label; 0 without any.
         f1: harmonic mean of both; 0 if both are 0.
-        documents: number of documents of the run with this stance.
+        documents: number of documents of the run that are judged to have this stance.
     """
 
     precision: float
@@ -75,7 +75,7 @@ class StanceEvaluation(Evaluation):
         """Returns the scores of each stance."""
         counts = self.counts.sum(axis=0)  # judged stances in rows, detected stances in columns
         correct = counts.diagonal()
-        labelled = counts.sum(axis=0)[:-1]  # without the column of labels that are no stance
+        labelled = counts.sum(axis=0)[:-1]  # without the last column: labels that are no stance
         documents = counts.sum(axis=1)
         precision = _share(correct, labelled)
         recall = _share(correct, documents)
@@ -138,7 +138,7 @@ def stance_difference(
     first, second = (
         evaluate_stances(Run.of(lines[key] for key in keys), judged, labels) for lines in lines_of_runs
     )
-    # Both have the same topics in the same order, so that a sample has the same topics of both.
+    # Both have the same topics in the same order, so a resample draws the same topics for both.
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
@@ -157,7 +157,7 @@ def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
     """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
-    square = counts[..., :-1]  # without labels that are no stance
+    square = counts[..., :-1]  # without the last column: labels that are no stance
     correct = np.diagonal(square, axis1=-2, axis2=-1)
     # The harmonic mean of precision and recall is 2 correct / (judged + detected).
     return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))

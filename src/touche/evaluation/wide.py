@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DIFFERENT = "†"  # significantly different from the reference
 
-Marks = dict[tuple[str, str], list[str]]  # by run and dimension; columns for any order of pairs have none
+Marks = dict[tuple[str, str], list[str]]  # by run and dimension; none in columns for any order of pairs
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class WideTable:
         header = [markup.text(name) for name in ("run", *self.columns)]
         suffixes = {name: f" ({letter})" for name, letter in self.letters.items()}
         rows = [
-            [markup.text(f"{name}{suffixes.get(name, '')}"), *(_marked_up(cell, markup) for cell in cells)]
+            [markup.text(f"{name}{suffixes.get(name, '')}"), *(_cell_markup(cell, markup) for cell in cells)]
             for name, cells in self.rows.items()
         ]
         numeric = [False] + [True] * len(self.columns)
@@ -146,27 +146,27 @@ def wide_table(
     alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]  # a to z, then aa to zz
     letters = dict(zip(names, alphabet[: len(names)], strict=True)) if every_two else {}
     columns = dict[str, list[Cell]]()
-    why_missing = list[str]()
+    why_missing = list[str]()  # of tests
     notes = list[str]()
     for runs in groups:
         for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
             scored = [run for run in runs if evaluator in run.evaluations]
             marks: Marks = {}
             if reference is not None or every_two:
-                marks, notes_of_pairs, reasons_without_test = _marks(scored, evaluator, reference, letters)
-                notes += notes_of_pairs
-                why_missing += reasons_without_test
+                marks, measure_notes, measure_why_missing = _marks(scored, evaluator, reference, letters)
+                notes += measure_notes
+                why_missing += measure_why_missing
             for label in dict.fromkeys(run.label for run in scored):
                 in_column = [run for run in scored if run.label == label]
                 columns[_heading(groups, in_column[0], evaluator)] = _column(
                     in_column, evaluator, names, marks
                 )
-    tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
+    test = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
     note = ""
     if reference is not None:
-        note = f"{DIFFERENT} significantly different from {run_named(reference, groups[0]).name} {tested}"
+        note = f"{DIFFERENT} significantly different from {run_named(reference, groups[0]).name} {test}"
     elif every_two:
-        note = f"letters: significantly higher than the run of this letter {tested}"
+        note = f"letters: significantly higher than the run of this letter {test}"
     return WideTable(
         columns=tuple(columns),
         rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
@@ -180,8 +180,8 @@ def wide_table(
 def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
 ) -> tuple[Marks, list[str], list[str]]:
-    """Returns the marks of runs by one measure, and sentences on detectable differences and missing tests."""
-    # Stances have no tests. A run that is also there for any order of pairs would be compared with itself.
+    """Returns marks of runs by one measure, notes on detectable differences, and why tests are missing."""
+    # Stances have no tests. For any order of pairs, a run has a second record, which is not another run.
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
         return {}, [], []
@@ -194,7 +194,7 @@ def _marks(
             subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
             undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
             notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
-            if pair.significant:  # run B is the reference
+            if pair.significant:  # run A gets the mark, because run B is the reference
                 marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
@@ -219,7 +219,7 @@ def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: s
 
 
 def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], marks: Marks) -> list[Cell]:
-    """Returns a cell for each name; it has no value for a run that lacks this dimension."""
+    """Returns a cell for each name; the cell of a run that lacks this dimension has no value."""
     scores = {run.name: run.scores[evaluator] for run in runs}
     printed = [round(score.mean, 3) for score in scores.values() if score.mean is not None]
     has_equal_n = len({score.results for score in scores.values()}) == 1  # N is None for all rankings
@@ -233,7 +233,7 @@ def _column(runs: Sequence[Evaluated], evaluator: str, names: Sequence[str], mar
     return cells
 
 
-def _marked_up(cell: Cell, markup: Markup) -> str:
+def _cell_markup(cell: Cell, markup: Markup) -> str:
     """Returns a cell in a markup language, with its marks as a superscript."""
     value = markup.text(cell.printed)
     if cell.best:

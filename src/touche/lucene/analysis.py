@@ -46,7 +46,7 @@ class Chain:
             # A filter without parameters is only a name.
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
             if name == STOP and self.stop_words is not None:
-                parameters = ["words", STOP]  # the file in memory that ``_resource_loader`` has
+                parameters = ["words", STOP]  # by name: the file in memory that ``_resource_loader`` opens
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
 
@@ -54,16 +54,16 @@ class Chain:
 def _resource_loader(stop_words: Iterable[str]) -> Any:
     """Returns a loader of the files that filters need: the stop words in memory, or any other file.
 
-    Other files are those in Lucene's jar, or have an absolute path.
+    Other files are in Lucene's jar, or have an absolute path.
     """
-    stop_file = "\n".join(stop_words).encode()
+    stop_file_content = "\n".join(stop_words).encode()
     jar_loader = java("java.lang.ClassLoader").getSystemClassLoader()
     root = java("java.nio.file.Paths").get("/")
     other_files = java("org.apache.lucene.analysis.util.FilesystemResourceLoader")(root, jar_loader)
 
     def open_resource(name: Any) -> Any:
         if name == STOP:
-            return java("java.io.ByteArrayInputStream")(stop_file)
+            return java("java.io.ByteArrayInputStream")(stop_file_content)
         return other_files.openResource(name)
 
     methods = {
@@ -94,7 +94,8 @@ def stop_words(name: str) -> frozenset[str]:
     if not source:
         return frozenset()
     words = _snowball_words(source) if source.endswith(".txt") else java(source).ENGLISH_STOP_WORDS_SET
-    return frozenset(str(java("java.lang.String")(word)) for word in words)  # each is an array of characters
+    # In Java, each word is an array of characters.
+    return frozenset(str(java("java.lang.String")(word)) for word in words)
 
 
 def _read_words(path: Path) -> list[str]:
@@ -159,7 +160,7 @@ def analyzer_named(analyzer: str | Chain) -> Any:
 def tokens(analyzer: Any, text: str) -> list[str]:
     """Returns the terms of a text in order."""
     java_list = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    # Joined, because each call of Java takes long; no token contains a blank.
+    # Joined in Java, because a call for each token would take long; no token contains a blank.
     joined = str(java("java.lang.String").join(" ", java_list))
     return joined.split(" ") if joined else []
 
@@ -172,9 +173,9 @@ def stored_form(term: str) -> str:
 def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
     """Wraps a Lucene token stream so that all tokens outside of a vocabulary become the same token.
 
-    The number of tokens stays, and with it lengths and totals, but there are few terms to sort. Lucene has no
-    filter that replaces a token. So each token gets its stored form, which begins with a mark, and tokens
-    outside of the vocabulary are cut to the mark. The filter that adds the mark also reverses the token.
+    The number of tokens stays the same, and so do lengths and totals, but there are few terms to sort. Lucene
+    has no filter that replaces a token. So each token gets its stored form, which begins with a mark, and
+    tokens outside of the vocabulary are cut to the mark. The filter that adds the mark also reverses tokens.
     """
     known = java("org.apache.lucene.analysis.CharArraySet")(0, False)  # empty, and not ignoring case
     for term in vocabulary:
@@ -182,7 +183,7 @@ def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
     in_stored_form = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(
         stream, jpype.JChar(_MARK)
     )
-    # Truncation leaves keywords, the known tokens, as they are.
+    # The known tokens are marked as keywords, which truncation to one character, the mark, leaves unchanged.
     keywords_marked = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(
         in_stored_form, known
     )

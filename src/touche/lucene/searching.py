@@ -17,7 +17,7 @@ from touche.trec.runs import with_unmatched
 class Index:
     """An index that can be searched; ``touche.lucene.index`` makes it, and its ``with`` block closes it.
 
-    ``vocabulary`` has the only terms that the index distinguishes; None means all terms.
+    ``vocabulary`` contains all terms that the index distinguishes; None means that it distinguishes all.
     """
 
     def __init__(
@@ -96,10 +96,10 @@ class Index:
             query: a text, each of whose tokens counts as often as it occurs; or weights by term.
             depth: the largest number of documents.
             among: ids of the only documents to rank, for re-ranking; statistics stay those of the collection.
-                Those without a term of the query are last.
+                Documents without a term of the query are last.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
-            best_field: use the score of the best field instead, as in Elasticsearch's multi_match; then
-                ``required`` has no effect.
+            best_field: use the score of the best field instead of the sum, as in Elasticsearch's multi_match;
+                then ``required`` has no effect.
             required: a field that has to contain a term of the query; by default any field may.
 
         Returns:
@@ -131,7 +131,7 @@ class Index:
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
         # Without a query all scores are equal, so these are the candidates with the highest ids. At most
-        # len(hits) of them are hits, so at least depth - len(hits) others remain, if there are as many.
+        # len(hits) of these are hits, so the others are enough to fill the list up to the depth.
         by_id = self._top_hits(_boolean_query([], filters=[candidates]), depth)
         unmatched = [id for id, _ in by_id if id not in matched]
         return with_unmatched(hits, unmatched, depth)
@@ -178,7 +178,8 @@ def _id_query(ids: Iterable[str]) -> Any:
 def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optional: Iterable[Any] = ()) -> Any:
     """Returns a query that adds up the scores of all queries except filters, which have none.
 
-    A document has to match all required queries and filters; if there are none, one of the optional queries.
+    A document has to match all required queries and all filters. Without these, it has to match at least one
+    optional query.
     """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
@@ -195,7 +196,7 @@ def _disjunction(queries: Iterable[Any]) -> Any:
 
 @cache
 def _by_score_then_id() -> Any:
-    """Returns the order of trec_eval, so that trec_eval would cut at the same place."""
+    """Returns the order of trec_eval, in which the list is cut at the depth."""
     sort_field = java("org.apache.lucene.search.SortField")
     is_descending = True
     by_id = sort_field("id", sort_field.Type.STRING, is_descending)

@@ -23,7 +23,7 @@ def noting_answers() -> Iterator[_Dates]:
 
 
 def note_answer(engine: str, date: datetime) -> None:
-    """Notes when a search engine sent an answer, if a run is being written."""
+    """Notes when a search engine sent an answer; does nothing outside of a ``noting_answers`` block."""
     dates = _dates_of_run.get()
     if dates is not None:
         dates.setdefault(engine, []).append(date)

@@ -100,14 +100,14 @@ def _writing_with_metadata(
 def _texts_by_topic(
     topics: Mapping[str, Topic], rankings: Iterable[tuple[Topic, Iterable[Hit]]], tag: str
 ) -> dict[str, str]:
-    """Returns the lines of each topic in run.txt as one text; without results it is empty or missing.
+    """Returns the lines of each topic in run.txt as one text; for no results, it is empty or missing.
 
     Args:
         topics: the topics to answer, by their numbers.
         rankings, tag: as for ``write_run``.
     """
     texts = defaultdict[str, str](str)
-    # By topic. The stance of a ranking is the one that all its documents have, or else empty.
+    # By topic, the stances of the rankings so far; empty if the documents of a ranking differ in stance.
     ranked_stances: dict[str, set[str]] = {}
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
@@ -119,8 +119,7 @@ def _texts_by_topic(
         stance = stances_of_documents.pop() if len(stances_of_documents) == 1 else ""
         earlier = ranked_stances.setdefault(topic.number, set())
         # The rankings of a topic have different stances; a ranking without a stance has to be the only one.
-        is_mixed = bool(earlier) and ("" in earlier or stance == "")
-        is_repeated = stance in earlier or is_mixed
+        is_repeated = stance in earlier or (earlier and "" in {*earlier, stance})
         if topic.number not in topics or (ranked and is_repeated):
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
@@ -136,7 +135,7 @@ def _texts_by_topic(
 
 
 def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
-    """Yields hits without their stances, which are added to ``stances`` meanwhile, by document."""
+    """Yields hits without their stances, and adds these to ``stances``, by document."""
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     for hit in hits:
@@ -148,7 +147,7 @@ def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[t
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:
-    """Returns a value for a column of a run. If it is not one word, it is an error that ends in ``advice``.
+    """Returns a value for a column of a run, or raises an error with ``advice`` if it is not one word.
 
     Programs that read runs split lines at white space, and some also at control characters.
     """

@@ -107,7 +107,7 @@ def _dataset_id(folder: Path | None = None) -> str:
     if id_of_sandbox:
         return id_of_sandbox
     tira_id = os.environ.get(TIRA_DATASET_VARIABLE, "")
-    if tira_id not in ("", "id"):
+    if tira_id not in ("", "id"):  # TIRA's client sets the literal "id"
         return tira_id
     return _dataset_id_in_file(folder / "metadata.json") if folder else ""
 
@@ -124,7 +124,7 @@ def _dataset_id_in_file(metadata_file: Path) -> str:
 
 
 def _describe_statistics(file: Path | None) -> dict[str, Any]:
-    """Describes a file of statistics by its md5; nothing without a file."""
+    """Describes a file of statistics by its md5; empty without a file."""
     return {STATISTICS: {"md5": _md5(file)}} if file else {}
 
 
@@ -148,7 +148,7 @@ def metadata(
         joules: the energy that the machine's processors used meanwhile; None if it is unknown.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)  # a team on the command line has priority
-    # In an image, git does not know the folder, so that these two come from its variables.
+    # In an image, the folder is not in a repository, so the variables of the image replace git.
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
     commit = os.environ.get(REVISION_VARIABLE) or software.revision
     image = os.environ.get(IMAGE_VARIABLE)
@@ -195,7 +195,7 @@ def _without_none(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the md5 of files in options, such as stop words, because names do not identify them."""
+    """Returns the md5 of files in options, such as stop words, because a name does not identify a content."""
     files = {}
     for name, value in parameters.items():
         digests = [_md5(Path(text)) for text in texts_in(value) if is_file(text)]
@@ -274,17 +274,17 @@ def _text_in(record: Any, *keys: str) -> str | None:
 
 
 def _name_of_folder(files: Sequence[Path]) -> str:
-    """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
+    """Returns the name of the documents' folder, or of the topics' folder if this contains the documents."""
     if not files:
         return "not known"
-    documents = files[1:] or files  # the first file is that of the topics, perhaps the only one
+    documents = files[1:] or files  # the topics are the first file, and perhaps the only one
     folder = common_folder(documents).resolve()
     folder_of_topics = files[0].resolve().parent
     return folder_of_topics.name if folder.is_relative_to(folder_of_topics) else folder.name
 
 
 def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """Describes files by their md5; very many or large ones with one suffix by their names and sizes."""
+    """Describes files by md5; folders, and many or large files with one suffix, by names and sizes."""
     described: dict[str, dict[str, Any]] = {}
     folders = [path for path in files if path.is_dir()]
     for folder in folders:  # such as that of all images, each with several small files
@@ -304,7 +304,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    """Returns the md5 of a file, computed while no other code needs all processors."""
+    """Returns the md5 of a file; waits while other code needs all processors."""
     digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
         # Larger blocks than in file_digest, because this thread waits for other code before each of them.
@@ -340,13 +340,13 @@ def _package_with_version(module: str) -> str:
     try:
         name = _DISTRIBUTIONS.get(module, module)
         return f"{name}=={version(name)}"
-    except PackageNotFoundError:  # its package has another name, for which all packages are searched slowly
+    except PackageNotFoundError:  # the package has another name; searching all packages for it is slow
         names = packages_distributions().get(module, ())
         return f"{names[0]}=={version(names[0])}" if names else ""
 
 
 def _yaml(record: Mapping[str, Any]) -> str:
-    """Formats a record as YAML; keys stay in order, long lines stay whole, and texts keep their lines."""
+    """Formats a record as YAML with its keys in order; neither wraps long lines nor joins lines of texts."""
     import yaml  # here, because it takes 10 ms
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc] # yaml has no types
