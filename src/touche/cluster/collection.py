@@ -69,7 +69,7 @@ class SparkDocuments(Documents):
         files: the same collection on one machine.
         size: the size of the files in bytes.
         stamp: identifies the files: their names, sizes and times of change.
-        sources: returns an RDD with the files, in a number of partitions.
+        sources: returns an RDD with the files; its argument is the number of partitions.
         parallelism: the smallest number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
         fields: the folder for parsed web pages, or None.
@@ -138,7 +138,7 @@ class SparkDocuments(Documents):
         return self.sources(min(file_count, tasks))
 
     def _check(self, report: WorkerReport) -> None:
-        """Logs the warnings of all tasks, and raises their first error."""
+        """Logs the warnings of all tasks; raises their first error, or one if there are no documents."""
         for warning in report.warnings:
             _log.warning("%s", warning)
         report.skipped.warn()
@@ -147,7 +147,7 @@ class SparkDocuments(Documents):
                 self.results.remove()  # the next run has to read the files again
             raise ToucheError(report.errors[0])
         if not report.records:
-            # No file has documents; the error names the first one.
+            # No file has documents; the error names the first file.
             raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
 
 

@@ -49,7 +49,7 @@ class FieldsFolder:
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """Opens a file for writing; it appears when it is complete, or not at all.
 
-        Spark may run a task twice, even at the same time; both then write the same content, each to an
+        Spark may run a task twice, even at the same time; both runs then write the same content, each to an
         unfinished file of its own.
 
         Raises:

@@ -60,7 +60,7 @@ def _on_spark(
         ship: the result of ``folder_sent``.
         files: the files on this machine, or their names on the cluster.
         entries: name, size and time of change of each file.
-        sources: returns an RDD with the files, in a number of partitions.
+        sources: returns an RDD with the files; its argument is the number of partitions.
     """
     fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
     if fields:
@@ -114,7 +114,7 @@ class _Folder:
         return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:
-        """Returns the path of a file that Spark lists by this name; only a local file can be opened by it."""
+        """Returns the path of a file that Spark lists by this name; only a local path can be opened."""
         if self.is_local:  # not decoded as an address: Spark's names have blanks as they are
             return Path(name[len(_LOCAL_SCHEME) :])
         return Path(name)
@@ -147,7 +147,7 @@ class _Folder:
             tasks: ignored, because Spark chooses the number of tasks; callers of ``sources`` pass it.
         """
         selected = frozenset(paths)
-        # Spark selects by a pattern, such as {*.gz,*.json}; other files with these suffixes are removed then.
+        # Spark selects by a pattern, such as {*.gz,*.json}. Others with these suffixes are removed below.
         patterns = sorted({f"*{Path(path).suffix}" for path in selected})
         reader = self._read().options(recursiveFileLookup="true", pathGlobFilter=f"{{{','.join(patterns)}}}")
         rows = reader.load(self.uri).select("path", "content").rdd

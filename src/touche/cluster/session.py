@@ -34,7 +34,8 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
         settings: settings of Spark, added to those in its own files.
 
     Raises:
-        ToucheError: if PySpark or Java is missing, or Spark fails; the message then names its log.
+        ToucheError: if PySpark or Java is missing, or Spark fails. If it fails in the block, the message
+            names a file with Spark's log.
     """
     pyspark = _pyspark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers run the same Python

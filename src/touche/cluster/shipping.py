@@ -25,7 +25,7 @@ Ship = Callable[[Callable[..., Any]], "Shipped"]
 class Shipped:
     """A function that workers call.
 
-    A worker imports the baseline's modules from the sent copy of their folder, which has all files.
+    A worker imports the baseline's modules from the copy of their folder that ``folder_sent`` sent.
 
     Attributes:
         folder: the baseline's folder on this machine, or None.
@@ -42,7 +42,7 @@ class Shipped:
         return self.function(*arguments)
 
     def __reduce__(self) -> Any:
-        """Pickles the function as bytes, which _receive reads on the worker after it has the folder."""
+        """Pickles the function as bytes, which ``_receive`` reads on the worker, once it knows the copy."""
         from pyspark import cloudpickle  # optional
 
         return _receive, (_code_digest(), self.folder, self.copy, cloudpickle.dumps(self.function))
@@ -73,7 +73,7 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
 
     Args:
         context: a SparkContext.
-        folder: the folder; None if the baseline has none, so that nothing is sent.
+        folder: the folder; None if the baseline has none, and then nothing is sent.
 
     Yields:
         A function that prepares functions for the workers.
@@ -94,7 +94,7 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yields the files below a folder.
+    """Yields the files below a folder, without hidden or compiled files and virtual environments.
 
     Raises:
         InputError: if a link leads to a folder, which may be circular or huge.

@@ -100,14 +100,16 @@ class ReadTask(Generic[_T]):
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the records of files and pieces.
 
-        For each source, ``reports`` gets the number of its records. A source that is a report is also added.
+        For each file or piece, ``reports`` gets the number of records. A source that is a report is added to
+        them as it is.
         """
         for source in sources:
             if isinstance(source, WorkerReport):
                 reports.append(source)
                 continue
             count = 0
-            # Repeated ids are found only in a file or piece, because other machines read the others.
+            # The set of earlier ids is empty, because other machines read other files. Repeated ids are found
+            # only within a file or piece.
             records = source.documents() if isinstance(source, Piece) else self.reader(source, set())
             try:
                 for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)

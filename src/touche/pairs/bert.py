@@ -30,7 +30,7 @@ _Input = npt.NDArray[np.int32]  # ids, attention mask and types of a text's toke
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
 _BATCH_INPUTS = 8  # of similar length; fixed, because the last bits of a result depend on it
-_CHUNK_TEXTS = 256  # that are tokenized at a time
+_CHUNK_TEXTS = 256  # tokenized at a time
 _MISSING_LIBRARIES = "the libraries of the language models are missing"
 
 # BERT in ONNX's text format: the function Embeddings, then Layer once for each layer. A layer has weights (w)
@@ -128,7 +128,7 @@ class Bert:
 
     Args:
         folder: folder with config.json, model.safetensors and tokenizer.json, as on Hugging Face.
-        length: maximum number of tokens of an input, if the model allows as many.
+        length: maximum number of tokens of an input; a model that allows fewer has its own maximum.
 
     Attributes:
         weights: the weights under their names within BERT.
@@ -232,7 +232,7 @@ def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
 def _name_in_bert(name: str) -> str:
     """Returns the name of a weight without ``bert.``, and with today's words for beta and gamma.
 
-    The first models, such as bert-base-uncased, have these words for the bias and weight of a normalisation.
+    The first models, such as bert-base-uncased, name bias and weight of a normalisation beta and gamma.
     """
     name = re.sub(r"\.beta$", ".bias", name.removeprefix("bert."))
     return re.sub(r"\.gamma$", ".weight", name)

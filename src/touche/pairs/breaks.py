@@ -24,8 +24,7 @@ _TABLE = Path(__file__).with_name("breaks.npz")
 _END_OF_TEXT = "$"  # a sign after the last character
 _OUT_OF_TEXT = re.compile(r"[P!.|N$]")  # signs that end the state "text"
 
-# The next state for each of some signs. The sign ^ keeps every state; other signs that are not listed end the
-# sentence. In the states "begun" and "odd", the next sentence may already have begun.
+# The next state for each of some signs. The sign ^ keeps every state; other unlisted signs end the sentence.
 _ROWS = {
     "text": {'") 1aAo': "text", ".": "stop", "!": "end", "|": "danda", "P": "over"},
     "over": {},
@@ -43,8 +42,9 @@ _STEPS = {
     state: {sign: next_state for signs, next_state in (row | {"^": state}).items() for sign in signs}
     for state, row in _ROWS.items()
 }
-_MAY_BEGIN = {"begun", "odd"}  # signs that may begin the next sentence are not part of this one
-# Signs that are not surely part of this sentence.
+# States in which the next sentence may already have begun.
+_MAY_BEGIN = {"begun", "odd"}
+# States whose signs are not surely part of this sentence.
 _UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}
 
 
@@ -75,7 +75,7 @@ def _end_of_sentence(signs: str, begin: int) -> int:
     """
     state = "text"
     at = begin
-    ends = {state: begin + 1}  # where each state was last; a sentence has at least one character
+    ends = {state: begin + 1}  # the end of each state's last sign; a sentence has at least one character
     while signs[at] in _STEPS[state]:
         state = _STEPS[state][signs[at]]
         at += 1
@@ -91,7 +91,7 @@ def _end_of_sentence(signs: str, begin: int) -> int:
 def _signs() -> Array:
     """Returns an array of bytes: the ASCII code of the sign of each code point.
 
-    The table has the sign and the size of each run of code points with the same sign.
+    The table has ranges of successive code points with the same sign: their signs and sizes.
     """
-    with np.load(_TABLE) as runs:
-        return np.repeat(runs["signs"], runs["sizes"])
+    with np.load(_TABLE) as ranges:
+        return np.repeat(ranges["signs"], ranges["sizes"])

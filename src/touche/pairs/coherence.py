@@ -51,7 +51,7 @@ def measure_named(name: str, model: str) -> Measure:
 def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
     """Returns for each pair the cosine of its sentences' stems, weighted by tf-idf: at least 0, below 0.9.
 
-    A higher cosine becomes 0, because one sentence only repeats the other.
+    A cosine of 0.9 or more becomes 0, because one sentence only repeats the other.
     """
     return [_stem_cosines_of_topic(pairs) for pairs in topics]
 
@@ -59,7 +59,7 @@ def stem_cosines(topics: PairsOfTopics) -> list[list[float]]:
 def embedding_cosines(topics: PairsOfTopics) -> list[list[float]]:
     """Returns for each pair the cosine of its sentences' embeddings: at least -1, below 0.9.
 
-    A higher cosine becomes 0, because one sentence only repeats the other.
+    A cosine of 0.9 or more becomes 0, because one sentence only repeats the other.
     """
     texts = _distinct_texts(pair for pairs in topics for pair in pairs)  # each is embedded once
     vectors = dict(zip(texts, embed(texts), strict=True))
@@ -78,7 +78,7 @@ def next_sentence_probabilities(topics: PairsOfTopics, folder: Path) -> list[lis
     """
     bert = Bert(folder, _MAX_PAIR_TOKENS)
     head, head_bias, pooler, pooler_bias = _next_sentence_weights(bert, folder)
-    # Each pair of texts once.
+    # Each pair of texts once, because the network is slow and several topics may share a pair.
     text_pairs = list(dict.fromkeys(_texts_of_pair(pair) for pairs in topics for pair in pairs))
     probabilities = {}
     for index, states in watched(bert.states(text_pairs), "next sentences", "texts", len(text_pairs)):

@@ -253,8 +253,8 @@ def unscored_sentences(argument: Argument) -> list[ScoredSentence]:
 def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     """Returns the pairs of different texts with the highest mean scores, best first.
 
-    The score of a text is that of the best sentence with it, which stands for the text in pairs. But if both
-    texts of a pair occur in one argument, the pair consists of this argument's sentences.
+    The best sentence with a text gives the text its score, and represents it in pairs. But if both texts of a
+    pair occur in one argument, the pair consists of this argument's sentences.
 
     Args:
         sentences: sentences of one topic, with their scores.
@@ -263,7 +263,7 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     by_text: dict[str, list[ScoredSentence]] = {}
     for sentence in sorted(sentences, key=lambda sentence: (-sentence.score, sentence.id)):
         by_text.setdefault(normalised(sentence.text), []).append(sentence)
-    by_text.pop("", None)  # of sentences that are only blanks
+    by_text.pop("", None)  # the text of sentences that are only blanks
     texts = list(by_text.values())  # the sentences of each text; the first one is its best
     pairs = []
     for i, j in _candidate_pairs(len(texts), depth):
@@ -308,7 +308,7 @@ def ordered_pair(one: ScoredSentence, other: ScoredSentence, score: float) -> Pa
 
 
 def _distinct_arguments(arguments: _ScoredArguments, min_sentences: int) -> _ScoredArguments:
-    """Returns arguments with enough distinct sentences, without those that repeat an earlier argument."""
+    """Returns arguments with enough distinct sentences; omits those with the sentences of an earlier one."""
     by_texts: dict[frozenset[str], tuple[Argument, float]] = {}
     for argument, score in arguments:
         texts = frozenset(distinct_sentences(argument))
@@ -321,9 +321,9 @@ def _candidate_pairs(size: int, depth: int) -> Iterator[tuple[int, int]]:
     """Yields indexes i < j in a ranking of ``size`` texts; their pairs include the best ``depth`` ones.
 
     A pair is at least as good as (i, j) if its smaller index is up to i, and its larger index is up to j. A
-    smaller index s has j - s such pairs. For all s up to i they are (i + 1) j - i (i + 1) / 2, including
-    (i, j) itself. If this number is above ``depth``, at least ``depth`` other pairs are at least as
-    good. So j is at most (depth + i (i + 1) / 2) / (i + 1).
+    smaller index s has j - s such pairs. All s from 0 to i have (i + 1) j - i (i + 1) / 2 such pairs,
+    including (i, j) itself. If this number is above ``depth``, at least ``depth`` other pairs are at least as
+    good, so (i, j) is not needed. Hence j is at most (depth + i (i + 1) / 2) / (i + 1).
     """
     for i in range(size):
         largest_j = (depth + i * (i + 1) // 2) // (i + 1)

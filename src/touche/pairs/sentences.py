@@ -24,9 +24,10 @@ def arguments_in_sentences(documents: Iterable[AnyDocument]) -> Iterator[Argumen
 
 
 def split_argument(argument: Argument) -> Argument:
-    """Returns an argument with its sentences: a conclusion of two or more words, and those of all premises.
+    """Returns an argument with its sentences: the conclusion, then the sentences of the premises.
 
-    The conclusion is one sentence. The ids of the sentences have the form of those in args_processed.csv.
+    The conclusion is one sentence, and is omitted if it has fewer than two words. The ids of the sentences
+    have the form of those in args_processed.csv.
     """
     conclusion = argument.conclusion.strip()
     sentences = []
@@ -41,7 +42,7 @@ def split_argument(argument: Argument) -> Argument:
 def distinct_sentences(argument: Argument) -> dict[str, int]:
     """Returns the index of each distinct sentence of an argument, by its text without case; omits empty ones.
 
-    Only the first of sentences with the same text counts.
+    If several sentences have the same text, the index is that of the first.
 
     Args:
         argument: the argument.

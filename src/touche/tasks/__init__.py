@@ -1,6 +1,6 @@
 """Tasks by their ids; a card is read when it is needed.
 
-Cards ship with the project, or are in the folders tasks/ of ``TOUCHE_DATA``.
+Cards ship with the project, or are in the subfolder tasks/ of a folder that ``TOUCHE_DATA`` lists.
 """
 
 import logging
@@ -55,12 +55,12 @@ _read_once = cache(read_card)
 
 
 def data_folders() -> list[Path]:
-    """Returns the folders in ``TOUCHE_DATA``, which are separated as in PATH; the first match is used."""
+    """Returns the folders that ``TOUCHE_DATA`` lists, separated as in PATH; earlier folders have priority."""
     return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
 
 
 def data_folder(task_id: str) -> Path | None:
-    """Returns the folder in ``TOUCHE_DATA`` with the card of a task; None for a shipped task."""
+    """Returns the first folder of ``TOUCHE_DATA`` that has a card of the task in tasks/, or None."""
     return next((card.parents[1] for card in _cards_of_user(task_id)), None)
 
 
@@ -96,7 +96,7 @@ def task(task_id: str) -> Task:
     if _card(task_of_dataset):
         return dataset(name)[0]
     remedy = choice(name, _cards())
-    if is_file(name) or not isinstance(task_id, str):  # most probably a second run, or qrels
+    if is_file(name) or not isinstance(task_id, str):  # a user has probably passed a second run, or qrels
         remedy = "pass the id of a task; pass several runs as a list, and qrels by qrels="
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
@@ -123,6 +123,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     )
     chosen = unknown if task_id is None else task(task_id)
     scorer = chosen.measure if measure is None else measure_of(measure)
+    # Qrels with the name of the task's file of judged stances contain stances, not grades.
     has_file_of_stances = (
         qrels is not None
         and STANCE in chosen.qrels
@@ -146,7 +147,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     chosen = replace(chosen, qrels=judged)
     if scores_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
-    # Stances have macro F1 whatever the task's measure is, which remains one of rankings.
+    # The measure of a task is always one of rankings. Stances are scored by macro F1 without it.
     return chosen if scores_stances else replace(chosen, measure=scorer)
 
 
@@ -163,7 +164,7 @@ def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgmen
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:
         return {STANCE: Judgments(path)}
-    if qrels.stem == STANCE:  # a file of grades keeps its suffix, because the name alone means judged stances
+    if qrels.stem == STANCE:  # the dimension of these grades keeps the suffix: "stance" means judged stances
         return {qrels.name: Judgments(path)}
     return {qrels.stem: Judgments(path)}
 
@@ -211,7 +212,7 @@ def is_dataset(dataset_id: str) -> bool:
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
-    """Returns task and corpus of a dataset; a dataset of some topics has its own topics in the task.
+    """Returns task and corpus of a dataset; the task's ``only_topics`` are those of the corpus.
 
     Raises:
         ToucheError: if the dataset is unknown, or the card of its task is broken.
@@ -248,13 +249,13 @@ def check_name(card: Path) -> None:
 
 def _cards() -> dict[str, Path]:
     """Returns the cards by the ids of their tasks; shipped cards have priority."""
-    folders = reversed(data_folders())  # so that the first folder has priority
+    folders = reversed(data_folders())  # so that cards of earlier folders replace those of later ones
     own = {card_id(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
     return dict(sorted((own | _shipped()).items()))
 
 
 def _card(task_id: str) -> Path | None:
-    """Returns the card of a task, as in ``_cards``, without a look at the others; None for an unknown id."""
+    """Returns the card of a task, as in ``_cards``, but lists no folder; None for an unknown id."""
     return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
@@ -265,7 +266,7 @@ def _shipped() -> dict[str, Path]:
 
 @cache
 def _cards_in(folder: Path) -> dict[str, Path]:
-    """Returns the cards in a folder whose files never change, and those of the toy collection below it."""
+    """Returns the cards in a folder and in its subfolder of the toy collection; these files never change."""
     return {card_id(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
 
 

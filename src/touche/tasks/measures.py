@@ -52,12 +52,12 @@ class Measure:
 
     @property
     def of_trec_eval(self) -> bool:
-        """Whether trec_eval itself computes it."""
+        """Whether trec_eval itself computes it; only for measures of ir_measures."""
         return not self.name.startswith(OWN)
 
     @property
     def depth(self) -> int | None:
-        """How many of the first results decide it; None for all."""
+        """How many of the first results decide it; None for all, also if unjudged results are skipped."""
         return None if self.condenses else self.cutoff
 
     @property
@@ -77,7 +77,7 @@ class Measure:
 MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
 # What the assessors answered about an image, by the official names.
 QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
-IMAGES = 10  # of each ranking that are scored
+IMAGES = 10  # the scored images of each ranking
 MEASURE_OF_QUESTION = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
 
@@ -106,11 +106,11 @@ def parse_measures(measure: Any) -> list[str | None]:
     """
     passed = measure if isinstance(measure, list | tuple) else [measure]
     names = list[str | None]()
-    for one in passed:
-        if one is None:
+    for item in passed:
+        if item is None:
             names.append(None)
         else:
-            names += measures_in(str(one))
+            names += measures_in(str(item))
     return list(dict.fromkeys(names)) or [None]
 
 
@@ -161,7 +161,7 @@ def parsed(text: str) -> Any:
 
 
 def _with_capitals(text: str) -> str:
-    """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; else an empty text."""
+    """Returns a name with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty if there is none."""
     import ir_measures  # optional: an image lacks it
 
     name = re.match(r"\w*", text)[0]  # type: ignore[index]
@@ -177,7 +177,10 @@ def _with_capitals(text: str) -> str:
 
 
 def _measure_in(node: Any) -> Any:
-    """Returns the measure in ``Name``, ``Name(parameter=literal, ...)``, or either with ``@literal``."""
+    """Returns the measure in the syntax tree of ``Name`` or ``Name(parameter=literal, ...)``.
+
+    Both may have the operator ``@literal``, as in ``P(rel=2)@10``.
+    """
     import ir_measures  # optional: an image lacks it
 
     cutoff = None
@@ -205,7 +208,8 @@ def _problems(measure: Any) -> Iterator[str]:
     for name, (least, most) in _PARAMETER_RANGES.items():
         value = measure.params.get(name, least)  # a parameter that the measure lacks is in range
         is_in_range = not isinstance(value, bool) and least <= value <= most
-        has_two_decimals = value == round(value, 2)  # as trec_eval's names, such as iprec_at_recall_0.10
+        # Names of trec_eval have at most two decimals, such as iprec_at_recall_0.10.
+        has_two_decimals = value == round(value, 2)
         if not (is_in_range and has_two_decimals):
             decimals = " with at most two decimals" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{decimals}; correct it"
@@ -221,13 +225,12 @@ def _problems(measure: Any) -> Iterator[str]:
 
 
 def uncut(measure: Any) -> Any:
-    """Returns RR for RR@k, which trec_eval lacks, and other measures unchanged.
+    """Returns RR for RR@k, because trec_eval lacks RR@k; returns other measures unchanged.
 
-    RR is computed on k results, as by ``trec_eval -M k``. With ``judged_only``, RR@k stays, because it may
-    need more results: unjudged ones do not count.
+    The caller then computes RR on k results, as ``trec_eval -M k`` does. RR@k with ``judged_only`` is
+    unchanged, because it skips unjudged results and so may need more than k.
     """
-    is_computed_on_k = measure.NAME == "RR" and not measure.params.get("judged_only")
-    if not is_computed_on_k:
+    if measure.NAME != "RR" or measure.params.get("judged_only"):
         return measure
     other_parameters = {name: value for name, value in measure.params.items() if name != "cutoff"}
     return type(measure)(**other_parameters)

@@ -42,29 +42,30 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     """
     published = []
     for row in task.published:
-        runs = _values_by_tag(task.id, row.dimension).get(row.tag, [])
+        runs = _runs_by_tag(task.id, row.dimension).get(row.tag, [])
         values = [(topic, value) for run in runs for topic, value in run.items()]
         for topic, value in values:
             if task.only_topics and topic not in task.only_topics:
                 continue
-            record = PublishedTopic(
-                task=task.id,
-                dimension=row.dimension,
-                measure=row.measure,
-                team=row.name,
-                tag=row.tag,
-                baseline=row.baseline,
-                topic=topic,
-                value=value,
-                is_ambiguous=len(runs) > 1,
+            published.append(
+                PublishedTopic(
+                    task=task.id,
+                    dimension=row.dimension,
+                    measure=row.measure,
+                    team=row.name,
+                    tag=row.tag,
+                    baseline=row.baseline,
+                    topic=topic,
+                    value=value,
+                    is_ambiguous=len(runs) > 1,
+                )
             )
-            published.append(record)
     return tuple(published)
 
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
     """Returns the published value of each topic of a run, or the reason why the run has no such values."""
-    table = _values_by_tag(row.task, row.dimension)
+    table = _runs_by_tag(row.task, row.dimension)
     runs = table.get(row.tag, [])
     if not runs:
         return "no values of its topics are published"
@@ -89,21 +90,21 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
         values: the run's values of the task's measure by dimension and topic.
 
     Returns:
-        A row of each published run; none if fewer than ten values of a dimension are above 0, because such
+        A row of each published run; none if any dimension has fewer than ten values above 0, because such
         values may be equal by chance.
     """
-    printed = {
+    rounded_values = {
         dimension: {topic: rounded(value) for topic, value in topics.items()}
         for dimension, topics in values.items()
     }
-    if not all(map(identifies_run, printed.values())):
+    if not all(map(identifies_run, rounded_values.values())):
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
     for record in published_topics(task):
         if record.measure == task.measure.name and not record.is_ambiguous:
             dimensions = runs.setdefault(record.tag, {})
             dimensions.setdefault(record.dimension, {})[record.topic] = record.value
-    equal = [tag for tag, dimensions in runs.items() if dimensions == printed]
+    equal = [tag for tag, dimensions in runs.items() if dimensions == rounded_values]
     return [next(row for row in task.published if row.tag == tag) for tag in equal]
 
 
@@ -113,8 +114,8 @@ def identifies_run(values: Mapping[str, float]) -> bool:
 
 
 @cache
-def _values_by_tag(task_id: str, dimension: str) -> dict[str, list[dict[str, float]]]:
-    """Returns the runs of each tag, and of each run the values by topic; empty if there is no table."""
+def _runs_by_tag(task_id: str, dimension: str) -> dict[str, list[dict[str, float]]]:
+    """Returns the runs by tag, each as its values by topic; empty if there is no table."""
     path = _FOLDER / f"{task_id}-{dimension}.tsv"
     runs = dict[str, list[dict[str, float]]]()
     if path.exists():

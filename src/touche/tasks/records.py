@@ -22,7 +22,7 @@ SPOT_CHECK = "spot-check"  # the beginning of names in the toy collection
 CUTOFF = 5
 MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # the measure until 2022, and the default
 STANCE = "stance"  # the dimension for detected stances
-UNKNOWN = "Q0"  # the second column without a stance
+UNKNOWN = "Q0"  # in the second column of a run, for results without a stance
 DECIMALS = (3,)  # of the printed tables
 
 Count = Annotated[int, Meta(ge=1)]
@@ -183,8 +183,8 @@ class Task:
         published: all published results, best first in each dimension.
         results_note: the reason for missing results.
         decimals: the decimals of published values; several numbers if these were rounded several times.
-        least_judged: the share of judged results of the published run with the fewest, by the name of the
-            share, such as ``Judged@10``. Only for tasks whose published runs have many unjudged results.
+        least_judged: the smallest share of judged results of a published run, by the name of the share,
+            such as ``Judged@10``. Only for tasks whose published runs have many unjudged results.
     """
 
     id: str
@@ -210,7 +210,7 @@ class Task:
 
     @property
     def judged_limit(self) -> float | None:
-        """The judged share from which scores of the measure are comparable; None if the card has none."""
+        """The smallest share of judged results of a published run, from ``least_judged``; None if unknown."""
         return self.least_judged.get(self.measure.judged)
 
     @property

@@ -38,7 +38,7 @@ def reported_results(task_id: str) -> tuple[Reported, ...]:
     if not path.exists():
         return ()
     origin, table = read_table(path)
-    source = origin.rpartition("(")[2].rstrip(")")  # its last words are the address, in brackets
+    source = origin.rpartition("(")[2].rstrip(")")  # it ends with the address, in brackets
     rows = [
         Reported(
             task=task_id,

@@ -93,7 +93,7 @@ def parse_values(option: Parameter, text: str) -> list[Any]:
 
 
 def _kind(option: Parameter) -> type[Any]:
-    """Returns the type of an option's values: float for a float whose default is written as 1."""
+    """Returns the type of an option's values; the default of a float may be written as 1."""
     return float if option.annotation is float else type(option.default)
 
 
@@ -101,7 +101,7 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     """Yields the numbers of a range, or one number, as decimals, so that 0.6 + 0.2 is 0.8.
 
     Raises:
-        ParameterError: if the text is neither.
+        ParameterError: if the text is neither, the range is empty or too large, or an int is not whole.
     """
     problem = f"{option.name} = {quoted(part)}"
     try:
@@ -110,7 +110,7 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
             numbers = [numbers[0], numbers[0], Decimal(1)]
         first, last, step = numbers
         is_range = all(number.is_finite() and abs(number) < _MAX_NUMBER for number in numbers)
-        # Within limits, because Decimal needs seconds to make an int of a huge number; -1 is an empty range.
+        # Limited, because Decimal needs seconds to make an int of a huge number. -1 means an empty range.
         steps_to_last = max(min((last - first) / step, Decimal(_MAX_NUMBER)), Decimal(-1))
         count = floor(steps_to_last) + 1
     except (ArithmeticError, ValueError):  # a text, neither one nor three numbers, or a step of 0

@@ -24,7 +24,7 @@ class Setting:
 
     Attributes:
         options: values of all options of the baseline.
-        swept: options with several values in the sweep.
+        swept: values of the options that have several values in the sweep.
         folder: folder of the run.
     """
 
@@ -113,7 +113,7 @@ class Sweep(Shown):
     Attributes:
         baseline: name of the baseline.
         scores: scores of each setting in each dimension, in the order of the grid.
-        cross_validations: cross-validated choice of the best setting, by dimension (and measure);
+        cross_validations: cross-validated choice of the best setting, with the keys of ``by_dimension``;
             empty unless requested.
         new_runs: number of new runs; earlier sweeps completed the others.
         warnings: sentences about topics without results in one of the new runs, and about the scores.
@@ -128,9 +128,9 @@ class Sweep(Shown):
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
         """Scores of all settings by dimension; with several measures, the key is as in ``relevance AP``."""
-        pairs = {(score.dimension, score.measure) for score in self.scores}
-        # Dimensions may have different measures; the key needs them only if a dimension has several.
-        has_several_measures = len(pairs) > len({dimension for dimension, _ in pairs})
+        kinds = {(score.dimension, score.measure) for score in self.scores}
+        # Dimensions may have different measures; keys name the measures only if a dimension has several.
+        has_several_measures = len(kinds) > len({dimension for dimension, _ in kinds})
         groups: dict[str, list[SettingScore]] = {}
         for score in self.scores:
             name = f"{score.dimension} {score.measure}" if has_several_measures else score.dimension
@@ -146,7 +146,7 @@ class Sweep(Shown):
     def best(self, dimension: str) -> SettingScore:
         """Returns the score of the setting with the highest mean in a dimension; the first of equal ones.
 
-        Its mean is too high for other topics, because these topics chose it.
+        On other topics, expect a lower mean, because the setting was chosen by its values on these topics.
 
         Args:
             dimension: judged dimension; with several measures, it is followed by a measure, as in
@@ -173,7 +173,7 @@ class Sweep(Shown):
         return Table(SettingFold, tuple(folds))
 
     def heat_map(self, dimension: str) -> "Figure":
-        """Draws the means by the two options with most values, each the best one over all other options.
+        """Draws the means by the two options with most values; a cell has the best mean over other options.
 
         Args:
             dimension: judged dimension; with several measures, it is followed by a measure, as in

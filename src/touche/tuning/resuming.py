@@ -59,7 +59,7 @@ class Resumption:
         # The worst effect of a broken file is a repeated run.
         with suppress(OSError, ValueError, LookupError, TypeError):
             record = orjson.loads((folder / COMPLETE_FILE).read_bytes())
-            # Of the record's modules, only the names are used; their versions now are compared.
+            # A new record of the same modules, whose versions may have changed since.
             return bool(record == self._completion_record(folder, record["modules"]))
         return False
 
@@ -73,9 +73,12 @@ class Resumption:
         ranker = self._runs.ranker
         if ranker.folder is None:  # the code of a function is in no files that can be compared
             return
-        loaded_code = self._digest(ranker.folder, ranker.files)  # ranker.files is from its import
-        code = self._digest(ranker.folder, fingerprints(ranker.folder))
-        if code == loaded_code and self._describe_origin(options, code) == self._origins[folder]:
+        loaded_code = self._digest(ranker.folder, ranker.files)  # ranker.files is from the import
+        present_code = self._digest(ranker.folder, fingerprints(ranker.folder))
+        if (
+            present_code == loaded_code
+            and self._describe_origin(options, present_code) == self._origins[folder]
+        ):
             write_whole(
                 folder / COMPLETE_FILE,
                 json.dumps(self._completion_record(folder, _modules()), indent=2) + "\n",
@@ -103,11 +106,11 @@ class Resumption:
             options: values of all options of the baseline.
             code: digest of the baseline's files.
         """
-        # The run itself writes to the folders of keep_ options, so that these do not count.
+        # The run itself writes to the folders of keep_ options, so their content is not compared.
         values = [value for name, value in options.items() if not name.startswith("keep_")]
         # Any text may be the path of a file.
-        data = [self._fingerprint(Path(text)) for value in values for text in texts_in(value) if text]
-        return repr([sorted(options.items()), data, code, self._described_input])
+        contents = [self._fingerprint(Path(text)) for value in values for text in texts_in(value) if text]
+        return repr([sorted(options.items()), contents, code, self._described_input])
 
     def _fingerprint(self, path: Path) -> str:
         """Returns a fingerprint of the file or folder that an option names, or an empty text."""
@@ -139,22 +142,22 @@ class Resumption:
                 source.description,
                 [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
                 self._runs.data(),
-                self._files_without_md5(),
+                self._fingerprints_without_md5(),
             ]
         )
 
-    def _files_without_md5(self) -> list[str]:
+    def _fingerprints_without_md5(self) -> list[str]:
         """Returns fingerprints of input files whose md5 is not in the run's metadata."""
         documents = self._runs.source.documents
         entries = self._runs.data()["test collection"]["files"].values()
-        found = []
+        digests = []
         if any("md5" not in entry for entry in entries):  # only names and sizes are in the metadata
-            found += [self._fingerprint(path) for path in self._runs.source.files]
+            digests += [self._fingerprint(path) for path in self._runs.source.files]
         names_other_files = isinstance(documents, Files) and not documents.format.is_complete
         if names_other_files:  # such as pages.csv, whose documents are other files in its folder
             folder = documents.paths[0].parent
-            found.append(self._digest(folder, fingerprints(folder)))
-        return found
+            digests.append(self._digest(folder, fingerprints(folder)))
+        return digests
 
 
 def _modules() -> list[str]:
@@ -197,6 +200,7 @@ def _version_text(module: str, packages: Sequence[str]) -> str:
     texts = [f"{package}=={version(package)}" for package in sorted({*packages})]
     spec = None
     with suppress(ImportError, ValueError):  # ValueError if Python did not load it from a file
+        # For a dotted name, which a broken record may have, find_spec would import a package.
         spec = find_spec(module) if module.isidentifier() else None
     if spec:
         # The folders of a package, or the file of a module; a builtin module has no file that could be read.
@@ -206,7 +210,7 @@ def _version_text(module: str, packages: Sequence[str]) -> str:
             changeable = [path for path in paths if path.parent.name not in INSTALLED]
         texts += map(_digest_of_code, changeable)
         files = [file for path in changeable for file in path.rglob("*.py")]
-        # Below a module of one file there is none, and installed code was not searched.
+        # The list lacks the origin if the module is a single file, or installed code that was not searched.
         if spec.origin and spec.has_location:
             files.append(Path(spec.origin))
         if module in sys.modules and any(map(_is_newer_than_process, files)):
@@ -231,15 +235,15 @@ def _is_newer_than_process(path: Path) -> bool:
 def _start_of_process() -> float:
     """Returns when this process started, in seconds since 1970.
 
-    The time is rounded up, because the kernel counts hundredths of a second.
+    The time may be some hundredths of a second too late, never too early.
 
     Raises:
         OSError: if the system has no /proc.
     """
     # The second field of proc(5) is a name in parentheses, which may contain blanks.
     _, _, after_name = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")
-    # The rest begins with the third field, so 19 is the index of the 22nd, starttime, which is rounded down.
-    # With two more ticks, files that were written just before the start are not newer.
+    # The rest begins with the third field, so 19 is the index of the 22nd field, starttime. The kernel rounds
+    # it down; without two more ticks, files that were written just before the start would seem newer.
     start_ticks = int(after_name.split()[19]) + 2
     seconds_after_boot = start_ticks / os.sysconf("SC_CLK_TCK")
     return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + seconds_after_boot

@@ -166,7 +166,7 @@ def run_settings(
             remain.
     """
     with_folders = _settings_with_folders(ranker, output, settings)
-    # All settings share one store of readings, so that documents are not read again for each.
+    # All settings share one store of readings, so that documents are not read again for each setting.
     readings = Readings()
     shared_source = replace(source, documents=replace(source.documents, readings=readings))
     make_folder(output)
@@ -175,7 +175,7 @@ def run_settings(
         runs = Runs(ranker, shared_source)
         new_runs, without_hits = _run_incomplete(runs, readings, with_folders, output)
         rows, score_warnings = _score_runs(with_folders, scored, evaluator)
-    empty_topics = [
+    topic_warnings = [
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
     result = Sweep(
@@ -183,7 +183,7 @@ def run_settings(
         scores=Table(SettingScore, tuple(rows)),
         cross_validations={},
         new_runs=new_runs,
-        warnings=[*empty_topics, *score_warnings],
+        warnings=[*topic_warnings, *score_warnings],
     )
     if cross_validation is None:
         return result
@@ -198,12 +198,12 @@ def run_settings(
 
 
 def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
-    """Returns each setting with its folder, which has the tag of its run as the name."""
+    """Returns each setting with its folder, which is named by the tag of the run."""
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
     for tag in tags:
         check_tag(tag)
     repeated, number = tags.most_common(1)[0]
-    if number > 1:  # a tag has only the last part of a path
+    if number > 1:  # for paths in different folders, because a tag has only the last part of a path
         raise ToucheError(f"two settings have the tag {repeated}; rename one of the files in their options")
     swept = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     return [
@@ -221,7 +221,7 @@ def _run_incomplete(
 ) -> tuple[int, list[Topic]]:
     """Runs the incomplete settings; returns their number, and topics without hits in at least one of them."""
     resumption = Resumption(runs, output)
-    without_hits = dict[str, Topic]()  # by number, so that each is there once
+    without_hits = dict[str, Topic]()  # by number, so that each topic is there once
     incomplete = [
         setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)
     ]
@@ -295,7 +295,7 @@ def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
 def _cross_validate(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
     """Cross-validates the choice of the best setting in one dimension."""
     topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    # By index, because a setting, which contains dictionaries, cannot be the key of one.
+    # By index, because a setting contains dictionaries, so it cannot be a key.
     validation = cross_validated({index: row.values for index, row in enumerate(rows)}, topics, method)
     return CrossValidation(
         method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]

@@ -26,13 +26,13 @@ Weights = tuple[float, ...]
 
 @dataclass(frozen=True)
 class TunedFusion:
-    """A fusion of topics, each with the weights that are best on other topics.
+    """A fusion of runs, in which each topic has the weights that are best on other topics.
 
     Attributes:
         dimension: dimension that the weights are tuned for.
         measure: measure that they are tuned for.
         evaluator: ``trec_eval``, or ``touche`` if only it has the measure.
-        run: the fused run; if each stance has its own ranking, with their names as topics.
+        run: the fused run; if each stance has its own ranking, its topics are the names of the rankings.
         weights: weights of each fused topic; its rankings for both stances have the same weights.
         cross_validation: folds, with the values of the run.
     """
@@ -57,7 +57,7 @@ def tuned(
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
     All weights in steps of 0.1 that add up to 1 are tried. A topic without judgments has the weights that are
-    best on all judged topics. A judged topic that no run has scores 0.
+    best on all judged topics. The value of a judged topic that is in no run is 0.
 
     Args:
         runs: the runs.
@@ -89,18 +89,18 @@ def tuned(
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
     topics = sorted({topic_in(name) for name in qrels}, key=in_order)
-    folds = cross_validated(values_by_weights, topics, validation)
-    # The topics of a fold have the weights that are best on all others.
-    choices = {topic: fold.choice for fold in folds.folds for topic in fold.values}
+    cross_validation = cross_validated(values_by_weights, topics, validation)
+    # The topics of a fold have the weights that are best on the topics of the other folds.
+    choices = {topic: fold.choice for fold in cross_validation.folds for topic in fold.values}
     best_on_all = best(values_by_weights, set(topics))
-    weights = {topic: choices.get(topic, best_on_all) for topic in map(topic_in, shares)}
+    weights_by_topic = {topic: choices.get(topic, best_on_all) for topic in map(topic_in, shares)}
     return TunedFusion(
         dimension=dimension,
         measure=str(measure),
         evaluator=evaluators_for(measure)[0],
-        run=_fused(shares, method, weights, depth, tag),
-        weights=weights,
-        cross_validation=folds,
+        run=_fused(shares, method, weights_by_topic, depth, tag),
+        weights=weights_by_topic,
+        cross_validation=cross_validation,
     )
 
 
@@ -133,7 +133,7 @@ def _values(
     """Returns the value of each judged topic with these weights, by trec_eval if it has the measure."""
     judged = {name: ranking_shares for name, ranking_shares in shares.items() if name in qrels}
     run = _fused(judged, method, {topic_in(name): weights for name in judged}, depth, "fused")
-    values = {topic_in(name): 0.0 for name in qrels}  # topics that no run has score 0
+    values = {topic_in(name): 0.0 for name in qrels}  # for topics that are in no run
     if run:  # an empty run cannot be evaluated
         evaluator = evaluators_for(measure)[0]
         values |= means_of_topics(evaluation_by(evaluator, run, qrels, measure).per_topic)
