@@ -12,7 +12,7 @@ from touche.data import official
 from touche.data.convert import write_beir
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
-from touche.data.remedies import in_bytes
+from touche.data.remedies import format_bytes
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.io.progress import say
@@ -50,7 +50,7 @@ def _md5(file: OfficialFile) -> str | None:
 
 _FILES = [
     Column("available", "available", lambda is_available: "yes" if is_available else "no"),
-    Column("size", "size", in_bytes),
+    Column("size", "size", format_bytes),
     Column("md5 (* of the archive)", format=_md5),
     Column("file", "path"),
 ]

@@ -124,15 +124,15 @@ def find_image(program: str, image: str) -> str:
 
 @cache
 def _digest_of_id(program: str, id: str) -> str:
-    """Returns the digest of an image's content; it is cached, because an id always means the same content."""
+    """Returns the digest of an image's content; cached on the disk, because the content of an id is fixed."""
     cache_file = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
     if cache_file.is_file():
         return cache_file.read_text(encoding="ascii")
-    value = read_content(program, id).digest
+    content_digest = read_content(program, id).digest
     with suppress(OSError, ToucheError):  # the cache only saves time
         cache_file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(cache_file, value)
-    return value
+        write_whole(cache_file, content_digest)
+    return content_digest
 
 
 def read_content(program: str, image: str) -> Content:
@@ -164,7 +164,7 @@ def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
             assert process.stdout is not None
             yield process.stdout
         finally:
-            process.kill()  # after an error, it may still prepare the archive, and would be waited for
+            process.kill()  # after an error, else this block waits until the program has written the archive
 
 
 def parse_archive(archive: tarfile.TarFile) -> Content:
@@ -192,7 +192,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
                 raise ToucheError(
                     f"{name} is compressed by zstd; save the image with Podman, or pull it anew"
                 )
-            # A layer, plain or compressed; a smaller file such as VERSION is none.
+            # A layer, plain or compressed; smaller plain files, such as VERSION, are not layers.
             elif member.size >= _TAR_BLOCK_BYTES or beginning.startswith(_GZIP):
                 layers[name] = _parse_layer(file)
     (image,) = json.loads(descriptions["manifest.json"])  # the archive has one image
@@ -213,7 +213,9 @@ def _parse_layer(stream: IO[bytes]) -> dict[str, File | None]:
                 continue
             if posixpath.basename(path).startswith(_REMOVED_PREFIX):
                 files[path] = None
-            elif member.islnk():  # its target is above it in the layer; programs differ in which is the link
+            # A hard link becomes a file like its target, which precedes it, because programs differ in which
+            # of the two names they write as the link.
+            elif member.islnk():
                 files[path] = files[member.linkname.removeprefix("./").strip("/")]
             else:
                 files[path] = _describe_member(layer, member)
@@ -221,7 +223,7 @@ def _parse_layer(stream: IO[bytes]) -> dict[str, File | None]:
 
 
 def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
-    """Returns the kind, mode, owner and content of a member that is no hard link."""
+    """Returns the kind, mode, owner and content of a member that is not a hard link."""
     content = ""
     mode = f"{member.mode & 0o7777:o}"  # without the bits of the kind
     if member.isdir():
@@ -255,8 +257,8 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
     history = config.get("history") or ()
     # A step that changes only a setting, such as ENV, has no layer.
     commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
-    if len(commands) != len(layers):  # without a history, or with an incomplete one
-        commands = [f"layer {number}" for number in range(1, len(layers) + 1)]
+    if len(commands) != len(layers):  # the history is missing or incomplete
+        commands = [f"layer {number}" for number in range(1, len(layers) + 1)]  # people count from 1
     return Content(
         files=files,
         settings=_settings(config),
@@ -266,7 +268,7 @@ def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[s
 
 
 def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
-    """Removes the files that a layer removes, and those in folders that it replaces by another kind of file.
+    """Removes the files that a layer removes, and the files in folders that become another kind of file.
 
     Args:
         files: the files of all lower layers by their paths, which are changed here.
@@ -299,7 +301,7 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     written_settings = config.get("config") or {}
     settings = {name: written_settings.get(name) or "" for name in _SETTINGS}
     settings["WorkingDir"] = settings["WorkingDir"] or "/"
-    settings["Env"] = sorted(settings["Env"])  # a list; an empty one if the setting is missing
+    settings["Env"] = sorted(settings["Env"])  # an empty list if the setting is missing
     labels = written_settings.get("Labels") or {}
     settings["Labels"] = {name: value for name, value in labels.items() if name not in _LABELS_OF_BUILDERS}
     return settings | {"platform": f"{config.get('os')}/{config.get('architecture')}"}

@@ -77,8 +77,8 @@ def base_image() -> str:
     published = published_image(_FIRST_BASE)
     if _buildable_clone() or not published:
         return image_name(_FIRST_BASE)
-    # hatch_build.py writes this address, with its digest, if TOUCHE_IMAGES lists the images.
-    digest = _project_url("Base image").rpartition("@")[2]
+    # hatch_build.py writes this address, which ends with the digest, if TOUCHE_IMAGES lists the images.
+    _, _, digest = _project_url("Base image").rpartition("@")
     return f"{published}@{digest}" if digest else published
 
 
@@ -107,11 +107,11 @@ def image_advice(baseline: str) -> str:
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
-    # Own baselines can also be built on the published bases of a release.
+    # With a release, users can build their own baselines on its published bases.
     is_release = published_image(_FIRST_BASE) != ""
     if not extra_in_dockerfile(baseline) or not (root or is_release):
         return ""
-    if is_shipped(folder) and root is None:  # without a clone, users pull it
+    if is_shipped(folder) and root is None:  # its image was published with this release
         return "; or run its image: add --runner docker"
     return f"; or run its image: touche images build {quote(baseline)}, then add --runner docker"
 
@@ -197,7 +197,7 @@ class _Builder:
         bases = _bases(folder, root)
         if bases:
             prefix = self.prefix if root else _IMAGE_PREFIX  # pulled bases have their usual names
-            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own; the base of all may precede it
+            build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own base is the last
         arguments = [f"--label={name}={value}" for name, value in labels.items()]
         arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
         with _build_context(folder, _files_in(folder)) as context:
@@ -207,7 +207,7 @@ class _Builder:
     def _replacing(self, image: str) -> Iterator[None]:
         """Removes the earlier image of a name if another image gets the name in this block.
 
-        It stays if it has other names, or a container or an image needs it.
+        The earlier image stays if it has other names, or a container or an image needs it.
         """
         earlier_id = find_image(self.program, image)  # empty if there is none
         yield
@@ -247,18 +247,19 @@ class _Builder:
                 check_exit(f"building {image}", ended)
         # Images of stages get names, so that the next build can find and remove them.
         for number, stage_id in enumerate(stages_in(lines), 1):
-            name = f"{image}:stage-{number}"
-            with self._replacing(name):
-                succeeds(self.program, "tag", stage_id, name)  # a failure costs only time in the next build
+            stage_name = f"{image}:stage-{number}"
+            with self._replacing(stage_name):
+                # If this fails, the next build takes longer, and nothing else is lost.
+                succeeds(self.program, "tag", stage_id, stage_name)
 
 
 def stages_in(lines: Iterable[str]) -> list[str]:
-    """Returns the ids of all stages' images but the last, from the output of Docker without BuildKit.
+    """Returns the image ids of all stages except the last, from the output of Docker without BuildKit.
 
-    Docker keeps these images as its cache, without a name. BuildKit has another cache, and so none of them.
+    Docker saves these images as its cache, without a name. BuildKit has another cache, and no such images.
     """
     stages = list[str]()
-    latest_image = ""  # that of the last step so far
+    latest_image = ""  # after the last step so far
     for line in lines:
         begins_stage = re.match(r"Step \d+/\d+ : FROM ", line)
         if begins_stage and latest_image:
@@ -276,8 +277,8 @@ def size(program: str, name: str) -> str:
         ToucheError: if the program is missing.
     """
     check_program(program)
-    size = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_name(name))
-    return f"{int(size) / 1e6:.0f} MB" if size else ""
+    digits = output_of(program, "image", "inspect", "--format", "{{.Size}}", image_name(name))  # of bytes
+    return f"{int(digits) / 1e6:.0f} MB" if digits else ""
 
 
 def explain_failure(lines: Sequence[str]) -> str:
@@ -364,13 +365,13 @@ def _checked_folder(name: str) -> Path:
 
 
 def _bases(folder: Path, root: Path | None) -> list[str]:
-    """Returns the names of the base images in a Dockerfile; if it has one, in a clone also the first base.
+    """Returns the names of the base images in a Dockerfile, such as in ``ARG BASE=touche/lucene``.
 
-    The other bases begin with the first one. An example of a line is ``ARG BASE=touche/lucene``.
+    In a clone, the first base precedes any other base, because the other base is built on it.
     """
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
     # A shipped Dockerfile in a release has the address of a published base before its name, and its digest
-    # after it. An own Dockerfile may also have them, but then the program pulls the base itself.
+    # after it. A user's Dockerfile may have the same address, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
     tag_or_digest = r"(?:[:@]\S*)?"
     pattern = rf"^(?:FROM |ARG BASE=){address}({'|'.join(BASES)}){tag_or_digest}(?:\s|$)"
@@ -381,7 +382,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
 
 
 def check_lock(root: Path, name: str) -> None:
-    """Checks that the lock of a base image has each package that pyproject.toml requires of it.
+    """Checks that the lock of a base image has all packages that pyproject.toml requires for the image.
 
     Args:
         root: the clone.
@@ -393,7 +394,7 @@ def check_lock(root: Path, name: str) -> None:
     lock = root / "docker" / f"{name}.txt"
     project = read_toml(root / "pyproject.toml")["project"]
     required = project["dependencies"] if name == _FIRST_BASE else project["optional-dependencies"][name]
-    # The packages that images do not need, although pyproject.toml requires them.
+    # Packages that pyproject.toml requires, but images do not need.
     omitted = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
     packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*omitted}
     text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
@@ -416,7 +417,7 @@ def _build_context(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
             copy = scratch / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy, follow_symlinks=False)
-            if not copy.is_symlink():  # as in git, only whether a file is executable counts
+            if not copy.is_symlink():  # as in git, the only mode of a file is whether it is executable
                 copy.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
         for path in scratch.rglob("*"):
             if path.is_dir() and not path.is_symlink():
@@ -444,7 +445,7 @@ def _files_in(path: Path) -> Iterator[Path]:
         yield path
         return
     for parent, folders, files in os.walk(path):
-        folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk omits the others
+        folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk skips the caches
         links_to_folders = [name for name in folders if Path(parent, name).is_symlink()]
         yield from (Path(parent, name) for name in sorted([*files, *links_to_folders]))
 
@@ -456,7 +457,7 @@ def _content_digest(root: Path, folder: Path) -> str:
         root: the clone, with the files of the base images.
         folder: the folder of the baseline.
     """
-    # Names in the clone begin with a slash, so that they differ from names in the baseline's folder.
+    # Names in the clone begin with a slash, so that they differ from names in the folder of the baseline.
     files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
     files |= {str(file.relative_to(folder)): file for file in _files_in(folder)}
     digest = hashlib.sha256()

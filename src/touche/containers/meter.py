@@ -37,7 +37,7 @@ sys.exit(code)
 
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
-    """Returns a command that runs a command, and then writes the file that ``read_usage`` reads."""
+    """Returns a command that runs ``command``, and then writes the file that ``read_usage`` reads."""
     # -I and -S ignore the user's environment and packages, so that Python starts fast.
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
@@ -78,7 +78,7 @@ class Meter:
             else:
                 memory, self.cpu, self.memory_of = _usage_version_1(self._groups)
             self.memory = max(self.memory or 0, memory)
-        except (OSError, ValueError, KeyError):  # no groups (not started), ended, or another kind
+        except (OSError, ValueError, KeyError):  # not started, ended, or groups of another kind
             self._groups = {}  # look again next time: a starting container joins its groups one by one
 
 
@@ -104,7 +104,7 @@ def metered(id_file: Path) -> Iterator[Meter]:
 def _usage_version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     """Returns bytes of memory, seconds of processor time, and the kind of the memory figure."""
     memory = _read_numbers(groups["memory"] / "memory.stat")
-    resident = memory["total_rss"] + memory.get("total_shmem", 0)  # older kernels do not count it
+    resident = memory["total_rss"] + memory.get("total_shmem", 0)  # older kernels do not report it
     nanoseconds = int((groups["cpuacct"] / "cpuacct.usage").read_text())
     return resident, nanoseconds / 1e9, SAMPLES
 
@@ -144,7 +144,7 @@ def _groups_in(text: str, container_id: str) -> dict[str, Path]:
     paths: dict[str, str] = {}  # by controller, without the slash at the beginning
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
-        # Podman's conmon, which watches the container, also has a group with the id.
+        # Podman's conmon, a process that watches the container, also has a group with the id.
         if container_id in path and "conmon" not in path:
             paths |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
     # In version 1, each controller has a folder or a link of its name. The machine may also have a unified

@@ -164,10 +164,10 @@ class _Reader(Thread):
 
     def _pass_on(self, line: str) -> None:
         """Passes a line to the log, with this machine's paths; after an error, the log gets no more lines."""
-        for inside, path in self._paths.items():
+        for container_path, path in self._paths.items():
             # Also /input in /input/topics.xml, but not in /my/input or /input2. re.sub would interpret
             # backslashes in the path.
-            texts_between = re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line)
+            texts_between = re.split(rf"(?<![\w/.]){re.escape(container_path)}\b", line)
             line = str(path).join(texts_between)
         if not _POINTS_TO_HELP.search(line):
             self.last = line.strip()
@@ -189,7 +189,7 @@ def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
         try:
             yield
         finally:
-            watcher.kill()  # before its input closes, at the end of this block
+            watcher.kill()  # else it would act at the end of this block, which closes its input
 
 
 def _end_group(process: Process) -> None:
@@ -205,7 +205,7 @@ def _end_group(process: Process) -> None:
 
 
 def _signal(process: Process, number: Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # the group is empty; macOS has another error
+    with suppress(ProcessLookupError, PermissionError):  # the group is empty; macOS raises another error
         os.killpg(process.pid, number)
 
 
@@ -213,7 +213,7 @@ def check_exit(step: str, ended: Ended) -> None:
     """Raises an error for an exit code that is not 0.
 
     Args:
-        step: the beginning of the message: what the program did, or for which image.
+        step: the beginning of the message, such as ``building IMAGE``, or the name of a baseline.
         ended: how the program ended.
 
     Raises:

@@ -104,8 +104,9 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
-    with temporary_folder("touche-run-") as scratch:  # for all temporary files; removed even after a kill
+    with temporary_folder("touche-run-") as scratch:
         file = scratch / "usage"
+        # With TMPDIR, even the temporary files of a killed baseline disappear with this folder.
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
         cpu, memory = read_usage(file)
@@ -172,8 +173,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     image = digest("docker", image_name(job.name)).digest
-    baseline = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
-    command_in_container = " ".join([baseline, *arguments])
+    baseline_command = f"{IMAGE_VARIABLE}={image} baseline -i $inputDataset -o $outputDir"
+    command_in_container = " ".join([baseline_command, *arguments])
     began = time.monotonic()
     command = [program, "--image", image_name(job.name), "--command", command_in_container]
     with input_directory(job.input) as directory, _output_directory(job) as output:
@@ -347,15 +348,15 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
 
 
 def _statistics_option(job: Job) -> list[str]:
-    """Returns the option that names the baseline's statistics of a dataset, or none.
+    """Returns the option that names the baseline's statistics of a dataset, or an empty list.
 
-    It is needed because the program in a container sees only a folder, not the dataset.
+    The program in a container needs this option, because it sees only a folder, not the dataset.
     """
     if not places.is_dataset(job.input):
         return []
     task, corpus = tasks.dataset(job.input)
     is_whole = corpus is task.corpora["full"]
-    if is_whole or not corpus.statistics:  # then the corpus is ranked by its own statistics
+    if is_whole or not corpus.statistics:  # the corpus is ranked by its own statistics
         return []
     file = statistics_named(baseline_folder(job.baseline), corpus.statistics)
     return ["--statistics", corpus.statistics] if file.is_file() else []
@@ -434,7 +435,7 @@ def _copy_output(folder: Path, job: Job) -> None:
         if job.output.resolve().is_relative_to(Path(job.input).resolve()):
             # Existing files in subfolders of the output are also input, and iterdir does not list them.
             inputs += [job.output / file for file in files]
-    # An earlier run in the input folder may be replaced, but no other file of it.
+    # An earlier run in the input folder may be replaced, but no other input.
     protected = [path for path in inputs if path.name not in names_of_run]
     # The metadata of an earlier run does not belong to this one.
     removed = [] if Path(METADATA_FILE) in files else [job.output / METADATA_FILE]
@@ -449,7 +450,8 @@ def _check_run(job: Job, folder: Path) -> None:
     """Checks run.txt in a folder, because programs other than this library may write anything.
 
     Raises:
-        ToucheError: if it is missing or invalid; an invalid one is renamed to ``INVALID_FILE``, to be read.
+        ToucheError: if run.txt is missing or invalid. An invalid run.txt is moved to ``INVALID_FILE`` in the
+            output directory, so that users can read it.
     """
     run = folder / RUN_FILE
     if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine

@@ -99,7 +99,7 @@ def verify(program: str, baseline: str, log: Log, *, against: str = "") -> Verif
         image = against
     elif find_image(program, local):
         image = local
-    else:  # not the local name: it would be pulled, and in a registry it may belong to anyone
+    else:  # not the local name, which would be pulled from a registry, where anyone may own it
         image = published_image(folder.name) if is_shipped(folder) else ""
     if not image:
         command = build_command(program, baseline)
@@ -125,8 +125,8 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
     metadata = run.with_name(METADATA_FILE)
     if not metadata.is_file():
         raise InputError(metadata, "this file is missing", f"keep it next to {run.name}")
-    name, revision, expected = origin_of_run(metadata)
-    if not expected:
+    name, revision, expected_digest = origin_of_run(metadata)
+    if not expected_digest:
         remedy = "pass a run that was made by --runner docker, podman or tira"
         raise InputError(metadata, "it names no image", remedy)
     if not baseline and name not in names():
@@ -142,7 +142,7 @@ def verify_run(program: str, run: Path, log: Log, *, baseline: str = "") -> Veri
         subject=str(run),
         revision=revision,
         image=image_name(folder.name),
-        expected=expected,
+        expected_digest=expected_digest,
     )
 
 
@@ -206,7 +206,7 @@ def _compare(
     subject: str,
     revision: str,
     image: str,
-    expected: str = "",
+    expected_digest: str = "",
 ) -> VerifiedImage:
     """Compares a rebuild with an image, or with the digest of the image that made a run.
 
@@ -217,22 +217,22 @@ def _compare(
         kind: the kind of the subject, ``image`` or ``run``.
         subject: the image or the run that is verified.
         revision: the commit from which it was made, or ``unknown``.
-        image: the local image. For a run, it may be missing, or be another one than that of the run.
-        expected: for a run, the digest of its image.
+        image: the local image. For a run, it may be missing, or another one than the image that made the run.
+        expected_digest: the digest of the image that made the run; empty if an image is verified.
     """
     commit = origin(baseline_folder(baseline).resolve())["revision"]
     reason = _reason_not_comparable(commit, revision, f"the {kind} {subject}")
     if reason:
         return VerifiedImage(
-            subject=subject, answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected
+            subject=subject, answer=NOT_COMPARABLE, commit=commit, reason=reason, digest=expected_digest
         )
-    # Without the image of a run, only the digests are compared, because its files are unknown.
-    has_original = not expected or (
-        find_image(program, image) != "" and digest(program, image).digest == expected
+    # Without the image that made a run, only digests are compared, because the image's files are unknown.
+    has_original = not expected_digest or (
+        find_image(program, image) != "" and digest(program, image).digest == expected_digest
     )
     original = read_content(program, image) if has_original else None
     rebuilt, commands_above_base = _rebuild(program, baseline, log)
-    original_digest = original.digest if original else expected
+    original_digest = original.digest if original else expected_digest
     differences = _differences(original, rebuilt) if original else []
     unpinned = [command for command in commands_above_base if _UNPINNED.search(_SHELL.sub("", command))]
     return VerifiedImage(
@@ -291,7 +291,7 @@ def _differences(image: Content, rebuilt: Content) -> list[Difference]:
         file = image.files.get(path)
         rebuilt_file = rebuilt.files.get(path)
         if file != rebuilt_file:
-            # The image is what is verified, so its layer is named if both have the file.
+            # If both have the file, the layer of the image is named, because the image is verified.
             content_with_file = image if file else rebuilt
             command = content_with_file.commands[content_with_file.layers[path]]
             kind = _kind_of_difference(file, rebuilt_file)
@@ -309,7 +309,7 @@ def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
         return "only in the rebuild"
     if rebuilt is None:
         return "only in the image"
-    # The kind comes first, because files of another kind also have another content.
+    # The kind is compared first, because files of different kinds also differ in content.
     properties = ("kind", "content", "mode", "owner")
     return next(name for name in properties if getattr(file, name) != getattr(rebuilt, name))
 

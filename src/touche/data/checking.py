@@ -51,7 +51,7 @@ def check_files(card: Path, task: Task) -> CheckedCard:
         task: the task in the card.
 
     Returns:
-        The contents of the files; a card without a problem.
+        What is available and missing; ``problem`` is empty, because the first problem is an error here.
 
     Raises:
         InputError: if a file is broken, or names a topic or a document that another file lacks.
@@ -60,14 +60,19 @@ def check_files(card: Path, task: Task) -> CheckedCard:
     all_topics = _check_topics(card, task, missing)
     ids_by_corpus = _check_documents(card, task, all_topics, missing)
     all_ids = ids_by_corpus.pop("full", None)
-    qrels = _check_judgments(task, all_topics, all_ids, missing)
-    judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(qrels)}
+    available_qrels = _check_judgments(task, all_topics, all_ids, missing)
+    # The keys of qrels are rankings, such as ``1``, or ``1 PRO`` if each stance has its own.
+    judged_topics = {topic_in(ranking) for ranking in chain.from_iterable(available_qrels)}
     unjudged_topics = all_topics - judged_topics if all_topics is not None and judged_topics else None
     return CheckedCard(
         path=str(card),
         topics=_size(all_topics),
         unjudged_topics=_size(unjudged_topics),
-        judgments=sum(len(grades) for part in qrels for grades in part.values()) if qrels else None,
+        judgments=(
+            sum(len(grades) for qrels in available_qrels for grades in qrels.values())
+            if available_qrels
+            else None
+        ),
         documents=_size(all_ids),
         other_corpora={name: len(ids) for name, ids in ids_by_corpus.items() if ids is not None},
         missing=tuple(missing),
@@ -124,8 +129,8 @@ def _check_documents(
         if name == "full":
             continue
         corpus = task.corpora[name]
-        if corpus.topics:  # otherwise, its topics are those of the task
-            own_topics = _topics(task, corpus)  # those in its folder
+        if corpus.topics:  # else the corpus has all topics of the task
+            own_topics = _topics(task, corpus)  # in its folder; ``corpus.topics`` are in the card
             _check_known(card, corpus.topics, own_topics, "topic", f"corpora/{corpus.directory}")
             if all_topics is not None:
                 _check_known(locate_corpus(corpus), own_topics, all_topics, "topic", f"topics/{task.topics}")
@@ -169,7 +174,7 @@ def _topics(task: Task, corpus: Corpus) -> set[str]:
 
 
 def _document_ids(task: Task, corpus: Corpus) -> frozenset[str] | None:
-    """Returns the ids in a corpus: of sentences if the task ranks pairs of them. None for web pages."""
+    """Returns the ids of documents, or of sentences if the task ranks their pairs; None for web pages."""
     from touche.documents.ids import read_ids  # here, because it takes 54 ms
 
     return read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
@@ -195,10 +200,10 @@ def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: s
         path: the file or folder with the ids.
         ids: the ids of topics or documents.
         known: the known ids.
-        noun: what the ids are of, ``topic`` or ``document``.
+        noun: what an id identifies, ``topic`` or ``document``.
         source: the file or folder of the known ids, below the data folder.
     """
-    unknown = [*dict.fromkeys(id for id in ids if id not in known)]
+    unknown = [*dict.fromkeys(id for id in ids if id not in known)]  # each once
     if unknown:
         first = quoted(unknown[0])
         if len(unknown) == 1:

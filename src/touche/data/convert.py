@@ -70,7 +70,7 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
         folder: the folder.
 
     Raises:
-        InputError: if it cannot be written.
+        InputError: if the folder cannot be written.
     """
     with whole_folder(folder) as part:
         for path, lines in files.items():
@@ -83,6 +83,7 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
     """Returns the lines of each file of qrels by its path; warns about omitted qrels."""
     files: dict[str, Iterable[str]] = {}
     for index, dimension in enumerate(task.qrels):
+        # Programs for BEIR's format read the split ``test`` by default, so the first dimension is this split.
         name = "qrels/test.tsv" if index == 0 else f"qrels/{dimension}.tsv"
         if dimension == STANCE:
             _log.warning("BEIR's format has no stances, so %s is not written", name)
@@ -96,10 +97,10 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yields a path in a hidden folder; the folder that the block makes there becomes ``folder`` at the end.
+    """Yields a hidden path; the folder that the block makes there is renamed to ``folder`` at the end.
 
-    It may replace an empty folder. A killed process leaves the hidden folder behind. The next process that
-    writes a folder in the same place removes the hidden folder.
+    ``folder`` may exist if it is empty. A killed process leaves the hidden path behind. The next process that
+    writes a folder in the same place removes the hidden path.
     """
     target = Path(os.path.realpath(folder))  # a link stays, and its target is replaced
     make_folder(target.parent)
@@ -108,7 +109,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         yield part
         try:
             part.replace(target)
-        except OSError as error:  # such as a mount point
+        except OSError as error:  # such as for a mount point
             raise InputError(
                 folder, f"cannot be replaced ({error.strerror})", "choose a new folder"
             ) from error

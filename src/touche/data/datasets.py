@@ -16,7 +16,7 @@ from touche.data.places import (
     locate_corpus,
     locate_topics,
 )
-from touche.data.remedies import ELSEWHERE, in_bytes
+from touche.data.remedies import ELSEWHERE, format_bytes
 from touche.data.sources import official
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input, find, find_documents, side_files
@@ -28,8 +28,9 @@ from touche.trec.topics import read_topics
 def open_dataset(dataset: str) -> Input:
     """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
-    A corpus without a folder in corpora/ is read through ir_datasets, if the task's card names its id there.
-    Shipped cards name only corpora that users place there by hand, so that nothing is downloaded.
+    A corpus without a folder in corpora/ is read through ir_datasets, if the task's card has an id of
+    ir_datasets for the corpus. Shipped cards have such an id only for corpora that users have to save in the
+    folder of ir_datasets by hand, so that nothing is downloaded.
 
     Raises:
         ToucheError: if the dataset is unknown or missing.
@@ -39,7 +40,7 @@ def open_dataset(dataset: str) -> Input:
         topics_file = locate_topics(task, corpus)
         if corpus.ir_datasets is None or has_corpus(corpus):
             documents: Documents = find_documents(locate_corpus(corpus))
-        else:  # without a folder of the corpus, its side files are in that of the topics
+        else:  # the corpus has no folder, so its side files are next to the topics
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics_file.parent.iterdir()))
         source = Input.combine(read_topics(topics_file), topics_file, documents)
         is_whole = corpus is task.corpora["full"]
@@ -50,8 +51,8 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     """Returns the input that a path or an id names.
 
     Args:
-        name: the id of a dataset, the path of an input directory, or ``irds:`` and the id of one of
-            ir_datasets. A folder never replaces the dataset of its name.
+        name: the id of a dataset, the path of an input directory, or ``irds:`` and the id of a dataset of
+            ir_datasets. If a dataset and a folder have the same name, it means the dataset.
         corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
         needs_documents: whether a directory has to contain documents.
 
@@ -79,7 +80,7 @@ def _open_ir_datasets(id: str) -> Input:
 
 @contextmanager
 def naming_size(dataset: str) -> Iterator[None]:
-    """Replaces the error of a missing published corpus by one with the size of its download."""
+    """Replaces the error of a missing published corpus by an error with the size of the download."""
     try:
         yield
     except MissingDataError as error:
@@ -88,11 +89,11 @@ def naming_size(dataset: str) -> Iterator[None]:
         except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)
-        # A folder that is incomplete has an error that names its missing files.
+        # The error of an incomplete folder stays, because it names the missing files.
         has_folder = is_available("corpora", corpus.directory)
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:
-            size = in_bytes(sum(source.size for source in missing))
+            size = format_bytes(sum(source.size for source in missing))
             fetch = f"get it with: touche data fetch {dataset} ({size})"
             raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
         raise

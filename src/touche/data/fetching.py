@@ -17,7 +17,7 @@ from typing import IO, Any
 from touche import tasks
 from touche.data.judged import copy_dataset, write_judged
 from touche.data.places import data_home, is_available, whole_corpus
-from touche.data.remedies import downloading
+from touche.data.remedies import how_to_download
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
 from touche.io.inputs import keeping_inputs
@@ -63,8 +63,8 @@ def fetch(
 ) -> Status:
     """Puts a file in its place, complete and with the publisher's md5, if it can be fetched.
 
-    The file stays missing, and the status says so, if it needs a licence, has no address, or the mirror lacks
-    it.
+    If the file needs a licence or has no address, or the mirror lacks it, it stays missing, and the status
+    says why.
 
     An interrupted download resumes. If another process is downloading the file, this one waits.
 
@@ -81,9 +81,9 @@ def fetch(
     """
     status = verify(source, folder)
     if status.word == DIFFERS:
-        path = source.place(folder) or source.path
+        path = source.place(folder) or source.path  # unless it was removed meanwhile
         raise RefusedError(path, status.remark, "delete the file, then fetch it again")
-    if status.word != MISSING:  # verified, or there is no md5 to compare with
+    if status.word != MISSING:  # verified, or without an md5 to compare with
         return Status(source.path, "available", status.remark)
     if source.agreement:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save it at this path")
@@ -113,7 +113,7 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
     make_folder(part.parent)
     warn_of_waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
     with locked(part, warn_of_waiting):
-        if source.place(data_folder):  # found now, but missing before
+        if source.place(data_folder):  # it was missing before this process waited
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
@@ -135,15 +135,16 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         folder: the data folder; by default the clone or the user's folder.
 
     Yields:
-        A status for each copied file, and ``not published`` for a corpus that the mirror lacks.
+        A status for each copied file, and ``not published`` for a corpus that is neither in the mirror nor in
+        the folder.
     """
     # The names of folders in corpora/.
     published_folders = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     tasks_and_corpora = map(tasks.dataset, chosen or tasks.datasets())
     for name in dict.fromkeys(corpus.directory for _, corpus in tasks_and_corpora):  # each once
-        # Without a folder, the corpus may be in any of the data folders that are searched.
-        is_available_anywhere = folder is None and is_available("corpora", name)
-        if name in published_folders or is_available_anywhere:
+        # By default, a corpus in any of the searched data folders is not missing.
+        is_in_searched_folder = folder is None and is_available("corpora", name)
+        if name in published_folders or is_in_searched_folder:
             continue
         is_in_folder = folder is not None and (folder / "corpora" / name).is_dir()
         paths = (mirror / "corpora" / name).glob("*") if mirror else ()
@@ -152,7 +153,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
             sample = Source(path=f"corpora/{name}/{file.name}", title=name, page="", licence="")
-            if not sample.place(folder):  # the folder may have some of the files
+            if not sample.place(folder):  # the folder may already have some of the files
                 yield _put_in_place(sample, file, folder or data_home())
 
 
@@ -172,13 +173,13 @@ def verify(source: Source, folder: Path | None = None) -> Status:
 def _find_in_mirror(source: Source, mirror: Path) -> Path | None:
     """Returns the path of a file in a mirror; None if it is missing.
 
-    The file at the publisher's address, perhaps an archive, is preferred to the unpacked file, because its
-    md5 can be checked.
+    The file as published, perhaps an archive, is preferred to the unpacked file, because only the md5 of the
+    published file is known.
     """
     published_name = PurePosixPath(source.url).name
-    beside_file = str(PurePosixPath(source.path).parent / published_name)
+    name_beside_file = str(PurePosixPath(source.path).parent / published_name)
     # In the mirror itself, or in folders as in the data folder: by kind, or beside the unpacked file.
-    names = (published_name, f"{source.kind}/{published_name}", beside_file, source.path)
+    names = (published_name, f"{source.kind}/{published_name}", name_beside_file, source.path)
     paths = [mirror / name for name in names]
     copies = (path for path in paths if path.is_file() or (source.dataset and path.is_dir()))
     return next(copies, None)
@@ -188,26 +189,26 @@ def _download(source: Source, part: Path) -> None:
     """Downloads a file without a retry; a partial file stays after an error, and is resumed next time."""
     import requests  # here, because it takes 60 ms
 
-    size = part.stat().st_size if part.exists() else 0  # the bytes that are there
-    # Without compression in transit, so that positions are those in the file.
-    headers = {"Accept-Encoding": "identity", "Range": f"bytes={size}-"}
+    done = part.stat().st_size if part.exists() else 0  # bytes of an earlier download
+    # Compression in transit would change the positions of bytes, which the range counts.
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes={done}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
             if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 return  # the partial file is complete, and its md5 will be checked
             response.raise_for_status()
-            # The server cannot resume, and sends the whole file.
+            # With another status, the server cannot resume, and sends the whole file.
             if response.status_code != HTTPStatus.PARTIAL_CONTENT:
-                size = 0
+                done = 0
             with (
-                part.open("ab" if size else "wb") as file,  # "a" appends to the partial file
-                bar(f"fetching {source.name}", "B", source.size, done=size) as progress,
+                part.open("ab" if done else "wb") as file,  # "a" appends to the partial file
+                bar(f"fetching {source.name}", "B", source.size, done=done) as progress,
             ):
                 for chunk in response.iter_content(_CHUNK_BYTES):
                     progress.update(file.write(chunk))
     except requests.RequestException as error:
         has_answer = error.response is not None
-        # Without an answer of the publisher, the text of the error is about internals.
+        # Without an answer of the server, the text of the error is about internals of the library.
         reason = shorten(str(error), _LONGEST_REASON) if has_answer else type(error).__name__
         problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
@@ -220,18 +221,18 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
 
     Args:
         source: the official file.
-        file: a copy of the official file, the published file from which it is unpacked or made, or a copy of
-            the folder of a dataset of some topics.
+        file: a copy of the official file, or the published file from which the official file is unpacked or
+            made, or a copy of the folder of a dataset of some topics.
         data_folder: the folder of topics/, qrels/ and corpora/.
     """
     target = data_folder / source.path
-    if file.is_dir():  # from a mirror
+    if file.is_dir():  # a dataset of some topics, copied from a mirror
         copy_dataset(source.dataset, file, data_folder, target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     # The name shows whether someone has already unpacked a file that is published in an archive.
     is_unpacked = bool(source.member) and file.name == target.name
     is_archive = bool(source.member) and not is_unpacked
-    is_verifiable = bool(source.md5) and not is_unpacked  # only the archive's md5 is known
+    is_verifiable = bool(source.md5) and not is_unpacked  # the md5 is that of the archive
     if is_verifiable:
         digest = md5(file)
         if digest != source.md5:
@@ -246,14 +247,14 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
         shutil.copyfileobj(content, out, _CHUNK_BYTES)
     if not is_verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
-    subject = " of the archive" if is_archive else ""
-    return Status(source.path, "fetched", f"md5 {source.md5}{subject}")
+    remark_end = " of the archive" if is_archive else ""
+    return Status(source.path, "fetched", f"md5 {source.md5}{remark_end}")
 
 
 def _make_dataset(source: Source, original: Path, data_folder: Path) -> Status:
     """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
     count = write_judged(source.dataset, original, data_folder, data_folder / source.path)
-    # A downloaded file has another name, which begins with its md5.
+    # Of a download, the publisher's name is shown, because that of the partial file begins with its md5.
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 
@@ -285,16 +286,16 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
             if file is None:
                 raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file
-    # Also errors in the block that reads the file. A RuntimeError is raised for an encrypted archive.
+    # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 
 
 def _why_not_fetched(source: Source, folder: Path) -> str:
-    """Returns why a file without ``url`` is not fetched, and what to do; ``by_hand`` may have its address."""
+    """Returns why a file without ``url`` is not fetched, and what to do."""
     if not source.by_hand:
         return f"its address is unknown; see {source.page}"
-    return downloading(source.by_hand, folder / source.path)
+    return how_to_download(source.by_hand, folder / source.path)
 
 
 def _why_not_verified(source: Source) -> str:

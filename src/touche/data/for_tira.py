@@ -59,8 +59,8 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         shutil.copytree(corpus, inputs, copy_function=_link)
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
-        # The corpus may have topics in its folder, whose links are removed: writing would follow them.
-        for link in inputs.glob(f"{name}*"):  # plain or gzipped
+        # The folder of the corpus may have topics. Writing would follow their links, so they are removed.
+        for link in inputs.glob(f"{name}*"):  # also gzipped
             link.unlink()
         with open_binary(topics) as content, whole(inputs / name) as file:  # decompressed, if necessary
             shutil.copyfileobj(content, file)
@@ -111,7 +111,7 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
             # TIRA's client has no format with separate files of topics and documents.
             "input_format": {"name": "arbitrary"},
             "truth_format": {"name": "qrels.txt"},
-            # To the evaluator, TIRA passes truths/ as inputDataset.
+            # For the evaluator, TIRA sets inputDataset to truths/.
             "evaluator": {
                 "image": _EVALUATOR,
                 "command": "/ir_measures_evaluator.py --run ${inputRun}/run.txt --topics "

@@ -24,7 +24,7 @@ class SmallCollection:
 
     Attributes:
         folder: its folder.
-        state: its files with their times of change in nanoseconds; so a changed collection is not equal.
+        state: its files with their times of change in nanoseconds, so that a changed collection differs.
     """
 
     folder: Path
@@ -50,7 +50,7 @@ def small_collection(corpus: Corpus) -> SmallCollection | None:
 
 
 def ids_in(collection: SmallCollection, *, of_sentences: bool) -> frozenset[str] | None:
-    """Returns all ids of sentences or documents; None if the collection is broken, or of web pages."""
+    """Returns the ids of all sentences, or else documents; None if they are broken, or web pages."""
     with suppress(ToucheError):
         return _read_ids(collection, of_sentences=of_sentences)
     return None

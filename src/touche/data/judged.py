@@ -53,9 +53,10 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
     task, corpus = tasks.dataset(dataset_id)
     judged = _qrels_by_dimension(task, data_folder)
     ids = _judged_ids(judged)
-    # Each once, because a table repeats an argument for each of its topics.
+    # By id, because a table repeats an argument that is judged for several topics.
     documents = {document.id: document for document in _read_source(source, judged) if document.id in ids}
     _check_complete(source, ids, documents.keys())
+    # Only the whole corpus may have altered texts, because ``read_judged_arguments`` refuses them.
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
@@ -98,7 +99,8 @@ def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, lis
     """Reads args.me's version 2020-04-01 once, and compares each text with the checksum in its id.
 
     Args:
-        datasets: ids of datasets; if empty, all published ones. Other and missing corpora are omitted.
+        datasets: ids of datasets; if empty, all published ones. Corpora that are missing, or of another
+            collection, are omitted.
 
     Yields:
         For each file its path, the number of its arguments, and the ids of altered texts.
@@ -154,7 +156,7 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
 
 
 def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
-    """Returns how a row contradicts the checksum in its id, or the qrels; empty if it does not.
+    """Returns how a row contradicts the checksum in the argument's id, or the qrels; else empty.
 
     Args:
         row: the cells by the names of their columns.
@@ -172,7 +174,7 @@ def _contradiction(row: Mapping[str, str], argument: Argument, judged: Judged) -
 
 
 def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
-    """Returns the documents in a folder, in a table of judged arguments, or in a file of passages."""
+    """Returns the documents of a folder, of a table of judged arguments, or of a file of passages."""
     if source.is_dir():
         return find_documents(source)
     if source.suffix == ".tsv":
@@ -181,7 +183,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
-    """Returns the qrels of all dimensions except stances, whose labels are no grades."""
+    """Returns the qrels of all dimensions except stances, whose labels are not grades."""
     qrels_by_dimension = dict[str, Qrels]()
     for dimension, judgments in task.qrels.items():
         if dimension != STANCE:
@@ -204,6 +206,6 @@ def _check_complete(source: Path, judged_ids: Set[str], present_ids: Set[str]) -
 
 
 def _locate(data_folder: Path, kind: str, name: str) -> Path:
-    """Returns the path of a file in the data folder; if it is not there, that of ``locate``."""
+    """Returns the path of a file in the data folder; if the folder lacks it, the result of ``locate``."""
     path = data_folder / kind / name
     return path if path.is_file() else locate(kind, name)

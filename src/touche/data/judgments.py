@@ -13,7 +13,8 @@ from touche.trec.topics import read_topics
 def task_qrels(task: Task, dimension: str) -> Qrels:
     """Returns the qrels of a task in one dimension, without excluded topics.
 
-    A stance is its index in ``task.stances``. If each stance has its own ranking, topics are as ``1 PRO``.
+    Stances are their indexes in ``task.stances``. If each stance of a topic has its own ranking, the keys are
+    such as ``1 PRO``.
 
     Raises:
         ToucheError: if the file is missing or broken.
@@ -22,7 +23,7 @@ def task_qrels(task: Task, dimension: str) -> Qrels:
     path = locate("qrels", judgments.file)
     if dimension == STANCE:
         qrels = read_stances(path, task.stances, task.excluded_topics)
-    elif judgments.question:
+    elif judgments.question:  # one of several questions that the file answers about each image
         qrels = read_answers(
             path,
             judgments.question,
@@ -47,7 +48,7 @@ def restricted(qrels: Qrels, task: Task) -> Qrels:
 def topic_titles(task: Task) -> dict[str, str]:
     """Returns the titles of a task's topics, by topic and also by ranking, such as ``1`` and ``1 PRO``.
 
-    They are empty if no file of topics is found.
+    The result is empty if no file of topics is found.
 
     Raises:
         InputError: if the file is broken.

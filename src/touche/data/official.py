@@ -14,7 +14,7 @@ from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED, Status
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
-from touche.data.remedies import ELSEWHERE, in_bytes, remedy
+from touche.data.remedies import ELSEWHERE, format_bytes, remedy
 from touche.data.sources import Source, is_to_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, warn
@@ -169,7 +169,7 @@ def fetch(
         sources = [source for source in sources if source.kind != "corpora"]
     missing = [source for source in sources if is_to_download(source, folder)]
     size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
-    size = in_bytes(sum(size_by_url.values()))
+    size = format_bytes(sum(size_by_url.values()))
     # A download of all data is large, so it needs an explicit request.
     is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
     if missing and not is_requested:
@@ -198,8 +198,8 @@ def _fetch_each(
 
     Args:
         sources: the official files.
-        ids: the ids of the requested datasets; if empty, all data. Only with ids is it a problem that the
-            mirror lacks a file, or that a corpus is not published; a failure always is one.
+        ids: the ids of the requested datasets; if empty, all data. Without ids, it is not a problem if the
+            mirror lacks a file, or a corpus is not published. A failure is always a problem.
         mirror: the folder to copy from; None to download.
         folder: the data folder; None for the default.
         no_corpora: whether to leave out unpublished corpora.
@@ -207,7 +207,7 @@ def _fetch_each(
     for number, source in enumerate(sources, 1):
         later_sources = sources[number:]
         in_same_archive = [other for other in later_sources if other.member and other.url == source.url]
-        # The archive stays on the disk for the next missing file that is in it.
+        # The archive stays on the disk if a later file in it is missing.
         keep = any(not other.place(folder) for other in in_same_archive)
         try:
             status = fetching.fetch(source, mirror, folder, keep=keep)
@@ -229,10 +229,10 @@ def _fetch_each(
 
 
 def _how_to_use(folder: Path | None) -> tuple[str, ...]:
-    """Returns a note on how to use the data of a folder; none for the default, or one in TOUCHE_DATA."""
+    """Returns a note on how to use the data of a folder; no note for a folder that is searched anyway."""
     if folder is None or folder in tasks.data_folders():
         return ()
-    # A shell replaces the variable.
+    # The user's shell replaces the variable by its value.
     earlier_folders = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
     return (f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{earlier_folders}",)
 
@@ -284,10 +284,10 @@ def verify(datasets: str | Sequence[str] = ()) -> VerifiedData:
 
 
 def _how_to_get(sources: Sequence[Source], ids: Sequence[str]) -> str:
-    """Returns how to get the files of datasets, all of which are missing; without ids, all official files."""
-    if not any(source.url for source in sources):  # none can be fetched, and all have the same remedy
+    """Returns how to get the files of datasets if all files are missing; without ids, of all datasets."""
+    if not any(source.url for source in sources):  # none can be fetched, and any file has the same remedy
         return remedy(sources[-1].path)
-    # A sample is not published; its topics and qrels are those of the whole dataset.
+    # Samples are not published; their topics and qrels are those of the whole dataset.
     fetchable = dict.fromkeys(name.removesuffix("/sample") for name in ids)
     return f"get them with: touche data fetch {' '.join(fetchable) or '--all'}"
 

@@ -80,7 +80,7 @@ def check_exists(name: str) -> None:
         ToucheError: if neither exists.
     """
     if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (Path.is_dir raises without access)
-        # An image has no data, so that it can read only a folder.
+        # In a container's image, nothing is shipped, so that no dataset can be suggested.
         remedy_text = choice(name, tasks.datasets()) if shipped() else "name a folder"
         raise ToucheError(f"{name}: no such directory or dataset; {remedy_text}")
 
@@ -117,7 +117,7 @@ def locate_corpus(corpus: Corpus) -> Path:
     if names and not is_incomplete:
         return folder
     problem = f"incomplete, without {', '.join(missing)}" if names else "empty"
-    # Fetched data goes to ``data_home``; a broken folder elsewhere may still be found before it.
+    # Data is fetched into ``data_home``, but a broken folder elsewhere might be found before it.
     is_at_home = folder.parent == data_home() / "corpora"
     removal = "" if is_at_home else "; remove that folder first"
     raise MissingDataError(f"{folder} is {problem}; {remedy(f'corpora/{corpus.directory}')}{removal}")

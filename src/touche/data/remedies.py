@@ -42,7 +42,7 @@ def _is_within(path: str, folder: str) -> bool:
 
 def remedy(path: str) -> str:
     """Returns how to get a missing file or folder, such as ``corpora/clueweb12``."""
-    name = path.partition("/")[2]
+    _, _, name = path.partition("/")  # without the kind, such as qrels
     if name.startswith(SPOT_CHECK):
         return "images do not contain the toy collection; a clone of touche-baselines and the package do"
     for record in records():
@@ -53,11 +53,11 @@ def remedy(path: str) -> str:
                 return _by_hand(file, address, record["url"])
     task_id = _task_with(path)
     if _is_published(path):
-        # The dataset of some topics whose corpus is this folder, or the task; else the file is of no task.
-        datasets = _files().get(path, {}).get("dataset") or task_id or "--all"
+        # The dataset of some topics whose corpus is this folder, or the task; all data for a file of no task.
+        argument = _files().get(path, {}).get("dataset") or task_id or "--all"
         option = "" if path.startswith("corpora/") else " --no-corpora"
-        return f"get it with: touche data fetch {datasets}{option}, or {ELSEWHERE}"
-    folder = tasks.data_folder(task_id)  # of a task that a user has added; else None
+        return f"get it with: touche data fetch {argument}{option}, or {ELSEWHERE}"
+    folder = tasks.data_folder(task_id)  # None unless a user has added the task
     return f"save it as {folder / path}" if folder else f"it is not published; {ELSEWHERE}"
 
 
@@ -71,13 +71,13 @@ def reason_without(folder: str) -> str:
     return "touche data fetch gets the corpus" if _is_published(folder) else "the corpus is not published"
 
 
-def full_file(name: str) -> str:
-    """Returns how to replace an incomplete file of qrels by that of its publisher."""
+def full_file_remedy(name: str) -> str:
+    """Returns how to replace an incomplete file of qrels by the publisher's file."""
     return f"remove it, and {remedy(f'qrels/{name}')}"
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
-    """Returns how to get missing datasets: those whose corpus is published, or the first one if none is."""
+    """Returns how to get the missing datasets with a published corpus; without any, the first dataset."""
     folders = {dataset: f"corpora/{tasks.dataset(dataset)[1].directory}" for dataset in datasets}
     published = [dataset for dataset, folder in folders.items() if _is_published(folder)]
     if published:
@@ -85,7 +85,7 @@ def remedy_for(datasets: Iterable[str]) -> str:
     return remedy(next(iter(folders.values())))
 
 
-def in_bytes(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Formats a number of bytes, such as ``286 MB``."""
     for unit in ("B", "kB", "MB"):
         if size < 1000:
@@ -97,17 +97,17 @@ def in_bytes(size: float) -> str:
 def _by_hand(file: str, address: str, page: str) -> str:
     """Returns how to get a file that cannot be fetched; ``address`` is empty if it is unknown."""
     if address:
-        return f"{downloading(address, file)}, and {ELSEWHERE}"
+        return f"{how_to_download(address, file)}, and {ELSEWHERE}"
     return f"its address is unknown; download it from {page}, save it as {file}, and {ELSEWHERE}"
 
 
-def downloading(address: str, path: Path | str) -> str:
+def how_to_download(address: str, path: Path | str) -> str:
     """Returns how to get a file that only users can download; ``path`` is where to save it."""
     return f"touche cannot check or unpack it, so fetch it yourself: download {address}, save it as {path}"
 
 
 def _is_published(path: str) -> bool:
-    """Returns whether a file, or a file of a folder, is published."""
+    """Returns whether a path is a published file, or a folder with a published file."""
     return any(_is_within(file, path) for file in _files())
 
 

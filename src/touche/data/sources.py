@@ -52,7 +52,7 @@ class Source:
         return self.path.partition("/")[2]
 
     def place(self, folder: Path | None = None) -> Path | None:
-        """Returns its location in a folder, or in the searched folders; None if it is missing."""
+        """Returns the path of the file in a folder, or in the searched folders; None if it is missing."""
         path = folder / self.path if folder is not None else find(self.kind, self.name)
         if path is None:
             return None
@@ -61,9 +61,9 @@ class Source:
 
 
 def is_complete(source: Source, folder: Path) -> bool:
-    """Returns whether a folder has files; for a dataset of some topics, whether it has their file."""
+    """Returns whether a folder has files; the folder of a dataset of some topics needs a file of topics."""
     names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
-    if source.dataset:  # its topics are in its folder
+    if source.dataset:
         return "topics.xml" in names or "queries.jsonl" in names
     return bool(names)
 
@@ -105,7 +105,7 @@ def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator
     """
     publication = {"title": record["title"], "page": record["url"], "licence": record["licence"]}
     for path, file in record.get("files", {}).items():
-        attributes = dict(file)  # those of ``Source``
+        attributes = dict(file)  # the keys in the file are attributes of ``Source``, except ir_datasets
         if "ir_datasets" in file:
             collection, _, key = attributes.pop("ir_datasets").partition("/")
             entry = downloads[collection][key]

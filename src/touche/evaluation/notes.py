@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from touche.data.ids import ids_in, ids_of_result, small_collection
-from touche.data.remedies import full_file
+from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import (
@@ -223,7 +223,7 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
     has_not_relevant = any(min(grades.values()) <= 0 for grades in run.judgments.values())
     if 0 in card.labels and not has_not_relevant:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
-        yield f"{card.file} lacks the judgments with grade 0, {effect}; {full_file(card.file)}"
+        yield f"{card.file} lacks the judgments with grade 0, {effect}; {full_file_remedy(card.file)}"
 
 
 def _not_in_collection(run: Evaluated) -> Iterator[str]:

@@ -68,14 +68,14 @@ class Vocabulary:
         """
         analysis = analysis_named(self.analysis)
         beginnings = {*map(analysis.beginning, self.indexes), *analysis.dropped}
-        # A final NUL means that the word ends there; longer words then get their meaning in vain.
+        # A final NUL marks a whole word. Without it, longer words pass the test below, which does no harm.
         prefixes = tuple(beginning.rstrip("\0") for beginning in beginnings)
         removed_code = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
             """Returns the index of a word's term, or how the kernel counts another word."""
             word = raw.decode("utf-8", "replace")
-            # This test, which finds most words that are not terms, is faster than stemming.
+            # Most words that are not terms fail this test, which is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
@@ -93,7 +93,7 @@ class Part:
     Attributes:
         documents: the number of all documents.
         statistics: the statistics of each field, of all documents.
-        ids: the ids of the documents with a term; the others are dropped.
+        ids: the ids of the documents with a term; other documents are dropped.
         fields: the counts of each field, of the documents with a term.
         candidates: the ids of the candidates for re-ranking, also of those without a term.
     """
@@ -190,7 +190,7 @@ def joined_counts(parts: Sequence[Counts]) -> Counts:
     texts = np.concatenate([part.texts + first for part, first in zip(parts, first_texts, strict=True)])
     tf = np.concatenate([part.tf for part in parts])
     terms = np.concatenate([part.terms for part in parts])
-    order = np.argsort(terms, kind="stable")  # of postings: by term, then by text
+    order = np.argsort(terms, kind="stable")  # by term; postings of a term stay in the order of texts
     positions = None
     # Positions are requested for all parts or for none.
     positions_of_parts = [part.positions for part in parts if part.positions is not None]

@@ -35,7 +35,7 @@ class Counts:
 
     Attributes:
         lengths: the length of each text in words, int32.
-        offsets: the index of each term's first posting, and the number of all postings, int64.
+        offsets: the index of each term's first posting, and at the end the number of all postings, int64.
         texts: for each term the indexes of its texts, ascending, int32.
         tf: the term's frequency in each of these texts, int32.
         positions: the term's positions in each of these texts, ascending, from 0, int32; dropped words
@@ -50,7 +50,7 @@ class Counts:
 
     @property
     def terms(self) -> Array:
-        """The term of each posting, as its index."""
+        """The index of the term of each posting."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
 
     def postings(self, term: int) -> tuple[Array, Array]:
@@ -69,9 +69,9 @@ class Counts:
             chosen: a boolean for each text.
         """
         is_chosen_posting = chosen[self.texts]
-        # For each posting the number of chosen postings before it, and at the end their number.
+        # The number of chosen postings before each posting, and at the end the number of all chosen ones.
         chosen_before = np.concatenate([[0], np.cumsum(is_chosen_posting, dtype=np.int64)])
-        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # of chosen texts; other values are not used
+        new_indexes = np.cumsum(chosen, dtype=np.int32) - 1  # only those of chosen texts are used
         positions = self.positions
         if positions is not None:
             positions = positions[np.repeat(is_chosen_posting, self.tf)]  # a posting has tf positions
@@ -95,42 +95,47 @@ def prefix_table(beginnings: Iterable[str]) -> Array:
     """Returns the kernel's table of beginnings of words; it ignores case.
 
     Args:
-        beginnings: the beginnings in lower case; one of at most two letters and NUL is a whole word.
+        beginnings: the beginnings in lower case; one or two letters and NUL are a whole word.
 
     Returns:
         A table with three indexes, the codes of the first three letters of a word: 1 if the kernel has to ask
         for the meaning of a word with these letters. A beginning shorter than three letters selects all words
-        that start with it. Other characters share the codes of letters, so that it may ask too often.
+        that start with it. Other characters share the codes of letters, so that the kernel may ask too often.
     """
-    table = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
+    has_to_ask = np.zeros((_LETTER_CODES,) * 3, dtype=np.uint8)
     for beginning in beginnings:
         if beginning.isascii():  # other words always need their meaning
-            table[tuple(ord(letter) % _LETTER_CODES for letter in beginning[:3])] = 1
-    return table
+            has_to_ask[tuple(ord(letter) % _LETTER_CODES for letter in beginning[:3])] = 1
+    return has_to_ask
 
 
 class Counter:
     """Counts terms in texts; create one for many texts, because it caches the meaning of words."""
 
     def __init__(
-        self, terms: int, beginnings: Array, meaning: Callable[[bytes], int], *, with_positions: bool = False
+        self,
+        term_count: int,
+        beginnings: Array,
+        meaning: Callable[[bytes], int],
+        *,
+        with_positions: bool = False,
     ) -> None:
         """Creates a counter.
 
         Args:
-            terms: the number of terms.
+            term_count: the number of terms.
             beginnings: the result of ``prefix_table`` for beginnings of words whose meaning is a term,
                 DROPPED or IGNORED; all other words are COUNTED.
             meaning: returns the index of a word's term, or COUNTED, DROPPED or IGNORED.
             with_positions: whether to store positions.
         """
-        self._term_count = terms
+        self._term_count = term_count
         self._meaning = meaning
         self._with_positions = with_positions
         self._beginnings = beginnings  # the kernel stores only its address
         seed = int.from_bytes(os.urandom(8))  # of a hash table, so that no input can make it slow
         self._counter = _library().new_counter(
-            ctypes.byref(_automaton()), beginnings.ctypes.data, terms, seed
+            ctypes.byref(_automaton()), beginnings.ctypes.data, term_count, seed
         )
         if not self._counter:
             raise MemoryError
@@ -143,7 +148,7 @@ class Counter:
         raw = b"".join((*texts, _PADDING))
         lengths = np.empty(len(texts), dtype=np.int32)
         unknown = np.empty(2, dtype=np.int64)  # begin and end of the word whose meaning is needed
-        # Addresses, computed before the loop, because the exception of a signal could get lost in ``ctypes``.
+        # Addresses are computed before the loop, because ``ndarray.ctypes`` could lose a signal's exception.
         arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._with_positions)
         while (ended := _library().read_on(self._counter, *arguments)) == _NEEDS_MEANING:

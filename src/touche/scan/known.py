@@ -94,8 +94,8 @@ def _whole_statistics(
     df = _integers(term_df for term_df, _ in frequencies)
     ttf = _integers(term_ttf for _, term_ttf in frequencies)
     documents = UNKNOWN if known.documents is None else known.documents
-    exceeded_terms: list[str] = []  # terms of which these documents have more than the whole collection
-    if not known.estimated:
+    exceeded_terms: list[str] = []  # more frequent in these documents than in the whole collection
+    if not known.estimated:  # an estimate may be too small
         exceeds_df = (df != UNKNOWN) & (counted.df > df)
         exceeds_ttf = (ttf != UNKNOWN) & (counted.ttf > ttf)
         is_exceeded = exceeds_df | exceeds_ttf
@@ -132,14 +132,17 @@ def _log_differences(
     for name, vocabulary in fields.items():
         field = known.get(name)
         if field is None or field.estimated or field.analysis != vocabulary.analysis:
-            continue  # no numbers that the counted ones have to equal
-        here = counted[name]
+            continue  # the known numbers need not be equal to the counted ones
+        counted_field = counted[name]
         # The subject of each number, the known number and the counted one.
-        numbers = [("documents", field.documents, here.documents), ("tokens", field.tokens, here.tokens)]
+        numbers = [
+            ("documents", field.documents, counted_field.documents),
+            ("tokens", field.tokens, counted_field.tokens),
+        ]
         for term in vocabulary.indexes.keys() & field.terms.keys():
             df, ttf = field.terms[term]
             index = vocabulary.indexes[term]
-            numbers += [(term, df, int(here.df[index])), (term, ttf, int(here.ttf[index]))]
+            numbers += [(term, df, int(counted_field.df[index])), (term, ttf, int(counted_field.ttf[index]))]
         for subject, known_number, counted_number in numbers:
             if known_number is not None:
                 compared += 1

@@ -6,20 +6,22 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_EXACT_BELOW = 24  # each smaller length has its own byte
-_LEADING_BITS = 4  # that are stored of length - 24, so that lengths are exact below 24 + 16
+_SHIFT = 24  # each smaller length has its own byte; of larger ones, length - 24 is stored
+_LEADING_BITS = 4  # of length - 24 that are stored, so that lengths below 24 + 16 are also exact
 
 
 def one_byte(lengths: Array) -> Array:
-    """Lengths of Lucene 7 and later: exact below 40, then four leading bits (SmallFloat.intToByte4).
+    """Lengths of Lucene 7 and later: exact below 40, then 24 and the four leading bits of the rest.
+
+    Lucene's function is SmallFloat.intToByte4.
 
     Args:
         lengths: the lengths in tokens.
     """
-    above = np.maximum(lengths - _EXACT_BELOW, 0)
-    _, bits = np.frexp(above)  # the exponent of an integer is its number of bits
+    excess = np.maximum(lengths - _SHIFT, 0)
+    _, bits = np.frexp(excess)  # the exponent of an integer is its number of bits
     unit = np.ldexp(1.0, np.maximum(bits - _LEADING_BITS, 0))  # the value of the last bit that is stored
-    rounded: Array = np.where(lengths < _EXACT_BELOW, lengths, _EXACT_BELOW + np.floor(above / unit) * unit)
+    rounded: Array = np.where(lengths < _SHIFT, lengths, _SHIFT + np.floor(excess / unit) * unit)
     return rounded
 
 

@@ -81,7 +81,7 @@ def _remove_suffix(word: str) -> str:
 
 
 def _tidy_last_letters(word: str) -> str:
-    """Step 5: removes a final e, and one l of a final double l, from longer words."""
+    """Step 5: removes a final e, and one l of a final ll, unless the word is too short."""
     if word.endswith("e"):
         rest = word[:-1]
         measure = _measure(rest)

@@ -142,8 +142,8 @@ class Collection:
         terms_of = analysis_named(analysis).terms
         topics = tuple(topics)
         titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
-        replacing = queries or {}
-        all_queries = {number: replacing.get(number, title) for number, title in titles.items()}
+        replacements = queries or {}
+        all_queries = {number: replacements.get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.from_terms(chain.from_iterable(all_queries.values()), analysis)
         collection = Documents.of(documents)
         candidates = frozenset(id for topic in topics for id in topic.candidates or ())
@@ -187,8 +187,8 @@ class Collection:
     ) -> Iterator[tuple[Topic, Hits]]:
         """Appends the candidates for re-ranking that are not ranked, so that none is lost up to the depth.
 
-        They have no term of their topic, or lack a required one. Candidates that the collection lacks are not
-        appended.
+        Such candidates have no term of their topic, or lack a required one. Candidates that the collection
+        lacks are not appended.
 
         Args:
             rankings: each topic with its documents, best first.
@@ -199,7 +199,7 @@ class Collection:
         )
         for topic, hits in rankings:
             candidates = in_collection.intersection(topic.candidates or ())
-            # It includes documents that were cut off at the depth, but then there is no place left.
+            # Also documents that were cut off at the depth, but then ``with_unmatched`` appends none.
             unranked = candidates.difference(id for id, _ in hits)
             yield topic, with_unmatched(hits, unranked, depth)
 
@@ -244,7 +244,7 @@ class _BestOfParts:
     def add_part(self, best: Sequence[_ScoredIds], part: Part) -> Sequence[_ScoredIds]:
         """Returns the best documents of each topic, from those of earlier parts and from one more part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
-        best_of_part: list[_ScoredIds] = []
+        best_of_part: list[_ScoredIds] = []  # for each topic
         for earlier, search in zip(best, self.searches, strict=True):
             lowest = -np.inf
             if earlier and len(earlier) == self.depth:  # at a depth of 0 there is no last document
@@ -287,9 +287,9 @@ class _ScoredPart:
             lowest: the lowest score that can be among the best, from earlier parts.
         """
         scores = self._scores(search.terms)
-        matches = scores >= lowest  # False for NaN
-        for field_index, required_terms in self.scoring.required.items():
-            minimum = len(search.terms) if required_terms == "all" else 1
+        matches = scores >= lowest  # False for NaN, the score without any term
+        for field_index, any_or_all in self.scoring.required.items():
+            minimum = len(search.terms) if any_or_all == "all" else 1
             matches &= self._count_terms(field_index, search.terms) >= minimum
         if search.among is not None:
             matches &= np.array([id in search.among for id in self.part.ids], dtype=bool)
@@ -305,7 +305,7 @@ class _ScoredPart:
             self._contributions(index, terms, boost) for index, boost in enumerate(self.scoring.boosts)
         ]
         if self.scoring.best_field:
-            # The maximum of the fields that have a term; ``np.maximum`` would be NaN if one has none.
+            # ``np.fmax`` ignores the NaN of a field without a term, unlike ``np.maximum``.
             scores = reduce(np.fmax, map(self._sums, contributions_by_field))
         else:
             scores = self._sums(list(chain.from_iterable(contributions_by_field)))
@@ -317,9 +317,10 @@ class _ScoredPart:
         Args:
             contributions_by_term: as ``_contributions`` returns them.
         """
-        indexes = np.concatenate([indexes for indexes, _ in contributions_by_term])  # some occur repeatedly
+        # The index of a document occurs once for each of its contributions.
+        indexes = np.concatenate([indexes for indexes, _ in contributions_by_term])
         contributions = np.concatenate([contributions for _, contributions in contributions_by_term])
-        # In Lucene's way, one after the other: each contribution is a float32, and their sum a double.
+        # As in Lucene, float32 contributions are added one after the other to a sum in double precision.
         sums = np.bincount(indexes, weights=contributions, minlength=len(self.part.ids))
         has_term = np.zeros(len(sums), dtype=bool)
         has_term[indexes] = True
@@ -328,7 +329,7 @@ class _ScoredPart:
     def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
         """Returns how many of the terms each document has in a field."""
         counts = self.part.fields[field_index]
-        indexes_by_term = [indexes for indexes, _ in map(counts.postings, terms)]  # of the documents with it
+        indexes_by_term = [indexes for indexes, _ in map(counts.postings, terms)]  # of documents with a term
         return np.bincount(np.concatenate(indexes_by_term), minlength=len(self.part.ids))
 
     def _best_of_matching(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
@@ -377,11 +378,11 @@ class _ScoredPart:
             term: the statistics of the term, with its weight.
         """
         lengths = self._lengths[field_index][indexes]
-        if len(indexes) == 0:  # then df may be 0, and formulas divide by it
-            return lengths  # an empty array
+        if len(indexes) == 0:  # df may be 0, and formulas divide by it
+            return lengths  # also empty
         model = self.scoring.model
         contributions = _checked_numbers(model(tf.astype(np.float64), lengths, term), len(indexes))
-        if isinstance(model, Weighted):  # it has applied the weight
+        if isinstance(model, Weighted):  # the model has already applied the weight
             return contributions.astype(np.float32)
         return np.asarray(term.weight * contributions, np.float32)
 

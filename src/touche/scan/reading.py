@@ -41,7 +41,7 @@ class Reading(Generic[_T]):
         begin: called once per process; returns a function that makes a part from documents.
         merge: joins several parts.
         summary: describes all parts for ``--verbose``.
-        among: ids of the only documents to read, which are not checked then; None for all.
+        among: ids of the only documents to read, without a check for repeated ids; None for all.
     """
 
     begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
@@ -131,7 +131,7 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
 
 
 def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
-    """Returns bytes that equal readings share; None if a reading has a lambda or inner function."""
+    """Returns the same bytes for equal readings; None if a reading has a lambda or inner function."""
     try:
         return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
     except (PicklingError, AttributeError, TypeError):
@@ -177,7 +177,7 @@ def _is_small(paths: Sequence[Path]) -> bool:
         total_bytes = sum(path.stat().st_size for path in paths)
     except OSError:
         return False
-    # The pieces of full size, and a smaller one at the end of each file.
+    # Pieces of full size, and at most one smaller piece at the end of each file.
     most_pieces = total_bytes / cutting.SIZE + len(paths)
     return most_pieces < _MIN_PIECES
 
@@ -192,7 +192,7 @@ def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> 
 
 
 def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _T]]) -> Iterator[_T]:
-    """Joins small parts to larger ones.
+    """Joins small parts into larger ones.
 
     Args:
         merge: joins several parts.
@@ -235,9 +235,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     try:
         counted_parts = _parts_of_pieces(reading, chain(first_pieces, pieces), processes)
         parts = list(_merge_small(reading.merge, counted_parts))
-        if not parts and reading.among is None:  # no document; the one process reports this error
+        if not parts and reading.among is None:  # one process reports that there is no document
             return None
-        return parts  # perhaps none, because no document may have one of the ids
+        return parts  # perhaps an empty list, if only some documents are read
     except (_OneProcessError, InputError):
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
@@ -257,11 +257,11 @@ def _parts_of_pieces(
     from touche.io.processes import Pool, in_order  # here, because only large collections need its 10 ms
 
     seen: set[str] = set()
-    # With few processors, the md5 of the files waits until the ranking, which uses only one processor.
+    # On few processors, the md5 of the files, which is computed in the background, pauses during the reading.
     in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
     with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
-        # A piece in a file is sent without the bytes, which the worker then reads itself.
+        # A piece in a file is sent without its bytes, because the worker can read them itself.
         sent_pieces = (piece.in_file or piece for piece in pieces)
         for _, future in in_order(sent_pieces, partial(pool.submit, _part_of_piece), processes):
             ids, document_count, part = future.result()
@@ -284,7 +284,8 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
 def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
     """Returns the ids of a piece's documents, their number and their part; the part is None after a failure.
 
-    Ids are only needed to find repeated ones, so that there are none if only some documents are read.
+    The ids serve to find repeated ones. If only some documents are read, nothing is checked, and no ids are
+    returned.
     """
     try:
         if isinstance(piece, PieceInFile):

@@ -65,7 +65,7 @@ class Statistics:
         Args:
             counts: their counts.
         """
-        # For each posting, the sum of tf of all postings before it.
+        # The sum of tf before each posting, and at the end the sum of all.
         tf_before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         return cls(
             documents=int(np.count_nonzero(counts.lengths)),

@@ -48,8 +48,7 @@ class KnownStatistics:
         tokens: the number of tokens.
         terms: for each term, its document frequency and its frequency in the collection; None if unknown.
         documents: the number of documents with a token in this field; None if unknown.
-        estimated: whether the numbers of the terms are estimates, so that other counts do not contradict
-            them.
+        estimated: whether the numbers of the terms are estimates, which larger counts do not contradict.
     """
 
     analysis: str
@@ -66,8 +65,8 @@ class KnownStatistics:
 def _check(field: FieldStatistics | KnownStatistics) -> None:
     """Raises ValueError if numbers contradict each other.
 
-    An unknown df gets its smallest possible value, and other unknown numbers their largest, so that they
-    contradict nothing.
+    An unknown df becomes its smallest possible value, and another unknown number its largest possible value,
+    so that unknown numbers contradict nothing.
     """
     documents = field.tokens if field.documents is None else field.documents
     for known_df, known_ttf in field.terms.values():
@@ -159,7 +158,7 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
             remedy = "join files of one baseline with the same options and topics"
             raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
         for name, other in fields.items():
-            field = total[name]  # of earlier parts
+            field = total[name]  # the sums of earlier parts
             terms = {
                 term: (df + other.terms[term][0], ttf + other.terms[term][1])
                 for term, (df, ttf) in field.terms.items()
@@ -174,5 +173,5 @@ def add_statistics(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) 
 
 
 def _analyses_and_terms(fields: Mapping[str, FieldStatistics]) -> dict[str, tuple[str, Set[str]]]:
-    """Returns by field what has to be the same in files that are added up."""
+    """Returns the analysis and terms of each field, which have to be the same in files that are added up."""
     return {name: (field.analysis, field.terms.keys()) for name, field in fields.items()}

@@ -25,13 +25,13 @@ _WORD_END = "\0"  # the end of a word
 class Analysis:
     """Makes terms from words.
 
-    Only ASCII words with certain beginnings become one of the topics' terms, or are removed. All others only
-    count for lengths, so that the scan need not analyze them.
+    Only ASCII words with certain beginnings become one of the topics' terms, or are removed. Other ASCII
+    words only count for lengths, so that the scan need not analyze them.
 
     Attributes:
         term: returns the term of a word; empty if the word is removed.
-        beginning: returns the beginning of all ASCII words that become a term, in lower case; NUL is the end
-            of a word.
+        beginning: returns, for a term, the beginning in lower case of all ASCII words that become the term;
+            NUL is the end of a word.
         dropped: the beginnings of the ASCII words that are removed.
         closes_gaps: whether the words around a removed word become neighbours.
     """
@@ -164,12 +164,12 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
     Args:
         endings: if a stem ends so, its last letter may differ in words: the stem of sky is ski.
     """
-    # A stem of one letter is a word itself, so that no letter has changed.
+    # A stem of one letter is the word itself, so that its letter is the same.
     return lambda term: term[:-1] if len(term) > 1 and term.endswith(endings) else term
 
 
 def _whole_word(term: str) -> str:
-    """Returns ``Analysis.beginning`` without stemming: the term and its end, for no other word becomes it."""
+    """Returns a term with a mark of its end, because without stemming no longer word becomes the term."""
     return term + _WORD_END
 
 
