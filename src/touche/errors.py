@@ -1,6 +1,6 @@
-"""Errors and warnings whose message is one sentence, which the command line prints on one line.
+"""Errors and warnings whose message is one sentence.
 
-After an error, it exits with 2.
+The command line prints the message on one line; after an error, its exit status is 2.
 """
 
 import logging
@@ -21,7 +21,7 @@ class ToucheError(Exception):
         super().__init__(one_line(message))
 
     def __reduce__(self) -> Any:
-        """Lets pickle restore an error without ``__init__``, which has more parameters in subclasses."""
+        """Lets pickle restore an error without ``__init__``, which has other parameters in subclasses."""
         return Exception.__new__, (type(self), *self.args), vars(self)
 
 
@@ -121,24 +121,23 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
         ParameterError: if the name is unknown.
     """
     if not isinstance(name, str) or name not in known:
-        text = name if isinstance(name, str) else ""  # which is similar to no known name
-        remedy = choice(text, known)
-        raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {remedy}")
+        text = name if isinstance(name, str) else ""  # no known name is similar to an empty text
+        raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {choice(text, known)}")
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """Returns the remedy for an unknown name: a known one that begins with it, or is similar, or all."""
+    """Returns a remedy for an unknown name: a known one that begins with it, else a similar one, else all."""
     known = list(known)
     completions = [other for other in known if name and other.lower().startswith(name.lower())]
     # In similar names, about seven of ten letters agree.
-    similar = completions or get_close_matches(name, known, n=1, cutoff=0.7)
-    return f"did you mean {similar[0]}?" if similar else f"choose among {', '.join(known)}."
+    suggestions = completions or get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"did you mean {suggestions[0]}?" if suggestions else f"choose among {', '.join(known)}."
 
 
 def warn(text: str) -> None:
     """Issues a warning in the line that called the library; calls of ``logging`` are skipped as well."""
     frame = sys._getframe()
-    level = 1  # of this function; each frame up to that line adds one
+    level = 1  # means the call of ``warnings.warn`` below; each skipped frame adds one
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("touche", "logging"):
         frame = frame.f_back
         level += 1
@@ -146,7 +145,7 @@ def warn(text: str) -> None:
 
 
 class _AsWarnings(logging.Handler):
-    """Makes Python warnings of logged warnings; commands replace this handler."""
+    """Issues logged warnings as Python warnings; commands replace this handler."""
 
     def emit(self, record: logging.LogRecord) -> None:
         warn(record.getMessage())

@@ -28,7 +28,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-_LOOKS = {  # colour, marker and legend; markers differ if colours cannot be distinguished
+_LOOKS = {  # colour, marker and legend; the markers differ, because a print may have no colours
     "given": (_ORANGE, "D", "given runs"),
     "baseline": (_BLUE, "s", "the organizers' baseline"),
     "published": (_GREY, "o", "published results"),
@@ -76,29 +76,27 @@ def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
     Raises:
         ToucheError: if matplotlib is not installed.
     """
-    with _styled_figure(_WIDTH, 0.9 + _ROW_HEIGHT * len(rows)) as figure:  # the axis and the legend need 0.9
+    with _styled_figure(_WIDTH, 0.9 + _ROW_HEIGHT * len(rows)) as figure:  # axis and legend need 0.9
         axes = figure.subplots()
-    names = []
-    for y, row in enumerate(reversed(rows)):  # from the bottom
-        _draw(axes, y, row)
-        # A name may be a path, whose end is the most distinctive.
-        is_short = len(row.name) <= _LONGEST_LABEL
-        names.append(row.name if is_short else f"…{row.name[-(_LONGEST_LABEL - 1) :]}")
-    axes.set_yticks(range(len(rows)), names)
-    for label in axes.get_yticklabels():  # made after the style has ended, which sets this for other texts
-        label.set_parse_math(False)
-    axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
-    axes.set_xlabel(xlabel)
-    axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
-    # Lines without points are entries of the legend.
-    for kind, (colour, marker, name) in _LOOKS.items():
-        if any(row.kind == kind for row in rows):
-            axes.plot([], [], color=colour, marker=marker, label=name)
-    if not all(row.is_95 for row in rows):
-        axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
-    _, entries = axes.get_legend_handles_labels()
-    if len(entries) > 1:  # a single one explains nothing
-        figure.legend(loc="outside upper right", ncols=len(entries), frameon=False, fontsize=9)
+        labels = []
+        for y, row in enumerate(reversed(rows)):  # the lowest row has y = 0
+            _draw(axes, y, row)
+            # A name may be a path, whose end is the most distinctive.
+            is_short = len(row.name) <= _LONGEST_LABEL
+            labels.append(row.name if is_short else f"…{row.name[-(_LONGEST_LABEL - 1) :]}")
+        axes.set_yticks(range(len(rows)), labels)
+        axes.set_ylim(-0.7, len(rows) - 0.3)  # rows are at 0, 1, 2 ..., with a margin of 0.7
+        axes.set_xlabel(xlabel)
+        axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+        # Lines without points are entries of the legend.
+        for kind, (colour, marker, legend) in _LOOKS.items():
+            if any(row.kind == kind for row in rows):
+                axes.plot([], [], color=colour, marker=marker, label=legend)
+        if not all(row.is_95 for row in rows):
+            axes.plot([], [], color=_GREY, linestyle=_DOTTED, label="not a 95% interval")
+        _, entries = axes.get_legend_handles_labels()
+        if len(entries) > 1:  # a single entry explains nothing
+            figure.legend(loc="outside upper right", ncols=len(entries), frameon=False, fontsize=9)
     return figure
 
 
@@ -111,7 +109,7 @@ def _styled_figure(width: float, height: float) -> Iterator["Figure"]:
 
 
 def _draw(axes: "Axes", y: int, row: Interval) -> None:
-    """Draws a mean on its interval, at a height of y; it is hollow if it is not comparable."""
+    """Draws a mean and its interval at the height y; the marker is hollow if the mean is not comparable."""
     colour, marker, _ = _LOOKS[row.kind]
     if row.low is not None and row.high is not None:
         style: Any = "-" if row.is_95 else _DOTTED
@@ -122,11 +120,11 @@ def _draw(axes: "Axes", y: int, row: Interval) -> None:
 
 
 def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":
-    """Draws values of two options as colours and numbers, the highest in bold.
+    """Draws a value for each combination of two options as colour and number, the highest in bold.
 
     Args:
         cells: values by the texts of column and row; both are in the order of their first occurrence.
-        across, down: labels of columns and rows.
+        across, down: names of the two options, as labels of the axes.
         title: title, which names the values.
 
     Raises:
@@ -180,11 +178,12 @@ def save(figure: "Figure", path: Path) -> None:
     Raises:
         InputError: if the folder cannot be written.
     """
-    # Texts stay texts, and ids are the same every time. Metadata with a time or a version are left out.
+    # SVG contains texts instead of the shapes of letters, and the same ids every time. None omits metadata
+    # that would change the bytes, because they are a time or a version.
     settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
     formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
     with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
-        # The font lacks letters of some scripts, but tables next to the plots have the same names.
+        # A letter that the font lacks needs no warning, because tables next to the plots have the same names.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         for kind, metadata in formats.items():
             buffer = BytesIO()

@@ -96,9 +96,11 @@ class Scattered:
     parts: list[Part]
     groups: int
 
-    def folded(self, zero: Any, fold: Callable[[Any, Part], Any], add: Callable[[Any, Any], Any]) -> Any:
-        groups = [reduce(fold, self.parts[n :: self.groups], zero) for n in reversed(range(self.groups))]
-        return reduce(add, groups)
+    def aggregated(
+        self, zero: Any, add_part: Callable[[Any, Part], Any], merge: Callable[[Any, Any], Any]
+    ) -> Any:
+        groups = [reduce(add_part, self.parts[n :: self.groups], zero) for n in reversed(range(self.groups))]
+        return reduce(merge, groups)
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])

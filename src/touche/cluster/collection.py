@@ -163,16 +163,16 @@ class WorkerParts(Generic[_T]):
     parts: Any
     ship: Ship
 
-    def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds the parts of each partition in a task, then adds up the results."""
+    def aggregated(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
+        """Aggregates the parts of each partition in a task, then merges the results."""
 
-        def fold_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
+        def aggregate_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:
             """Yields the result of a partition, because Spark needs an iterator."""
-            yield result_or_failure(reduce, fold, _parts_in(items), zero)
+            yield result_or_failure(reduce, add_part, _parts_in(items), zero)
 
         with spark_errors():
-            results = self.parts.mapPartitions(self.ship(fold_partition))
-            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, add)))
+            results = self.parts.mapPartitions(self.ship(aggregate_partition))
+            result: _R | Failed = results.treeReduce(self.ship(partial(add_results, merge)))
         if isinstance(result, Failed):
             raise ToucheError(result.reason)
         return result

@@ -47,10 +47,10 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     """
     with open_binary(path) as file:
         rows = read_rows(partial(file.readline, LONGEST_LINE), path, _REMEDY)
-        header_end, column_names = next(rows, (0, []))  # the header's last line, from 1; 0 if it is missing
+        header_end, column_names = next(rows, (0, []))  # the header's last line; 0 without a header
         cutter = Cutter(path, "a row", partial(_parse_rows, column_names=column_names), file=file)
         cutter.line = header_end + 1
-        if file.seekable():  # only pieces of a plain file have a place in it, for which the header counts
+        if file.seekable():  # a plain file, whose pieces know their first byte; the header precedes them
             cutter.begin = file.tell()
         yield from pieces_of_blocks(file, cutter, CsvBounds().look)
 
@@ -61,7 +61,7 @@ def _parse_rows(
     """Parses a piece by the names in the header; the other arguments are those of ``Piece.documents``."""
     # Blank lines are skipped at once, because a small gzipped file can contain millions of them.
     raw = piece.raw.lstrip(b"\n")
-    blank_lines = len(piece.raw) - len(raw)  # each is one byte
+    blank_lines = len(piece.raw) - len(raw)  # a blank line is one byte
     first_line = piece.line + blank_lines
     for line, cells in read_rows(io.BytesIO(raw).readline, piece.path, _REMEDY, first_line):
         row = dict(zip(column_names, cells, strict=False))  # rows can be too short or too long
@@ -71,7 +71,7 @@ def _parse_rows(
 
 
 def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
-    """Returns the argument in a row, a cell for each name of a column."""
+    """Returns the argument in a row, whose cells are by the names of their columns."""
     try:
         premises = parse_literal(row["premises"], list[Premise])
         sentences = parse_literal(row["sentences"], list[_Sentence])
@@ -97,7 +97,7 @@ def _parse_argument(row: dict[str, str], path: Path, line: int, seen: set[str]) 
 def parse_literal(literal: str, kind: type[_T]) -> _T:
     """Returns the value of a Python literal as the passed type.
 
-    It is converted to JSON if possible, because parsing JSON is much faster than Python's own parser.
+    The literal is converted to JSON if possible, because JSON is parsed much faster than Python.
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
@@ -106,7 +106,7 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
     except msgspec.DecodeError:
-        # Only Python can read the literal, which is rare, or its type is wrong, so that it fails again.
+        # Either only Python can read the literal, which is rare, or its type is wrong. Then this fails again.
         with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)
@@ -114,7 +114,8 @@ def parse_literal(literal: str, kind: type[_T]) -> _T:
 
 def as_json(literal: bytes) -> memoryview:
     """Returns a literal as JSON; empty if only Python can read it."""
-    # JSON has at most two bytes for each byte of the literal. One more is needed to refer to an empty buffer.
+    # JSON has at most two bytes for each byte of the literal. One more byte is needed for an empty literal,
+    # because ctypes cannot refer to an empty buffer.
     buffer = bytearray(2 * len(literal) + 1)
     begin_of_buffer = ctypes.byref(ctypes.c_char.from_buffer(buffer))
     size = _library().json_of_literal(literal, len(literal), begin_of_buffer)

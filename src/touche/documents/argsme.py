@@ -23,7 +23,7 @@ from touche.io.opening import check_utf8, open_binary
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
 _ID_WITH_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
-_JAVA_INTEGERS = 1 << 32  # how many there are
+_JAVA_INTEGERS = 1 << 32  # the number of integers in Java
 # Escapes in JSON: a surrogate pair, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
@@ -48,7 +48,7 @@ class _Context(msgspec.Struct, rename="camel"):
 class RawArgument(msgspec.Struct):
     """An argument as files contain it; the id is a string, or a whole number of up to 64 bits."""
 
-    number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
+    raw_id: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
     conclusion: str
     premises: list[Premise]
     context: _Context | None = None
@@ -56,7 +56,7 @@ class RawArgument(msgspec.Struct):
     @property
     def id(self) -> str:
         """The id as a string; some files have whole numbers."""
-        return str(self.number)
+        return str(self.raw_id)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
         """Returns the argument, with the stance of its first premise.
@@ -82,7 +82,7 @@ _RECORDS = msgspec.json.Decoder(list[RawArgument])
 
 
 def is_altered(document: AnyDocument) -> bool:
-    """Returns whether the text of an argument contradicts its id; False for other kinds of ids.
+    """Returns whether the text of an argument contradicts its id; False for ids without a checksum.
 
     In ids of version 2020-04-01, such as ``S1039ff27-Afc270c6``, the second part is a checksum in
     hexadecimal: 31 times Java's String.hashCode of the premise, plus that of the conclusion, modulo 2^32.
@@ -99,7 +99,7 @@ def _java_hash(text: str) -> int:
     """Returns Java's String.hashCode modulo 2^32: the sum of the UTF-16 units, each times a power of 31."""
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
     powers = _powers_of_31(len(units).bit_length())  # at least one for each unit
-    # The last unit is multiplied by 31 ** 0. A negative index would take all powers for an empty text.
+    # The last unit is multiplied by 31 ** 0. For an empty text, [-len(units) :] would be all powers.
     powers_of_units = powers[len(powers) - len(units) :]
     return int(np.vdot(units, powers_of_units))  # unsigned integers of 32 bits overflow as in Java
 
@@ -176,7 +176,7 @@ def _spans(path: Path, file: IO[bytes], cutter: Cutter) -> Iterator[_Span]:
             yield _Span(
                 in_list=in_list,
                 raw=memoryview(block)[begin:end],
-                first_comma=max(first_comma - begin, -1),  # an index in the block becomes one in the span
+                first_comma=max(first_comma - begin, -1),  # the index within the span; -1 stays -1
                 last_comma=max(last_comma - begin, -1),
             )
             if stop == DEEP:
@@ -194,7 +194,7 @@ def _pieces_of_list(spans: Iterable[_Span], cutter: Cutter) -> Iterator[Piece]:
             has_comma = True
         cutter.store(span.raw[span.last_comma + 1 :])  # all bytes if there is no comma
     rest = cutter.cut()
-    # After a comma, a rest of blanks is also a piece, whose parsing raises an error.
+    # After a comma, a rest of blanks is also a piece, because its parsing reports the missing argument.
     if has_comma or rest.raw.strip(_BLANKS):
         yield rest
 
@@ -214,7 +214,7 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, RawArgument]]:
     first line of the piece is enough for all.
     """
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        piece.raw.decode()  # checks UTF-8, because msgspec skips the values of other keys
+        piece.raw.decode()  # checks UTF-8 also in values of other keys, which msgspec skips
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
         # The conditions of check_new_id: if an id breaks one, its line has to be found.
@@ -233,7 +233,7 @@ def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
         line: the number of their first line.
     """
     bounds = JsonBounds(in_list=True, every_comma=True)
-    end = -1  # as if a comma was before the first element
+    end = -1  # as if a comma preceded the first element
     stop = COMMA
     while stop == COMMA:
         begin = end + 1

@@ -27,7 +27,7 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
     Attributes:
         type: ``argument`` or ``page``; empty for a document, and in files of other projects.
         page, discussion: fields of an argument.
-        premises: those of an argument that has several or none; None if the text is the only premise.
+        premises: the premises of an argument without any or with several; None if the text is the only one.
         sentences: the id and the text of each sentence of an argument; None if it is not split.
         fields: the values of a page by the names of its fields.
     """
@@ -70,7 +70,7 @@ def corpus_line(document: AnyDocument) -> str:
     record = {
         "_id": document.id,
         "title": title,
-        "text": premises_of(document),  # for a page, only other projects read it: this one reads the metadata
+        "text": premises_of(document),  # a page is restored from the metadata; its text is for other projects
         "metadata": {key: value for key, value in values.items() if value},
     }
     return json.dumps(record) + "\n"
@@ -97,37 +97,37 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
         id: the id.
         record: its fields by name.
         path: the file, for error messages.
-        line: the line.
+        line: the line or row.
 
     Raises:
         InputError: if the record has no text, or a field has another type.
     """
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
-    all_metadata = _object_in(record, "metadata")
-    stance = optional_text(all_metadata, "stance")
+    metadata = _object_in(record, "metadata")
+    stance = optional_text(metadata, "stance")
     try:
-        metadata = msgspec.convert(_object_in(all_metadata, _PROJECT), _Metadata)
-        if metadata.type == "page":
-            return Page(id, **metadata.fields)  # raises TypeError for an unknown field
+        own_values = msgspec.convert(_object_in(metadata, _PROJECT), _Metadata)
+        if own_values.type == "page":
+            return Page(id, **own_values.fields)  # raises TypeError for an unknown field
     except (msgspec.ValidationError, TypeError) as error:
         raise InputError(
             path, f"metadata of {_PROJECT}: {error}", "convert the data set again", line=line
         ) from error
-    is_argument = title or stance or metadata.type  # here, the type is ``argument`` or empty
+    is_argument = title or stance or own_values.type  # here, the type is ``argument`` or empty
     if not is_argument:
         return Document(id, text)
     sentences = None
-    if metadata.sentences is not None:
-        sentences = tuple(Sentence(sentence_id, sentence) for sentence_id, sentence in metadata.sentences)
+    if own_values.sentences is not None:
+        sentences = tuple(Sentence(sentence_id, sentence) for sentence_id, sentence in own_values.sentences)
     return Argument(
         id=id,
         conclusion=title,
-        premises=(text,) if metadata.premises is None else metadata.premises,
+        premises=(text,) if own_values.premises is None else own_values.premises,
         stance=stance,
         sentences=sentences,
-        page=metadata.page,
-        discussion=metadata.discussion,
+        page=own_values.page,
+        discussion=own_values.discussion,
     )
 
 

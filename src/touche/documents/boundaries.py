@@ -42,7 +42,7 @@ class JsonBounds:
             self._state.in_list = True
             self._state.depth = 2  # as if the list was the value of a key
         self._every_comma = every_comma
-        self._found = (ctypes.c_int64 * 3)()  # the C function writes its results here
+        self._results = (ctypes.c_int64 * 3)()  # the C function writes its results here
 
     @property
     def in_list(self) -> bool:
@@ -57,8 +57,8 @@ class JsonBounds:
             the list before that byte (or -1). The next search begins at that byte, or after a comma there.
         """
         state = ctypes.byref(self._state)
-        stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._found)
-        end, first_comma, last_comma = self._found
+        stop = _library().json_bounds(state, block, begin, len(block), self._every_comma, self._results)
+        end, first_comma, last_comma = self._results
         return stop, end, first_comma, last_comma
 
 
@@ -68,15 +68,15 @@ class CsvBounds:
     def __init__(self) -> None:
         """Starts at the beginning of a file."""
         self._state = ctypes.c_int32()
-        self._found = (ctypes.c_int64 * 2)()  # the C function writes its results here
+        self._results = (ctypes.c_int64 * 2)()  # the C function writes its results here
 
     def look(self, block: bytes) -> tuple[int, int]:
         """Returns the index of the newline that ends the first row, and that of the byte after the last row.
 
         Both are 0 if no row ends in the block.
         """
-        _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._found)
-        first_end, after_last = self._found
+        _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._results)
+        first_end, after_last = self._results
         return first_end, after_last
 
 

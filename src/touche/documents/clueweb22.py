@@ -13,10 +13,10 @@ from touche.errors import InputError
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
 
-NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, number of folder, of file
+NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language and folder, then the file
 LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
 _LINE_OF_PAGE = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
-_ARGS_ME = "args-me"  # the beginning of the corpus's name
+_ARGS_ME = "args-me"  # the beginning of the names of the files of args.me
 _MOST_READ = 1 << 20  # bytes of the first line; a line is a page without markup, of about 5 kB
 
 

@@ -27,9 +27,10 @@ PAGE_RANKS = "page-ranks.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class Documents(ABC):
-    """A collection (``Document``, ``Argument`` or ``Page``); you can iterate over it repeatedly.
+    """A collection of documents (``AnyDocument``); you can iterate over it repeatedly.
 
-    Each iteration reads the collection again, with one document in memory. All methods are for engines.
+    Each iteration reads the collection again, with one document in memory. The other methods are for engines,
+    which score documents for baselines.
 
     Attributes:
         paths: the files of the collection; none for a corpus of ir_datasets.
@@ -59,9 +60,9 @@ class Documents(ABC):
         """Yields every document."""
 
     def __len__(self) -> int:
-        """Returns the number of documents; collections that know it override this method, which raises.
+        """Returns the number of documents, if a subclass knows it; this method only raises.
 
-        Lists, Parquet files, images and corpora of ir_datasets know it.
+        Lists, Parquet files, images and corpora of ir_datasets know their number.
 
         Raises:
             TypeError: if only reading the documents tells their number.
@@ -92,7 +93,7 @@ class Documents(ABC):
         """Reads the documents on the workers of a cluster; collections on a cluster override this method.
 
         Args:
-            read: makes results from documents; each machine calls it with some of them.
+            read: makes results from documents; each machine calls it with some of the documents.
 
         Returns:
             The results in parts, or None if this process has to read the documents.

@@ -55,7 +55,7 @@ class HasFields:
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
             is_query_of_tira = "qid" in record
-            # A query of BEIR has the fields of a document without a title; only the file's name tells.
+            # A query of BEIR has the fields of a document without a title, so the file's name decides.
             is_query_of_beir = "title" not in record and _has_name_of_queries(path)
             return self.names <= record.keys() and not (is_query_of_tira or is_query_of_beir)
         return False
@@ -72,12 +72,12 @@ def _is_array_of_documents(path: Path) -> bool:
 
 
 def _is_table(path: Path) -> bool:
-    """Returns whether a table's header names documents; False if the file has the name of queries."""
+    """Returns whether a table's header has the fields of documents; False for a name of queries."""
     return not _has_name_of_queries(path) and _has_header_of_documents(path)
 
 
 def _has_header_of_documents(path: Path) -> bool:
-    """Returns whether a table's header names documents; False if the file cannot be read."""
+    """Returns whether a table's header has the fields of documents; False if the file cannot be read."""
     with suppress(InputError):
         check_table(path)
         return True
@@ -229,7 +229,7 @@ def find_documents(directory: Path) -> Files | Images:
     tables = [path for path in direct_paths if _TABLE.has_name(path.name)]
     for path in tables:
         if not _has_name_of_queries(path):
-            check_table(path)  # always raises, because no format fits, and says what the header lacks
+            check_table(path)  # always raises, because no format fits; the error says what the header lacks
     more_remedies = ", or name an ir_datasets corpus with --corpus"
     skipped = [path.name for path in tables if _has_header_of_documents(path)]  # all have the name of queries
     if skipped:
@@ -248,8 +248,8 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
         InputError: if none of the files has documents.
     """
     visible = _visible(paths)
-    # Only formats that the name alone tells: those without ``fits``, and those with names in subfolders, for
-    # which ``fits`` is not called. Their files contain their documents, because the list may lack others.
+    # Only formats that a name alone shows: formats without ``fits``, and those with names in subfolders, for
+    # which ``fits`` is not called. They are complete, because the list may lack the files that others name.
     formats = [
         format
         for format in _FORMATS
@@ -292,7 +292,7 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 
 def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
-    """Returns those of a directory's own files that have a format."""
+    """Selects the files of a format from the paths directly in a directory."""
     paths_with_name = (path for path in paths if format.has_name(path.name))
     return [path for path in paths_with_name if format.fits is None or format.fits(path)]
 

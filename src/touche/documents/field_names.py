@@ -14,7 +14,7 @@ from touche.io.identifiers import check_new_id
 from touche.io.json_lines import text_field
 
 TEXTS = ("text", "contents", "html")  # names of the field with the text
-# The names of both fields in messages.
+# For messages: the names of the field with the id, and of the field with the text.
 NAMES = f"{', '.join(IDS[:-1])} or {IDS[-1]}, and {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
 
 
@@ -51,8 +51,9 @@ def document_in(
     if wanted is not None and id not in wanted:
         return None
     if "contents" in record:
-        record = {"text": record["contents"]} | record  # a record with both has its own text
-    # A record with "_id" is one of BEIR. If it has no text, the parser for BEIR raises an error about that.
+        record = {"text": record["contents"]} | record  # with both fields, "text" counts
+    # Only the parser for BEIR reads the title and the stance of a text. It also gets records with "_id" but
+    # without a text, and refuses them, because the other parser could return a page with their title.
     is_text = "text" in record or id_field == "_id"
     # In a table with pages and texts, the cell for HTML is empty in the row of a text.
     has_html = bool(record.get("html"))

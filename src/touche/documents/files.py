@@ -67,7 +67,7 @@ class FileFormat:
         return self.whole_reader(path, seen)
 
     def has_name(self, name: str) -> bool:
-        """Returns whether a file in the directory itself has a name of this format, in any case."""
+        """Returns whether a file in the directory itself has a name of this format; case is ignored."""
         return fnmatchcase(name.lower().removesuffix(".gz"), self.pattern)
 
     def has_name_in_subfolder(self, name: str) -> bool:
@@ -105,13 +105,13 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
-        # If no file has a document, the error names the first one.
+        # If no file has a document, the error names the first file.
         error = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
         documents: Iterator[Any] = at_least_one(self._read(), error)
         if not self.format.may_have_pages:
             yield from documents
             return
-        from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
+        from touche.documents.html.parsing import parsed  # here, because only pages need its 2 ms
 
         pages = parsed(documents, self.parser)
         if self.pages_folder:
@@ -145,7 +145,7 @@ class Files(Documents):
         seen: set[str] = set()
         for path in self._watched():
             if self.format.subfolder_pattern:
-                seen = set()  # repeated ids are found only within a file, as the class says
+                seen = set()  # repeated ids are found only within a file; see the class
             yield from self.format.read(path, seen)
 
     def _watched(self) -> Iterable[Path]:

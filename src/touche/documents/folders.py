@@ -37,12 +37,12 @@ def files_below(
                 continue
             has_wanted_name = not is_top and name_pattern.fullmatch(entry.name)
             is_link = entry.is_symlink()
-            target = _target(entry.path) if is_link else None  # also None for a broken link
+            target = _target(entry.path) if is_link else None  # None also for a broken link
             leads_to_new_folder = is_top and _add_new_folder(target, roots)  # changes the roots
             leads_to_file_in_roots = target is not None and target.is_file() and _is_within(target, roots)
             if entry.is_dir(follow_symlinks=False) or leads_to_new_folder:
                 folders.append(entry.path)
-            elif is_link and not leads_to_file_in_roots:  # such a link is not followed
+            elif is_link and not leads_to_file_in_roots:  # not followed
                 # The warning counts a link that has a wanted name or leads to a folder, and a broken link in
                 # the directory itself, because it may have led to a folder.
                 leads_to_folder = target is not None and target.is_dir()

@@ -28,7 +28,7 @@ _TEXTS = ("text", "contents", "body")
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
-    """Returns documents in any form as ``Documents``; other forms than this are stored in memory.
+    """Returns documents in any form as ``Documents``; other forms are stored in memory.
 
     Args:
         source: the documents.
@@ -49,21 +49,19 @@ def _convert_records(source: AnyDocuments, source_name: str) -> Iterator[AnyDocu
     """Yields the documents in records, whose ids have to differ."""
     seen = set[str]()
     for row, record in enumerate(records_in(source, source_name), 1):
-        is_document = isinstance(record, AnyDocument)
-        document = record if is_document else _document_in(record, source_name, row)
+        document = record if isinstance(record, AnyDocument) else _document_in(record, source_name, row)
         check_new_id(document.id, "document", seen, source_name, row)
         yield document
 
 
 def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
-    """Returns the argument, page or text in a record; the names of its values show which one it is."""
+    """Returns the argument, page or text in a record; the names of its values show its kind."""
     values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
         premises = values["premises"]
         texts = (premises,) if isinstance(premises, str) else tuple(premises)
-        attributes = _only_fields(Argument, values) | {"id": id, "premises": texts}
-        return Argument(**attributes)
+        return Argument(**(_only_fields(Argument, values) | {"id": id, "premises": texts}))
     if {"body", "headings"} <= values.keys():
         return Page(**(_only_fields(Page, values) | {"id": id}))
     return Document(id, text_in(values, _TEXTS, source_name, row))

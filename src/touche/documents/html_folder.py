@@ -35,7 +35,7 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
             yield _read_page(id, page_path, row.get("url") or "")
     except csv.Error as error:
-        line = rows.reader.line_num  # DictReader's own number is that of the last row
+        line = rows.reader.line_num  # DictReader's own number is that of the last complete row
         raise InputError(path, f"broken CSV ({error})", "save it again", line=line) from error
 
 

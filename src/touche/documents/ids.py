@@ -8,7 +8,7 @@ from touche.documents.records import AnyDocument, Argument
 
 
 def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
-    """Returns the ids of a document that a run may contain.
+    """Returns the ids that a run may contain for a document: its own, or those of its sentences.
 
     Every conclusion has an id, also one that the corpus does not list among the sentences.
 

@@ -63,7 +63,7 @@ class Images(Documents):
 
 
 def picture(folder: Path, id: str) -> bytes:
-    """Returns the content of an image's picture; nothing if it is missing, or if no image can have the id.
+    """Returns the content of an image's picture; empty if it is missing, or if no image can have the id.
 
     Args:
         folder: the folder of the collection.
@@ -74,7 +74,7 @@ def picture(folder: Path, id: str) -> bytes:
     """
     if not _IMAGE_ID.fullmatch(id):  # such as a path to a file elsewhere, in an untrusted run
         return b""
-    group = id[:3]
+    group = id[:3]  # such as I05
     return _read_bytes(folder / FOLDER / group / id / "image.webp")
 
 
@@ -95,7 +95,7 @@ def image_of_record(record: Any) -> Image:
 
 
 def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    """Returns the folders in a folder whose names match a pattern, sorted; none if the folder is missing.
+    """Returns the subfolders whose names match a pattern, sorted; none if the folder is missing.
 
     Links are not followed.
 
@@ -156,7 +156,7 @@ def _read_text(path: Path) -> str:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Returns the content of a file; nothing if it is missing.
+    """Returns the content of a file; empty if it is missing.
 
     Raises:
         InputError: if it cannot be read, is a link or not a file, or is too large.
@@ -167,7 +167,7 @@ def _read_bytes(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        is_link = error.errno == errno.ELOOP  # O_NOFOLLOW makes a link this error
+        is_link = error.errno == errno.ELOOP  # the error of O_NOFOLLOW for a link
         remedy = "replace links by files" if is_link else "check the path"
         raise InputError(path, f"cannot be read ({error.strerror})", remedy) from error
     status = os.fstat(descriptor)

@@ -28,7 +28,7 @@ def library() -> Any:
         ToucheError: if ir_datasets is not installed, or cannot create its folder.
     """
     try:
-        # Optional: a container image lacks it. With util, which ``touche.data.sources`` uses; takes 158 ms.
+        # Here, because container images lack it, and it takes 158 ms. ``touche.data.sources`` needs util.
         import ir_datasets.util
     except ImportError as error:
         raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
@@ -57,7 +57,7 @@ class IrDataset(Documents):
         Raises:
             ToucheError: if the id is unknown, the corpus has no documents, or they cannot be downloaded.
         """
-        from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
+        from touche.documents.html.parsing import parsed  # here, because its import takes 2 ms
 
         error = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
         yield from parsed(at_least_one(self._read(), error), self.parser)
@@ -72,7 +72,7 @@ class IrDataset(Documents):
         """Returns the topics; ir_datasets downloads them first if they are missing.
 
         Raises:
-            ToucheError: if ir_datasets does not know the id, it has no topics, or they cannot be fetched.
+            ToucheError: if the id is unknown or has no topics, or they cannot be downloaded.
         """
         dataset = self._dataset()
         if not dataset.has_queries():
@@ -156,7 +156,7 @@ def _convert_query(query: Any, seen: set[str], dataset_id: str) -> Topic:
     return Topic(
         number=check_new_id(query.query_id, "topic", seen, dataset_id),
         title=text_of("title") or with_single_blanks(query.default_text()),
-        objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # other datasets may have a text
+        objects=tuple(objects) if isinstance(objects, list | tuple) else (),  # elsewhere, it may be a text
         description=text_of("description"),
         narrative=text_of("narrative"),
     )
@@ -182,7 +182,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
         id=record.doc_id,
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
-        stance=record.premises[0].stance.name if record.premises else "",  # premises share it
+        stance=record.premises[0].stance.name if record.premises else "",  # all premises have the same stance
         sentences=sentences,
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,
@@ -190,7 +190,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
 
 
 def _convert_text_record(record: Any) -> AnyDocument:
-    """Converts a record with title and text as documents/beir.py does; of any other record, only its text."""
+    """Converts a record with title and text as documents/beir.py does; any other becomes only its text."""
     if not (hasattr(record, "title") and hasattr(record, "text")):
         return Document(record.doc_id, record.default_text())
     title = record.title or ""

@@ -79,7 +79,7 @@ def _parse_elements(
             raise InputError(piece.path, "not a JSON object", _REMEDY, line=line)
         fields = {name: value for name, value in record.items() if value is not None}
         texts = [record[name] for name in TEXTS if name in record]
-        # Nulls are an empty text, as empty cells of a table are; a missing text is an error.
+        # If all texts are null, the text is empty, like an empty cell of a table; a missing text is an error.
         if texts and all(text is None for text in texts):
             fields["text"] = ""
         document = document_in(fields, piece.path, line, seen, wanted)

@@ -49,7 +49,7 @@ def _parse_lines(
 def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
     """Returns the document in a record: a line of documents.jsonl, or a row of a table with the same fields.
 
-    From a page's ``html`` a parser makes its fields, so those in the record are only checked.
+    A parser makes the fields of a page from its ``html``, so the fields in the record are only checked.
 
     Args:
         id: the id.

@@ -13,13 +13,13 @@ _R = TypeVar("_R")
 class Parts(Protocol[_T_co]):
     """The results from all parts of a collection."""
 
-    def folded(self, zero: _R, fold: Callable[[_R, _T_co], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts; neither their order nor their grouping may change the result.
+    def aggregated(self, zero: _R, add_part: Callable[[_R, _T_co], _R], merge: Callable[[_R, _R], _R]) -> _R:
+        """Aggregates all parts into one result, which must not depend on their order or grouping.
 
         Args:
             zero: the result of no parts; it is never changed.
-            fold: adds a part to a result.
-            add: adds up the results of two groups of parts, which may be folded on different machines.
+            add_part: returns a result with one more part.
+            merge: merges the results of two groups of parts, which may be on different machines.
         """
 
 
@@ -33,9 +33,9 @@ class LocalParts(Generic[_T]):
 
     parts: Sequence[_T]
 
-    def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts as one group, so that nothing is left to add up."""
-        return reduce(fold, self.parts, zero)
+    def aggregated(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
+        """Aggregates all parts as one group, so that there is nothing to merge."""
+        return reduce(add_part, self.parts, zero)
 
 
 class PostponedError(Exception):
@@ -46,7 +46,8 @@ class Readings:
     """Parts of one collection that several rankings share, so that a pass over it serves all of them.
 
     A reading makes parts from the documents in some way. Only the first ranking of a pass adds readings, so
-    that memory has those of one ranking. A later ranking that begins with another reading is postponed.
+    that memory contains the parts of one ranking. A later ranking that begins with another reading is
+    postponed.
     """
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class Readings:
         if is_first_request and not self._is_first_ranking:
             raise PostponedError
         parts = read()
-        # What a later ranking reads is not kept, so that only the parts of one ranking are in memory.
+        # Parts that a later ranking reads are not stored, so that memory contains those of one ranking.
         if self._is_first_ranking and reading is not None:
             self._parts[reading] = parts
         return parts

@@ -30,7 +30,7 @@ class Piece:
         line: the number of the first line, from 1.
         raw: the records; about ``SIZE`` bytes, or one larger record.
         read: parses the piece; other processes must be able to import it.
-        in_file: the same piece without its bytes; None if they are not in a file, but for example compressed.
+        in_file: the same piece without its bytes; None for a compressed file, for example.
     """
 
     path: Path
@@ -206,12 +206,12 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
 
 
 def _ends_of_lines(block: bytes) -> tuple[int, int]:
-    """Returns the end of a block's first line, and the byte after its last whole line; 0 if no line ends."""
+    """Returns the end of a block's first line, and the byte after its last whole line (0 if no line ends)."""
     return block.find(b"\n"), block.rfind(b"\n") + 1
 
 
 def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:
-    """Returns the status of a file that others can open at any byte; None if it is compressed, or a pipe."""
+    """Returns the status of a file that can be read from any byte; None if it is compressed, or a pipe."""
     try:
         status = os.fstat(file.fileno())
     except OSError:  # a file that ``open_binary`` decompresses has no descriptor

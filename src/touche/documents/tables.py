@@ -40,7 +40,7 @@ def read_table(path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage]:
             problem = "a quoted cell contains lines that look like rows"
             _log.warning("%s:%d: %s; %s, if these lines are documents", path, line, problem, _REMEDY)
         document = document_in(dict(zip(header, cells, strict=True)), path, line, seen)
-        if document:
+        if document:  # always, because all documents are wanted
             yield document
 
 
@@ -76,7 +76,7 @@ def _read_header(path: Path, rows: Iterator[tuple[int, list[str]]]) -> list[str]
                 path, "cells are separated by semicolons", f"separate them by {separators}", line=1
             )
         raise InputError(path, "the header names no id or no text", f"name a column {NAMES}", line=1)
-    if len({*header}) < len(header):
+    if len(set(header)) < len(header):
         raise InputError(path, "two columns have the same name", "rename one of them", line=1)
     return header
 

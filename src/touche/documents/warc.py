@@ -44,7 +44,7 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     name = one_line(str(path))
     count = 0
     last_begin = 0  # the first byte of the last record
-    most_bytes = 0  # at least the decompressed length of all records; that of their headers is unknown
+    most_bytes = 0  # an upper bound of the decompressed length of all records, with their headers
     try:
         has_unix_lines = _has_unix_lines(path)
         for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
@@ -55,7 +55,7 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
                 yield page
         if not count:
             _log.warning("%s has no records; check that it is a web archive", name)
-        elif _is_cut_off(path, last_begin, most_bytes):
+        elif _is_truncated(path, last_begin, most_bytes):
             _log.warning("%s is truncated after %d records; these records are used", name, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
@@ -74,7 +74,7 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True  # else parse_http would do nothing
-    # There are no further records, whose beginning has_unix_lines would tell.
+    # No other record follows; has_unix_lines would only show how its first line ends.
     return _page_in_record(record, id, url, has_unix_lines=False, is_bare=False)
 
 
@@ -106,7 +106,8 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
         except OSError as error:
             warning = "%s is broken after %d records (%s); readable records are used"
             _log.warning(warning, one_line(str(path)), count, error)
-            # Without a second progress bar, and with either end of lines, which a broken archive may mix.
+            # ``path.open`` instead of ``opened``, which shows another progress bar. In quirks_mode, because a
+            # broken archive may mix both ends of lines.
             with path.open("rb") as same_file, suppress(OSError):  # nothing more is readable
                 lenient = ArchiveIterator(same_file, parse_http=False, strict_mode=False, quirks_mode=True)
                 yield from islice(lenient, count, None)  # without the records that were yielded before
@@ -164,7 +165,7 @@ def _page_in_record(
 
 def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
-    # Of encoded content, the length in the headers counts other bytes, so that it cannot show a cut.
+    # The length in the headers counts encoded bytes, so it cannot show whether decoded content is cut off.
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
     most_bytes_read = LARGEST_PAGE + 1
     is_cut_off = not is_encoded and len(content) < min(record.content_length, most_bytes_read)
@@ -177,7 +178,7 @@ def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     return ""
 
 
-def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
+def _is_truncated(path: Path, last_begin: int, most_bytes: int) -> bool:
     """Returns whether the end of an archive is missing.
 
     Args:
@@ -200,8 +201,8 @@ def _is_cut_off(path: Path, last_begin: int, most_bytes: int) -> bool:
         file.seek(-4, os.SEEK_END)
         last_bytes = file.read()
     if is_gzip:
-        # In a complete stream, these four bytes are its decompressed length. In one that is cut off, they are
-        # arbitrary, and probably a much larger number. To read it all again would take long.
+        # In a complete stream, these four bytes are its decompressed length. In a truncated one, they
+        # are arbitrary, and probably a much larger number. Reading the whole stream again would take long.
         return int.from_bytes(last_bytes, "little") > most_bytes
     # A complete record is followed by two line ends.
     return not last_bytes.endswith((b"\r\n\r\n", b"\n\n"))

@@ -123,7 +123,7 @@ def _decode(raw: RawPage) -> str:
 
 
 def _count_unreadable(text: str) -> int:
-    """Returns the number of characters that are not printable, or U+FFFD, which is for undecodable bytes."""
+    """Returns the number of characters that are not printable, or U+FFFD, which is for broken bytes."""
     characters = "".join(text.split())  # without white space, which Python calls not printable
     if characters.isprintable() and "\ufffd" not in characters:  # true for nearly all texts
         return 0
@@ -132,7 +132,7 @@ def _count_unreadable(text: str) -> int:
 
 
 def _title(tree: HTMLTree) -> str:
-    """Returns the title; if it is empty, the text of the first h1, else h2, else element ``.title``."""
+    """Returns the title; if it is empty, the first text of h1, h2 or an element of the class ``title``."""
     assert tree.document is not None  # as ``_tree`` has checked
     nodes = map(tree.document.query_selector, ("h1", "h2", ".title"))
     texts = (_normalised(node.text or "") for node in nodes if node is not None)
@@ -151,8 +151,8 @@ def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
 def _heading_texts(nodes: Iterable[Any]) -> Iterator[str]:
     """Yields the texts of headings until they reach the allowed length.
 
-    The others are not read, because headings of ``parse_as_in_2020`` can be nested: a hundred with the same
-    long text.
+    Further headings are not read, because those of ``parse_as_in_2020`` can be nested: a hundred of them may
+    contain the same long text.
     """
     total_length = 0
     for node in nodes:
@@ -173,7 +173,7 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
-    """Returns the content of the first element ``meta`` to which the attributes of a CSS selector apply."""
+    """Returns the content of the first element ``meta`` that matches the attributes of a CSS selector."""
     assert tree.document is not None  # as ``_tree`` has checked
     node = tree.document.query_selector(f"meta{attributes}")
     if node is None:

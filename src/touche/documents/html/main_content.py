@@ -9,7 +9,7 @@ from itertools import pairwise
 
 _SHORTEST_PARAGRAPH = 50  # characters
 _LEAST_WORDS = 0.5  # share of words among a sentence's words and signs
-_LEAST_LENGTH = 0.6  # a text is cut at a word if this share of the allowed length stays
+_LEAST_LENGTH = 0.6  # a text is cut between words if this share of the allowed length remains
 
 # Ends of sentences, similar to UAX 29: after a full stop, a lower-case letter continues the sentence.
 _SENTENCE_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")

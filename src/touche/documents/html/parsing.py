@@ -58,7 +58,7 @@ def parsed(
     reasons.
 
     Args:
-        documents: the collection; other documents are passed on.
+        documents: the collection; documents that are not raw pages are passed on.
         parser: the parser, which other processes must be able to import; by default
             ``touche.documents.html.extraction.parse``.
         processes: the number of processes; by default one per processor.
@@ -72,16 +72,16 @@ def parsed(
     pages = 0
     first_skipped = ""
     parser_name = parser.__name__ if parser else _DEFAULT_PARSER
-    documents = _with_known_parser(documents, parser_name)
-    for document in documents:
+    checked_documents = _with_known_parser(documents, parser_name)
+    for document in checked_documents:
         if isinstance(document, RawPage | Skipped):
             # Here, because only raw pages need these 21 ms.
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
-            # The processes read all other documents, so that nothing is left for the outer loop.
-            this_and_others = chain([document], documents)
-            for result in parsed_in_processes(this_and_others, parser or parse, processes or processors()):
+            # The processes read all further documents, so that nothing is left for the outer loop.
+            this_and_further = chain([document], checked_documents)
+            for result in parsed_in_processes(this_and_further, parser or parse, processes or processors()):
                 if isinstance(result, Skipped):
                     reasons[result.reason] += 1
                     first_skipped = first_skipped or result.id
@@ -95,7 +95,7 @@ def parsed(
 
 
 def _with_known_parser(documents: Iterable[Any], parser_name: str) -> Iterator[Any]:
-    """Yields documents; raises ToucheError if another parser made the fields of a page."""
+    """Yields documents unchanged; raises ToucheError if another parser made the fields of a page."""
     for document in documents:
         # ``Page.rules`` is the name of the parser, or None if it is unknown.
         if isinstance(document, Page) and document.rules not in (None, parser_name):

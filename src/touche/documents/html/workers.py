@@ -41,7 +41,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
 
 
 def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses documents in a process of their own; if one ends it, parses each half in the same way."""
+    """Parses documents in a process of their own; if a page ends the process, does so with each half."""
     with Pool(1) as pool, suppress(BrokenProcessPool):
         return pool.submit(_parse_all, documents, parser).result()
     if len(documents) == 1:  # which has ended the process
