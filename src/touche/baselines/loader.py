@@ -21,7 +21,7 @@ from touche.io.opening import is_file
 
 FILE = "baseline.py"
 _MOST_CACHED_TREES = 64  # more than there are shipped baselines
-DEFAULT_TYPES = (int, float, str, bool)  # of an option, or of a tuple's values
+DEFAULT_TYPES = (int, float, str, bool)  # of an option's default, or of the values in a default tuple
 
 
 def load(name: str) -> Baseline:
@@ -134,9 +134,10 @@ def baseline_folder(name: str) -> Path:
     problem = f"there is no baseline {name!r}"
     if name and is_file(path / FILE):  # without a name, the path is the current folder
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
-    known = choice(name, names()) if names() else "an image contains only its own baseline."  # a sentence
+    # Both are whole sentences, because another one follows.
+    remedy = choice(name, names()) if names() else "an image contains only its own baseline."
     raise ToucheError(
-        f"{problem}; {known} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
+        f"{problem}; {remedy} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
     )
 
 
@@ -174,18 +175,19 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
         error: what the code of the folder raised, or what parsing it raised.
     """
     real_folder = folder.resolve()
-    lines = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]  # the cause is last
+    # Pairs of file and line number; the last pair is the cause.
+    positions = [(frame.filename, frame.lineno) for frame in frames_in(real_folder, error)]
     # The line with wrong syntax has no frame, because it did not run.
     if isinstance(error, SyntaxError) and error.filename and _is_own(real_folder, error.filename):
-        lines.append((error.filename, error.lineno))
-    file, line = lines[-1] if lines else (str(real_folder / FILE), None)
+        positions.append((error.filename, error.lineno))
+    file, line = positions[-1] if positions else (str(real_folder / FILE), None)
     path = folder / Path(file).relative_to(real_folder)
     reason = without_packages(f"{type(error).__name__}: {error}")
     problem = f"cannot be loaded ({reason})"
     remedy = "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
-    elif isinstance(error, ImportError):  # a name is missing in the module error.name, the file error.path
+    elif isinstance(error, ImportError):  # the module error.name, in the file error.path, lacks a name
         neighbour = real_folder / f"{error.name}.py"
         is_other_file = error.path is not None and Path(error.path) != neighbour
         if neighbour.is_file() and is_other_file:

@@ -22,11 +22,11 @@ Topics = Sequence[Topic]
 Ranking = tuple[Topic, Iterable[Hit]]
 """A topic and its hits."""
 Rankings = Iterable[Ranking]
-"""A topic and its hits for each topic; topics and hits may have any order.
+"""For each topic, the topic and its hits; topics and hits may have any order.
 
 A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores are finite numbers,
 and higher scores are better. Equal scores are ordered by descending id, as in trec_eval. A topic without hits
-may be omitted. A topic of image retrieval comes once for each stance, which all of its hits then have.
+may be omitted. A topic of image retrieval comes once for each stance; all hits then have this stance.
 """
 
 Method = Callable[..., Rankings]
@@ -38,7 +38,7 @@ class Baseline:
     """A ranking method with a name and options.
 
     Attributes:
-        name: the name of its folder and image; the function's name without a folder.
+        name: the name of its folder and image; for a function without a folder, the function's name.
         method: takes topics and documents, and yields for each topic its (document id, score) pairs, or (pair
             id, score, stance); keyword-only parameters are the options.
         needs_documents: whether an input without documents is an error before the method is called; otherwise
@@ -64,7 +64,7 @@ class Baseline:
             if not isinstance(rankings, Iterable):
                 problem = f"the baseline {self.name} returned {rankings!r}"
                 raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
-            yield from rankings  # which also closes a generator, if this one is closed
+            yield from rankings  # a loop would not close the method's generator
         except SystemExit as error:
             if type(error) is not SystemExit:  # a subclass, which touche's main program raises for a signal
                 raise
@@ -84,7 +84,7 @@ class Baseline:
         parameters = signature.parameters.values()
         positional = [parameter for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
         try:
-            signature.replace(parameters=positional).bind(None, None)  # an error unless it takes two
+            signature.replace(parameters=positional).bind(None, None)  # a TypeError unless two fit
         except TypeError:
             return False
         return True
@@ -98,7 +98,7 @@ class Baseline:
     @property
     def description(self) -> str:
         """The docstring of the method without its lines about options."""
-        return "\n".join(line for names, line in self._lines_by_options() if not names).strip()
+        return "\n".join(line for options, line in self._lines_by_options() if not options).strip()
 
     @property
     def option_help(self) -> dict[str, str]:
@@ -186,7 +186,7 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
 
 
 def _word(value: Any) -> str:
-    """Returns a value for a tag; of a path only the last part, because tags are public."""
+    """Returns an option's value as text for a tag; of a path only the last part, because tags are public."""
     if isinstance(value, tuple):
         return ",".join(map(_word, value))
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))

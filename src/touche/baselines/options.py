@@ -9,7 +9,7 @@ from touche.io.identifiers import quoted
 
 
 def as_arguments(options: Mapping[str, Any]) -> list[str]:
-    """Returns options as words of the command line; a flag that is off becomes ``--no-``."""
+    """Returns options as words of the command line; a flag that is off becomes ``--no-NAME``."""
     words: list[str] = []
     for name, value in options.items():
         option = name.replace("_", "-")

@@ -36,7 +36,7 @@ class Runs:
 
     Attributes:
         ranker: the baseline.
-        source: the input.
+        source: the input, perhaps with statistics from the baseline's folder.
     """
 
     def __init__(self, ranker: Baseline, source: Input, team: str = "") -> None:
@@ -45,7 +45,7 @@ class Runs:
         Args:
             ranker: the baseline.
             source: the input.
-            team: the submitting team; if empty, the one in TOUCHE_TEAM, if there is one.
+            team: the submitting team; if empty, the value of TOUCHE_TEAM, or no team.
         """
         self.ranker = ranker
         self.source = with_published_statistics(ranker, source)
@@ -53,12 +53,15 @@ class Runs:
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
-        """A function that waits for the metadata of the input; its first use starts a thread for the md5."""
+        """A function that waits for the metadata of the input.
+
+        The first access to this property starts a thread, because the md5 of the files takes long.
+        """
         statistics = self.source.documents.statistics
-        # A part of a collection is ranked by the statistics in a file, which is also input. Those of a whole
-        # collection only repeat what its documents say.
-        known = statistics.known if statistics and not statistics.is_whole else None
-        return _in_thread(lambda: data_of_files(self.source.files, known, self.source.dataset))
+        # A part of a collection is ranked by statistics in a file, so this file is also input. Statistics of
+        # a whole collection only repeat what its documents say.
+        statistics_file = statistics.known if statistics and not statistics.is_whole else None
+        return _in_thread(lambda: data_of_files(self.source.files, statistics_file, self.source.dataset))
 
     @cached_property
     def _software(self) -> Software:
@@ -67,10 +70,10 @@ class Runs:
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
-            package = self.ranker.method.__module__.rpartition(".")[0]  # made from the folder
+            package = self.ranker.method.__module__.rpartition(".")[0]  # as neighbours.py names it
             modules = libraries[package]  # a set to which later imports of the baseline are added
-            # git does not run in a thread, as ``data`` does: a process that the baseline forks meanwhile
-            # would keep git's pipe open.
+            # git runs here and not in the thread of ``data``, because a process that the baseline forks
+            # meanwhile would keep git's pipe open.
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 
@@ -170,7 +173,7 @@ def statistics_named(folder: Path, name: str) -> Path:
 
 
 def with_published_statistics(ranker: Baseline, source: Input) -> Input:
-    """Returns an input with the statistics of its collection from the baseline's folder, if it has them.
+    """Returns an input with the statistics of its collection from the baseline's folder, if they are there.
 
     Statistics that the user has chosen stay.
     """

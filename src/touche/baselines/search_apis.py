@@ -146,7 +146,7 @@ def _session() -> Any:
         cache_folder() / _CACHE_FILE,
         serializer="json",  # because the default, pickle, can run code
         allowable_methods=("GET", "POST"),  # by default, answers to POST are not cached
-        ignored_parameters=("apikey",),  # which is secret, so that it is not cached
+        ignored_parameters=("apikey",),  # a secret, which must not be in the cache
     )
     # With an address, so that engines know whom to ask.
     session.headers["User-Agent"] = (
@@ -168,8 +168,8 @@ def _polite_adapter() -> Any:
         """Retries whose pause doubles, or is as long as the engine requests."""
 
         def sleep(self, response: Any = None) -> None:
-            """Waits before the next attempt; ``response`` is None if the last one had no answer."""
-            attempt = len(self.history)  # the number of the failed one, from 1
+            """Waits before the next attempt; ``response`` is None if the failed one had no answer."""
+            attempt = len(self.history)  # the number of the failed attempt, from 1
             requested_pause = self.get_retry_after(response) if response else None
             pause = max(_PAUSE * 2**attempt, requested_pause or 0.0)
             last_try = self.history[-1]

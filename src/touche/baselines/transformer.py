@@ -58,7 +58,8 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         unscored = inp.drop(columns=_SCORES, errors="ignore")  # without the scores of an earlier ranking
         ranked = self._ranked(_checked_texts(unscored, [*keys, *needed]))
         columns = list(dict.fromkeys([*unscored.columns, "docno", *_SCORES]))  # each once
-        # The keys in ``ranked`` are texts, but ids in the input may be numbers.
+        # The keys in ``ranked`` are texts, but ids in the input may be numbers. Repeated rows of the input
+        # would repeat results.
         rows = unscored.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
         return ranked.merge(rows, on=keys, how="left")[columns]
 
@@ -68,7 +69,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         Args:
             frame: the needed columns, as texts; with docno, its documents are the candidates of their qid.
         """
-        candidates: Any = {}  # frozensets of ids by qid; None for a qid means all documents
+        candidates: Any = {}  # frozensets of ids by qid; a qid without a set ranks all documents
         if "docno" in frame:
             candidates = frame.groupby("qid")["docno"].agg(frozenset)
         queries = _by_key(frame, "qid", "query")

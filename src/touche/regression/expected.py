@@ -69,7 +69,7 @@ class MeasuredRun(NamedTuple):
             if is_available("qrels", judgments.file):
                 try:
                     scored[dimension] = evaluate_dimension(lines, task, dimension)
-                except ToucheError as error:  # for the entries that measure this dimension, which raise it
+                except ToucheError as error:  # only entries of this dimension raise it, in ``evaluated``
                     scored[dimension] = error
         return cls(dataset=dataset_id, lines=lines, scored=scored)
 
@@ -93,7 +93,7 @@ class TopicValue:
         dimension: the judged dimension.
         topic: the number of the topic.
         published: the published value, three decimals.
-        rerun: the value of the rerun, with the decimals of the table; None if the evaluator scores no result.
+        rerun: the value of the rerun, with the decimals of the table; None if there is none for the topic.
     """
 
     dimension: str
@@ -114,7 +114,7 @@ class Measured:
     Attributes:
         got: a number or a digest.
         judged: Judged@k; None without qrels.
-        remark: more results.
+        remark: other results, as a text.
         topics: the published and the measured value of each topic; empty for an entry with one value.
     """
 
@@ -131,16 +131,17 @@ class Expected(Strict, kw_only=True, frozen=True):
         baseline, entry: the baseline and the index of the entry in its table, added by ``read_expected``.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
-        run: the official run in runs/ of the entry; empty without one.
-        pinned: the current value, with the key ``digest`` for a ranking; ``touche regress --update``
-            rewrites it.
+        run: the entry's official run, a path in runs/; empty without one.
+
+    The expected value is in the field ``published``, ``reported`` or ``pinned``, which only subclasses have.
+    ``touche regress --update`` rewrites pinned values, which have the key ``digest`` for a ranking.
     """
 
     TABLE: ClassVar[str] = ""  # the name of its table in expected.toml
     PINNED_KEY: ClassVar[str] = PINNED  # the key of the current value in this table
 
     baseline: Absent = ""
-    entry: Annotated[int, Meta(ge=0, le=0)] = 0
+    entry: Annotated[int, Meta(ge=0, le=0)] = 0  # 0 in expected.toml; ``read_expected`` sets it
     dataset: str = ""
     options: Options = field(default_factory=dict)
     run: Absent = ""
@@ -152,7 +153,7 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
-        """Names of what is measured, such as ``relevance``, and of the evaluator or model, or empty texts."""
+        """What is measured, such as ``relevance``, and the evaluator or model; empty if there is none."""
         return "", ""
 
     @property
@@ -190,7 +191,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        # One of the kinds is the name of the field with the expected value.
+        # The expected value is in a field with the name of its kind, but in the record its key is ``value``.
         own = {name: value for name, value in asdict(self).items() if name not in _KINDS}
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
@@ -211,7 +212,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         difference = self.difference(got)
         if difference is None:
             return got == self.value
-        # All entries with a number have a tolerance, so that 0 never occurs.
+        # All entries with a number have a tolerance, so the default 0 is never used.
         return abs(difference) <= getattr(self, "tolerance", 0)
 
     def pinned_to(self, got: float | str) -> "Expected":
@@ -304,7 +305,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
         evaluated = run.evaluated(self.dimension)
-        # The run has been evaluated by the task's measure. Stances have no other one.
+        # The run has been evaluated by the task's measure. Stances have no other measure.
         if self.measure and evaluated.is_ranking:
             evaluate = EVALUATORS[self.evaluator]
             evaluation = evaluate(evaluated.lines, evaluated.judgments, measure_of(self.measure))
@@ -331,7 +332,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         for dimension in self.dimensions:
-            self._published(dimension)  # raises an error for an unknown one
+            self._published(dimension)  # raises an error for an unknown dimension
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
@@ -399,7 +400,7 @@ def _reproduced(number: int, total: int) -> str:
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
-    """A figure of a run of pairs that needs no qrels: a key of ``touche.regression.figures.MEASURES``."""
+    """A figure of a run of pairs that needs no qrels; its name is a key in ``touche.regression.figures``."""
 
     TABLE: ClassVar[str] = "figure"
 

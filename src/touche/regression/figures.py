@@ -39,7 +39,7 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
     sentences = _read_sentences({*chain.from_iterable(ids_of_pairs)}, documents)
     # The score of a pair has no effect on its coherence.
     pairs = [Pair(sentences[first], sentences[second], score=0.0) for first, second in ids_of_pairs]
-    (coherences,) = embedding_cosines([pairs])  # takes a list of pairs for each topic; here all are in one
+    (coherences,) = embedding_cosines([pairs])  # takes several lists of pairs; here one list has all
     return mean(coherences)
 
 
@@ -64,7 +64,7 @@ def _argument_id(sentence_id: str) -> str:
 
 
 def _read_sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
-    """Returns sentences of arguments by the sentences' ids; a missing one is an error."""
+    """Returns sentences of arguments by the sentences' ids; a missing sentence is an error."""
     argument_ids = {_argument_id(id) for id in ids}
     arguments = arguments_in_sentences(document for document in documents if document.id in argument_ids)
     sentences = {sentence.id: sentence for argument in arguments for sentence in unscored_sentences(argument)}

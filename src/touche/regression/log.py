@@ -139,7 +139,9 @@ def read_log(path: Path) -> list[LoggedScore]:
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends rows, if there are some, to a log, all or none; another process that appends to it waits.
+    """Appends all rows to a log, or none after an error; other processes that append meanwhile wait.
+
+    Without rows, no log is created.
 
     Raises:
         InputError: if the log is damaged, or cannot be written.
@@ -172,7 +174,7 @@ def _parsed(text: str, path: Path) -> list[LoggedScore]:
         if text and rows.fieldnames != _COLUMNS:
             raise ValueError(f"the columns are not {', '.join(_COLUMNS)}")
         for row in rows:
-            # DictReader puts superfluous fields under the name None, and None into missing ones.
+            # DictReader puts superfluous fields under the name None, and gives missing fields the value None.
             if None in row or None in row.values():
                 raise ValueError(f"not {len(_COLUMNS)} fields")
             present = {name: value for name, value in row.items() if value}  # the others keep their defaults

@@ -51,7 +51,7 @@ def formula_fit(
     """Fits a formula to the scores of an official run and of a rerun.
 
     The remark contains how many official scores and free numbers there are, the median error, Kendall's tau
-    of both orders (mean over topics), and the share of the rerun's scores.
+    of both orders (mean over topics), and the share of the rerun's scores that the formula reproduces.
 
     Args:
         hypothesis: the formula.
@@ -106,7 +106,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         names: the names of both runs in the records.
 
     Raises:
-        ToucheError: if they have no topic in common.
+        ToucheError: if the runs have no topic in common.
     """
     task, corpus = dataset(dataset_id)
     official_run = read_scores(official)
@@ -116,9 +116,9 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         official_run = official_run.take(
             [index for index, id in enumerate(official_run.documents) if id in common]
         )
-    depth_by_topic = {topic: len(lines) for topic, lines in official_run.by_topic.items()}
-    first_lines = [lines[: depth_by_topic.get(topic, 0)] for topic, lines in rerun.by_score.items()]
-    rerun = rerun.take(np.concatenate(first_lines))
+    depth_by_topic = {topic: len(indices) for topic, indices in official_run.by_topic.items()}
+    first_indices = [indices[: depth_by_topic.get(topic, 0)] for topic, indices in rerun.by_score.items()]
+    rerun = rerun.take(np.concatenate(first_indices))
     unscored = overlap(rankings(official_run), rankings(rerun), names)
     scored = list[Overlap]()
     for dimension, judgments in task.qrels.items():
@@ -162,7 +162,7 @@ def _check_parameters(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 
 
 def _evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run only on its own topics: trec_eval counts 0 for topics that a partial run lacks."""
+    """Evaluates a run; omits values of topics that a partial run lacks, for which trec_eval counts 0."""
     evaluated = evaluate_dimension(run, task, dimension)
     evaluation = evaluated.evaluations[EVALUATOR]
     per_topic = {topic: value for topic, value in evaluation.per_topic.items() if topic in run.by_topic}

@@ -19,7 +19,7 @@ NOT_THE_SAME = "not the same twice"
 NOT_INSTALLED = "not installed"
 NOTHING_EXPECTED = "nothing expected"
 NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
-UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # verdicts without a measured value
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)  # verdicts of what was not checked
 BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
 
 
@@ -37,8 +37,7 @@ class Outcome:
         usage: the resources of the run, or None without a run.
         topics: the published and the measured value of each topic, if the entry compares topics.
         evaluated: the run in all dimensions with qrels, if runs are saved.
-        agreements: the agreement with official runs that entries of its group name; only one outcome of the
-            group has it.
+        agreements: the agreement of the rerun with official runs; only one of the rerun's outcomes has it.
     """
 
     expected: Expected

@@ -48,7 +48,7 @@ def evaluation_command(dataset: str, measures: Iterable[str] = ()) -> str:
 
 def rerun_tags(rows: Collection[Published]) -> set[str]:
     """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
-    scores = published_scores() if rows else []
+    scores = published_scores() if rows else []  # because this reads many files
     return {
         run_tag(score.baseline, score.options) for row in rows for score in scores if belongs_to(score, row)
     }

@@ -54,7 +54,7 @@ class Regression(Table[Outcome]):
             return ""
         if self.not_installed:
             return self.not_installed[0]
-        # At least one is missing, because ``read_expectations`` refuses baselines without any entry.
+        # At least one dataset is missing, because ``read_expectations`` refuses baselines without any entry.
         return f"all datasets are missing; {remedy_for(self.missing)}"
 
     @property
@@ -79,7 +79,7 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
         entry.dataset,
         *entry.value_name_and_evaluator,  # the dimension and the evaluator
         entry.kind,
-        f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),
+        f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),  # as in expected.toml
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
         None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
         *_resources(outcome.usage),

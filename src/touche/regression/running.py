@@ -74,7 +74,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
             outcomes.append(_failed(without_entry, error))
             continue
         expected += entries
-        if names and not entries:  # without names, most baselines have no entry for a dataset
+        if names and not entries:  # of all baselines, most have no entry for a dataset
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(without_entry, NOTHING_EXPECTED, remark=remark))
     some_unreadable = any(outcome.verdict != NOTHING_EXPECTED for outcome in outcomes)
@@ -110,7 +110,7 @@ def regress(
     def run(job: Job) -> Usage:
         return runner(job, limits, lambda line: say(f"  {line}"))
 
-    # The entries of a group need one run.
+    # The entries of a group share one run.
     groups = group_by(expected, lambda entry: (entry.command, entry.dataset))
     for group in bar("running", "runs", len(groups), over=groups.values()):
         outcomes = list[Outcome]()
@@ -252,7 +252,7 @@ def _agreements(official_names: Iterable[str], command: str, rerun: MeasuredRun)
     """
     agreements = list[Overlap]()
     for name in official_names:
-        # In the loop, because it takes 63 ms, and most baselines have no official run.
+        # This import is in the loop, because it takes 63 ms, and most baselines have no official run.
         from touche.regression import official_runs
 
         names = (f"runs/{name}", f"{command} on {rerun.dataset}")

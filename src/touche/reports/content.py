@@ -131,7 +131,7 @@ def published_parts() -> Iterator[TaskReport]:
 
 
 def _best_first(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Returns the runs by their means in their first dimension, by the first evaluator."""
+    """Sorts runs by their mean in their first dimension by the first evaluator, best first."""
     means: dict[str, float] = {}
     for run in runs:
         first_score = next(iter(run.scores.values()))
@@ -208,14 +208,14 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     task = runs[0].task
     views = list[View]()
     reasons_without_test = list[str]()
-    dimensions = group_by(runs, lambda run: run.dimension)
-    twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in dimensions.items()}
+    by_dimension = group_by(runs, lambda run: run.dimension)
+    twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in by_dimension.items()}
     reruns = published_scores() if task.published else []
     has_pairs = len({run.path for run in runs}) > 1  # a comparison of one run is an error
     for evaluator in runs[0].evaluations:
         compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
         reasons_without_test += reasons
-        for dimension, ranked in dimensions.items():
+        for dimension, ranked in by_dimension.items():
             passed = [_passed_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
             views.append(
@@ -223,7 +223,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
                     dimension=dimension,
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
-                    qrels_md5=md5(locate("qrels", task.qrels[dimension].file)),
+                    qrels_md5=md5(locate("qrels", ranked[0].qrels)),
                     board=_board(passed, published, twins[dimension], reruns),
                     topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
@@ -231,7 +231,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
                     why_alone="" if published else _why_alone(task, dimension, evaluator),
                 )
             )
-    return sorted(views, key=lambda view: view.published, reverse=True), reasons_without_test
+    return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
@@ -382,7 +382,7 @@ def _is_tagged(tag: str, printed: str) -> bool:
 
 
 def _plain(tag: str) -> str:
-    """Returns a tag without quotes, blanks and case, which tables and teams write differently."""
+    """Returns a tag without outer quotes, blanks and case, which tables and teams write differently."""
     return tag.strip("\"' ").casefold()
 
 
@@ -413,7 +413,7 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:
     """Returns evaluations by nDCG at several depths, by measure and run; none if the measure is not nDCG."""
     task = runs[0].task
-    # The organizers' script computes only nDCG.
+    # The organizers' script computes only nDCG, so a measure that it has is nDCG.
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
     measures = [Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs]
     evaluate_run = EVALUATORS[evaluator]

@@ -64,12 +64,13 @@ def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, s
     """
     if part.rendering:
         with whole(folder / RENDERING_FILE) as file:
+            # Without the time, so that equal data have equal bytes.
             file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
     plot_names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
         label = f"{part.task.measure_for(view.dimension)} ({view.evaluator}), {view.dimension}"
-        rows = [
+        intervals = [
             Interval(
                 name=row.name,
                 kind=row.kind,
@@ -82,7 +83,7 @@ def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, s
             for row in view.listed
             if row.value is not None
         ]
-        save(plot_intervals(rows, label), folder / name)
+        save(plot_intervals(intervals, label), folder / name)
         plot_names[view.dimension, view.evaluator] = name
     return plot_names
 

@@ -50,15 +50,15 @@ class LeaderboardRow:
         doubtful: whether it is not comparable, because documents are unjudged or topics missing.
         team: name under which a run was published; empty if it was not.
         published: published value of this run, perhaps by another evaluator.
-        number: rank from 1 among published runs, also that of a passed run; without published runs, among
-            the passed runs. Runs with equal printed values share a rank.
+        number: rank from 1. Passed runs are also ranked among the published runs, or if there are none, among
+            each other. Runs with equal printed values share a rank.
         results: N of detected stances; None for rankings.
         whole_team: published macro F1 of detected stances and N, over all runs of the team.
         rerun: score that a rerun of a published result has to reach; None if there is no rerun.
         decimals: decimals of printed values, as in ``Task``.
         bounds: least and greatest mean, whatever the grades of unjudged documents; None for published results
             and measures without bounds.
-        level: interval of the rank and group of a published run.
+        level: group of a published run, and the interval of its rank.
     """
 
     name: str
@@ -89,7 +89,7 @@ class LeaderboardRow:
 
     @property
     def printed(self) -> float:
-        """Value as printed in tables, which determines ranks; None is below all others."""
+        """Value as printed in tables, which determines ranks; -1 instead of None, below all others."""
         return -1.0 if self.value is None else rounded(self.value, self.decimals)
 
 
@@ -100,22 +100,22 @@ class Ranked:
     Attributes:
         run: name of the run.
         rank: rank in trec_eval's order, from 1; 0 if the document is not among the first results.
-        other: rank by the organizers' script; None if it equals ``rank``, and 0 if the document is not among
-            its first results.
+        script_rank: rank by the organizers' script; None if it equals ``rank``, and 0 if the document is not
+            among its first results.
         score: score in the run.
         stance: the detected stance, or ``Q0``.
     """
 
     run: str
     rank: int
-    other: int | None
+    script_rank: int | None
     score: float
     stance: str
 
     @property
     def best(self) -> int:
         """Better of both ranks; at least one of them is a rank."""
-        return min(filter(None, (self.rank, self.other)))  # without 0 and None, which are no ranks
+        return min(filter(None, (self.rank, self.script_rank)))  # without 0 and None, which are no ranks
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class ShownDocument:
         document: id of the document.
         labels: label in each dimension, as a word for stances; None if unjudged.
         ranks: ranks in each run that has the document.
-        passages: passage of each part, with its kind and its pieces as in ``texts``; empty if the text is
+        passages: kind and passage of each part, with pieces as in ``texts.passage``; empty if the text is
             unknown.
         thumbnail: a small picture as a data URI; empty without one.
     """
@@ -178,7 +178,7 @@ class View:
         return [row for row in self.board if row.kind == GIVEN]
 
     @property
-    def published(self) -> int:
+    def published_count(self) -> int:
         """Number of published runs on the leaderboard."""
         return sum(row.is_published for row in self.board)
 
@@ -326,7 +326,7 @@ class StanceView:
         qrels, qrels_md5: file with the judged stances and its hash; empty without runs.
         runs: evaluations of runs, by name.
         compared: comparison of each pair of runs, on the documents that both have.
-        notes: ranks of the runs.
+        notes: ranks of the runs, and why pairs of runs have no test.
     """
 
     board: Sequence[LeaderboardRow]
@@ -356,8 +356,8 @@ class TaskReport:
         notes: ranks of the runs, and why the evaluators differ, by dimension.
         winners: best run over all dimensions, as a sentence.
         titles: titles of the topics; empty if the topics file is missing.
-        topics: first results, each document once, best rank first, by the name of their ranking: the topic,
-            or with a ranking for each stance a name such as ``1 PRO``.
+        topics: first results by the name of their ranking, each document once, best rank first. The name is
+            the topic's number; if each stance has a ranking, it is such as ``1 PRO``.
         warnings: warnings about scores.
         missing_texts: why there are no texts; empty if there are texts.
         rendering: data on the first results for other viewers, such as TIRA's; None without texts.
@@ -411,15 +411,15 @@ class TaskReport:
 
     @property
     def published_views(self) -> list[View]:
-        """For each dimension, its view with the most published results; none for a dimension without any."""
+        """For each dimension with published results, the view with the most of them."""
         views: dict[str, View] = {}
         for view in self.views:  # those with most published results first
             views.setdefault(view.dimension, view)
-        return [views[dimension] for dimension in self.dimensions if views[dimension].published]
+        return [views[dimension] for dimension in self.dimensions if views[dimension].published_count]
 
     @property
     def reported(self) -> tuple[Reported, ...]:
-        """Systems that TIREx reports and nobody submitted, for a published task with all topics."""
+        """Systems that TIREx reports and nobody submitted; empty for a part of the topics."""
         is_comparable = bool(self.task.published) and not self.task.only_topics
         return reported_results(self.task.id) if is_comparable else ()
 
@@ -471,11 +471,9 @@ class Report:
     gallery: bool = False
 
     def toy_part(self, part: TaskReport) -> TaskReport | None:
-        """Returns the part on the toy collection that ranks the same unit, such as passages, as a task."""
-        for other in self.parts:
-            if other.dataset.startswith(SPOT_CHECK) and other.task.rules.unit == part.task.rules.unit:
-                return other
-        return None
+        """Returns the toy collection's part that ranks the same unit as another part, such as passages."""
+        toy_parts = (other for other in self.parts if other.dataset.startswith(SPOT_CHECK))
+        return next((other for other in toy_parts if other.task.rules.unit == part.task.rules.unit), None)
 
     @property
     def divided(self) -> bool:

@@ -22,21 +22,22 @@ Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, o
 
 
 def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
-    """Returns the ranks of each run's first documents: by score, as in trec_eval, and by the rank column."""
+    """Returns the ranks of each run's first documents, by trec_eval and the organizers' script."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
         depth = max(run.task.cutoff, RENDERED)
         for topic, order in run.lines.by_score.items():
-            ranks_by_score = _ranks(order[:depth].tolist())
-            ranks_by_rank = _ranks(run.lines.by_rank[topic][:depth].tolist())
-            indices = list(ranks_by_score | ranks_by_rank)  # of lines that are first in one of the orders
+            trec_eval_ranks = _ranks(order[:depth].tolist())
+            # The organizers' script reads the rank column.
+            script_ranks = _ranks(run.lines.by_rank[topic][:depth].tolist())
+            indices = list(trec_eval_ranks | script_ranks)  # of lines that are first in one of the orders
             for index, line in zip(indices, run.lines.take(indices), strict=True):
-                rank = ranks_by_score.get(index, 0)  # 0 if it is not among the first
-                other_rank = ranks_by_rank.get(index, 0)
+                rank = trec_eval_ranks.get(index, 0)  # 0 if it is not among the first
+                script_rank = script_ranks.get(index, 0)
                 ranked = Ranked(
                     run=run.name,
                     rank=rank,
-                    other=None if other_rank == rank else other_rank,
+                    script_rank=None if script_rank == rank else script_rank,
                     score=line.score,
                     stance=line.stance,
                 )

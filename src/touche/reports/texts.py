@@ -96,7 +96,7 @@ def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
     """
     if len(text) <= _MAX_SHOWN:
         return 0, len(text)
-    after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters
+    after_first = _MAX_SHOWN - _BEFORE_FIRST  # characters from the first shown term on
 
     def shown_terms(position: int) -> int:
         """Returns the number of terms in the part, if its first term is at this position."""
@@ -110,6 +110,6 @@ def _shown_part(text: str, starts: Sequence[int]) -> tuple[int, int]:
     if len(text) - begin <= _MAX_SHOWN:
         return begin, len(text)
     end = text.rfind(" ", begin, begin + _MAX_SHOWN)
-    if end <= first:  # no blank after the first term, so that a long word is split
+    if end <= first:  # there is no blank after the first term, and a long word is split
         end = begin + _MAX_SHOWN
     return begin, end

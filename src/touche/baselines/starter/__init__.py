@@ -29,7 +29,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     """Writes a new baseline; the folder's name is also that of image and function.
 
     A missing folder appears whole or not at all. An empty folder, such as ``.``, stays in place, and
-    baseline.py is its last file: if it is missing after a kill, empty the folder and write it again.
+    baseline.py is written last: if baseline.py is missing after a kill, empty the folder and repeat the call.
 
     Args:
         folder: the new folder, missing or empty.
@@ -75,7 +75,7 @@ def _write(target: Path, function: str, base: str, team: str) -> None:
         new_folder = scratch / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
-            # At once, because a new name may contain the other example.
+            # Both names at once, because a new name may contain the other example.
             text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
             if name == "Dockerfile":
                 text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
