@@ -28,7 +28,7 @@ class ArgsMe:
         _log.warning("%s ranks with today's index and method, not those of 2021", self._engine.address)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
-        """Returns ids and scores of the best arguments, or of the candidates among them.
+        """Returns ids and scores of the best arguments; if ``among`` is not None, only those with its ids.
 
         A repeated id counts once, at its best rank. If a result has no score, scores only express the order.
 

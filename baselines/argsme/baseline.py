@@ -26,14 +26,14 @@ from touche import (
 
 K1 = np.float32(1.2)
 B = np.float32(0.75)
-ADDED_TOKENS = 5  # the original's premises are longer by so many tokens, whose content is unknown
+ADDED_TOKENS = 5  # args.me's premises have so many more tokens; their content is unknown
 WEIGHTS = (1.0, 1.5, 1.0)  # of premises, conclusion and page
 PREMISES, CONCLUSION, PAGE = range(3)  # indexes of the fields, in the order in which argsme defines them
 
 _log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
 
-@baseline(needs_documents=False)  # args.me has its own
+@baseline(needs_documents=False)  # --api has its own
 def argsme(
     topics: Topics,
     documents: Documents,
@@ -93,12 +93,12 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
 
 
 def lengthened_premises(filler: str, document: AnyDocument) -> str:
-    """Returns the premises and further tokens, the ``filler``, so that they are as long as in args.me."""
+    """Returns the premises and repetitions of ``filler``; the text is as long as in args.me."""
     return premises_of(document) + ADDED_TOKENS * f" {filler}"
 
 
 def word_in_no_title(topics: Topics) -> str:
-    """Returns a word that is in no title, so that it lengthens texts and matches nothing."""
+    """Returns a word that is in no title. It can lengthen texts, because it matches nothing."""
     titles = " ".join(topic.title for topic in topics).lower()
     words = (f"unseen{number}" for number in count())
     return next(word for word in words if word not in titles)

@@ -33,15 +33,15 @@ def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tup
     Returns:
         Two indexes by the id of the argument.
     """
-    by_argument = {argument.id: _distinct(argument) for argument in arguments}
-    all_texts = [text for sentences in by_argument.values() for text in sentences.values()]
+    by_argument = {argument.id: _distinct_texts(argument) for argument in arguments}
+    all_texts = [text for text_by_index in by_argument.values() for text in text_by_index.values()]
     texts = list(dict.fromkeys(all_texts))  # each once
     vectors = dict(zip(texts, pairs.embed(texts), strict=True))
     best = {}
-    for id, sentences in by_argument.items():
-        indexes = list(sentences)
-        sentence_vectors = np.stack([vectors[text] for text in sentences.values()])
-        centralities = centrality(list(sentences.values()), sentence_vectors, damping)
+    for id, text_by_index in by_argument.items():
+        indexes = list(text_by_index)
+        sentence_vectors = np.stack([vectors[text] for text in text_by_index.values()])
+        centralities = centrality(list(text_by_index.values()), sentence_vectors, damping)
         two_best = np.argsort(-centralities, kind="stable")[:2]
         first, second = sorted(two_best)  # in the order of the text
         best[id] = (indexes[first], indexes[second])
@@ -64,17 +64,17 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
 
 
 def similarity(vectors: npt.NDArray[np.float32]) -> Matrix:
-    """Returns inner products, at least 0, normalised so that each row is a distribution.
+    """Returns inner products, with 0 for negative ones, normalised so that each row is a distribution.
 
     Args:
-        vectors: a row for each sentence, with norm 1, so that no row of products is 0.
+        vectors: a row for each sentence, with norm 1, so its product with itself is 1, and no sum is 0.
     """
     products = np.maximum(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 0)
     return np.asarray(products / products.sum(axis=1, keepdims=True))
 
 
 def teleport(texts: Sequence[str]) -> Matrix:
-    """Returns the jump probabilities: 1 + number of discourse markers + 1 for a claim word, normalised.
+    """Returns jump probabilities: 1 + number of discourse markers + 1 if there is a claim word, normalised.
 
     All rows are equal, because a jump does not depend on the sentence that it leaves.
     """
@@ -89,7 +89,7 @@ def stationary(moves: Matrix) -> Vector:
         moves: the probabilities of moves from each sentence, a row, to each sentence, a column.
     """
     p = np.full(len(moves), 1 / len(moves))
-    for _ in range(10_000):  # at most; nearly always, p converges much earlier
+    for _ in range(10_000):  # the limit; nearly always, p converges much earlier
         before = p
         p = p @ moves
         if np.abs(p - before).sum() < 1e-12:  # only rounding still changes p
@@ -107,8 +107,8 @@ def has_claim_word(text: str) -> bool:
     return _pattern("claim-words").search(text) is not None
 
 
-def _distinct(argument: Argument) -> dict[int, str]:
-    """Returns the texts of an argument's distinct sentences by their indexes, without empty ones."""
+def _distinct_texts(argument: Argument) -> dict[int, str]:
+    """Returns the texts of an argument's distinct sentences by index; empty sentences are omitted."""
     sentences = argument.sentences or ()
     first_indexes = pairs.distinct_sentences(argument).values()
     return {index: sentences[index].text for index in first_indexes}

@@ -14,7 +14,7 @@ _KEYS = "request a key at https://www.chatnoir.eu/apikey/"
 _ADVICE = {401: f"{KEY} is not a valid key; {_KEYS}", 403: "this machine is blocked; write to its admins"}
 _PER_PAGE = 100  # results
 
-Results = list[tuple[str | None, float]]  # ids and scores
+Results = list[tuple[str | None, float]]  # ids and scores; an id may be missing
 
 _log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
@@ -23,15 +23,13 @@ class ChatNoir:
     """A connection to ChatNoir, or to the address in ``CHATNOIR_URL``; warns of differences from 2020.
 
     Args:
-        index: the client's name of the index.
         is_cached, keep_days: whether answers are cached, and for how many days.
 
     Raises:
         ToucheError: if the environment has no key, or the client is not installed.
     """
 
-    def __init__(self, index: str = "clueweb12", *, is_cached: bool = True, keep_days: float = 7) -> None:
-        self._index = index
+    def __init__(self, *, is_cached: bool = True, keep_days: float = 7) -> None:
         self._key = os.environ.get(KEY, "")
         self._engine = SearchEngine(
             name="ChatNoir",
@@ -57,7 +55,7 @@ class ChatNoir:
         )
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
-        """Returns ids and scores of the best results, or of the candidates among them, in their order.
+        """Returns ids and scores of the best results; if ``among`` is not None, only those with its ids.
 
         Raises:
             ToucheError: if ChatNoir refuses the key, is unreachable, or sends no results.
@@ -72,11 +70,11 @@ class ChatNoir:
         return first_of_each(results, among)
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
-        """Returns the request for ``size`` results from index ``start``; the cache leaves out the key."""
+        """Returns the request for ``size`` results from index ``start``; the cache does not store the key."""
         request = self._request_model(
             apikey=self._key,
             query=query,
-            index={self._index},
+            index={"clueweb12"},  # the client's name of the index
             start=start,
             size=size,
             explain=False,
@@ -87,7 +85,7 @@ class ChatNoir:
         return {"method": "POST", "data": request.model_dump_json().encode(), "headers": headers}
 
     def _read(self, content: bytes) -> tuple[Results, int]:
-        """Returns the results in an answer, and 0 as the number of missing ones, which is not checked."""
+        """Returns the results in an answer, and 0 for the number of missing results, which is not checked."""
         results = self._response_model.model_validate_json(content).results
         return [(result.trec_id, result.score) for result in results], 0
 

@@ -68,7 +68,7 @@ def chatnoir_bm25f(
         chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
         for topic in topics:
             results = chatnoir.search(topic.title, depth, topic.candidates)
-            if group_by_host:  # ChatNoir's answers are grouped already, but not in the order of their scores
+            if group_by_host:  # ChatNoir groups its answers, but their scores are not in this order
                 results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
             yield topic, results
         return
@@ -102,7 +102,7 @@ class Method:
     share: float
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
-        """Returns what is needed of the pages; ``explained`` is the id of the explained page, or empty."""
+        """Returns what to collect from the pages; ``explained`` is the id of the explained page, or empty."""
         searches = [
             Search(self.first_query(topic), self.second_query(topic), topic.candidates) for topic in topics
         ]
@@ -115,7 +115,7 @@ class Method:
 
     @property
     def analyses(self) -> dict[str, str]:
-        """The analysis of each field; those of BM25F share one, because it adds up their frequencies."""
+        """The analysis of each field; BM25F adds up the frequencies of fields, so all its fields have one."""
         summed_fields = NUMBERS["bm25f"] if self.model == "bm25f" else {}
         default = self.numbers["analyzer"]
         own = self.numbers["analyzers"]
@@ -126,8 +126,7 @@ class Method:
 
     def first_query(self, topic: Topic) -> Query:
         """Returns the query that requires a share of the tokens, each in any field; it also has bonuses."""
-        bonuses = self._bonuses("match_bonuses")
-        return all_of([self._in_any_field(topic, self.share)], extra=bonuses.values())
+        return all_of([self._in_any_field(topic, self.share)], extra=self._bonuses("match_bonuses").values())
 
     def second_query(self, topic: Topic) -> Query:
         """Returns the query that sums up the parts of the score, and requires its own share of the tokens."""
@@ -151,7 +150,7 @@ class Method:
         return parts | self._bonuses("bonuses")
 
     def _bm25f(self, title: str) -> dict[str, Query]:
-        """Returns BM25F (Robertson et al. 2004) of each token: summed frequencies and lengths of all fields.
+        """Returns BM25F (Robertson et al. 2004) by term: it sums up frequencies and lengths over the fields.
 
         Touché's overviews call ChatNoir's method BM25F, but ChatNoir sums up the scores of its fields.
         """
@@ -194,7 +193,7 @@ def find_spam(documents: Documents, collection: Collection) -> frozenset[str]:
     """Returns the matching pages with a bad spam rank; logs what the filters remove or cannot test."""
     tallies = collection.totals.tallies
     all_pages = f"{tallies[PAGES]} pages"
-    reports = [  # what happens to how many pages, of which pages, and the reason
+    reports = [  # a verb, the number of pages, from which pages, and the reason
         ("removed", tallies[FOREIGN], all_pages, FOREIGN),
         ("removed", tallies[SHORT], all_pages, SHORT),
         ("kept", tallies[NO_LANGUAGE], all_pages, NO_LANGUAGE),
@@ -234,16 +233,16 @@ def explanation(
 
     def score(query: Query) -> float:
         """Returns the score of the page, 0 if it does not match."""
-        _, scores = scoring.scored(query)  # one score, or none if the page does not match
+        _, scores = scoring.scored(query)  # one score, or an empty array
         return float(sum(scores))
 
     first_scores = {hit.id: hit.first_score for hit in hits}
-    removed_by = scoring.matching.pages.rows[0].removed_by
+    removal_reason = scoring.matching.pages.rows[0].removal_reason  # of the only page
     (is_match,) = scoring.matching.matches(method.first_query(topic))
     if id in first_scores:
         state = "matches"
-    elif removed_by:
-        state = f"is {removed_by}"
+    elif removal_reason:
+        state = f"is {removal_reason}"
     elif is_match:
         state = "matches, but is spam, no candidate, or not among the best pages"
     else:
@@ -268,7 +267,7 @@ def side_score(documents: Documents, name: str, id: str) -> float | str:
 
 
 def parse_share(match: str) -> float:
-    """Returns the share of tokens that have to match."""
+    """Parses ``all`` or a percentage; returns the share of tokens that have to match."""
     if match == "all":
         return 1.0
     percentage = re.fullmatch("(100|[1-9][0-9]?)%", match)

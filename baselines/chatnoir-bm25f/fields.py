@@ -37,7 +37,7 @@ def host_labels(host: str) -> str:
 
 
 def filter_reason(page: Page) -> str:
-    """Returns the filter that removes a page, or an empty string; a missing field passes its filter."""
+    """Returns why a filter removes a page, or an empty string; a missing field passes its filter."""
     if page.language not in (None, FILTERS["language"]):
         return FOREIGN
     if page.body is not None and len(page.body) < FILTERS["shortest_body"]:
@@ -51,7 +51,7 @@ def is_wikipedia(page: Page) -> bool:
 
 
 def is_shallow(page: Page) -> bool:
-    """Returns whether the path is /, /wiki/ or /index.*"""
+    """Returns whether the path is ``/``, ``/wiki/`` or ``/index.*``."""
     return re.fullmatch(r"/(wiki/|index\.[a-z]+)?", page.path or "") is not None
 
 
@@ -70,21 +70,21 @@ class Row(NamedTuple):
         id: the id.
         host: the host; empty if unknown.
         labels: its names in ``LABELS``.
-        removed_by: the filter that removes it, or empty.
+        removal_reason: why a filter removes it; empty if it passes all filters.
         matches: whether it passes the filters and matches a topic.
     """
 
     id: str
     host: str
     labels: Sequence[str]
-    removed_by: str
+    removal_reason: str
     matches: bool = False
 
     @classmethod
     def from_page(cls, page: Page) -> "Row":
         """Returns the row of a page, before it is matched."""
         labels = tuple(name for name, has_label in LABELS.items() if has_label(page))
-        return cls(id=page.id, host=page.host or "", labels=labels, removed_by=filter_reason(page))
+        return cls(id=page.id, host=page.host or "", labels=labels, removal_reason=filter_reason(page))
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Matching:
         return mask & ~self._match_at_least(query.without, 1)
 
     def _match_at_least(self, queries: Sequence[Query], minimum: int) -> scan.Array:
-        """Returns for each page whether it matches at least so many of the queries."""
+        """Returns for each page whether it matches at least ``minimum`` of the queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
@@ -92,24 +92,24 @@ class Matching:
         positions_by_term = {term: self._positions(term, indexes) for term in distinct}
         term_indexes = [self.index(term) for term in terms]
         frequencies = []
-        for number in range(len(indexes)):  # for each page that has all terms
-            positions_in_page = [positions_by_term[term][number] for term in terms]
+        for row in range(len(indexes)):  # for each page that has all terms
+            positions_in_page = [positions_by_term[term][row] for term in terms]
             frequencies.append(frequency(positions_in_page, term_indexes, phrase.slop))
         tf = np.array(frequencies, dtype=np.float32)
         has_phrase = tf > 0
         return indexes[has_phrase], tf[has_phrase]
 
     def _positions(self, term: Term, indexes: Indexes) -> list[list[int]]:
-        """Returns the positions of a term in each of some pages, all of which have the term."""
+        """Returns the positions of a term in each of some pages that all have the term."""
         counts = self.pages.fields[term.field]
         index = self.index(term)
-        assert counts.positions is not None  # they are requested by _Collector
+        assert counts.positions is not None  # _Collector counts with positions
         pages_with_term, _ = counts.postings(index)
-        # A posting is a term in a page. Those of a term begin at its offset, in the order of the pages.
+        # A posting is a term in a page. A term's postings begin at its offset, in the order of the pages.
         postings = int(counts.offsets[index]) + np.searchsorted(pages_with_term, indexes)
         sizes = counts.tf[postings].tolist()
-        # The positions of all postings are in one array. A posting has tf of them, which end at the sum of tf
-        # up to it. Without pages, this sum would be slow for nothing.
+        # The positions of all postings are in one array. A posting has tf positions, the last ones before the
+        # sum of tf up to this posting. Without pages, this sum would be slow for nothing.
         ends = np.cumsum(counts.tf, dtype=np.int64)[postings].tolist() if sizes else []
         return [counts.positions[end - size : end].tolist() for end, size in zip(ends, sizes, strict=True)]
 
@@ -119,7 +119,7 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
 
     Args:
         positions: for each word of the phrase, its ascending positions in the text.
-        terms: for each word of the phrase, the index of its term; equal words have the same.
+        terms: for each word of the phrase, the index of its term; equal words have the same index.
         slop: the largest distance of the words; 0 for the exact phrase.
 
     Returns:
@@ -128,7 +128,8 @@ def frequency(positions: Sequence[Sequence[int]], terms: Sequence[int], slop: in
     if slop == 0:
         # For each word, where the phrase would begin if the word is at one of its positions.
         starts = [
-            {position - n for position in positions_of_word} for n, positions_of_word in enumerate(positions)
+            {position - offset for position in positions_of_word}
+            for offset, positions_of_word in enumerate(positions)
         ]
         return float(len(set.intersection(*starts)))
     total = np.float32(0)
@@ -195,12 +196,13 @@ class _SloppyPhraseMatcher:
     def matches(self, slop: int) -> Iterator[int]:
         """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase.
 
-        A match is all steps of one word until another word is furthest behind. Its distance is the smallest.
+        A match is all steps of one word until another word is furthest behind. Its distance is the smallest
+        one during these steps.
         """
         while self._can_match:
             word = self._pop()
             distance = self._greatest_start - word.start
-            next_start = self._queue[0].start  # as in Lucene, not read again if that word moves below
+            next_start = self._queue[0].start  # as in Lucene, not read again if this other word moves
             self._can_match = self._advance_past_equals(word)
             # While the popped word stays furthest behind, a step makes the distance smaller, or greater if an
             # equal word moves too.
@@ -218,7 +220,7 @@ class _SloppyPhraseMatcher:
             False if a word has no further position.
         """
         popped = word  # by ``matches``; the other words are in the queue
-        to_queue_again: set[int] = set()  # repetitions of the words that were met in the queue, as in Lucene
+        met_repetitions: set[int] = set()  # of the words that were met in the queue, as in Lucene
         if not self._advance(word):
             return False
         while met := _equal_word_here(word):
@@ -226,8 +228,8 @@ class _SloppyPhraseMatcher:
             if not self._advance(word):
                 return False
             if met is not popped:
-                to_queue_again.add(met.repetition)
-        self._queue_again(to_queue_again)
+                met_repetitions.add(met.repetition)
+        self._queue_again(met_repetitions)
         return True
 
     def _advance(self, word: _Word) -> bool:
@@ -239,11 +241,11 @@ class _SloppyPhraseMatcher:
         return True
 
     def _queue_again(self, repetitions: set[int]) -> None:
-        """Pops words until it has popped all of these, then pushes the popped words to their new places.
+        """Pops words until all repetitions were popped, then pushes the popped words to their new places.
 
         Args:
-            repetitions: the repetitions of these words. As in Lucene, any repeated word with this repetition
-                counts as one of them.
+            repetitions: the repetitions of words that were met. As in Lucene, any repeated word with such a
+                repetition counts.
         """
         popped = []
         while repetitions:
@@ -332,7 +334,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Collecting:
-    """The purpose of reading the pages.
+    """The description of what to collect from the pages.
 
     Attributes:
         analyses: the analysis of each field by its name.
@@ -397,7 +399,8 @@ class _Collector:
             (fields[name],) = counting.counts(parsed_pages)  # of its only field
         pages = Pages([Row.from_page(page) for page in parsed_pages], fields)
         statistics = {name: scan.Statistics.from_counts(counts) for name, counts in fields.items()}
-        tallies = Counter(row.removed_by for row in pages.rows)  # empty for pages that no filter removes
+        # If no filter removes a page, the reason is empty, and its count is not used.
+        tallies = Counter(row.removal_reason for row in pages.rows)
         tallies[PAGES] = len(parsed_pages)
         tallies[NO_LANGUAGE] = sum(page.language is None for page in parsed_pages)
         return Part(Totals(statistics, tallies), self._matching(pages))
@@ -408,7 +411,7 @@ class _Collector:
         mask = np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
             mask |= matching.matches(search.first_query)
-        mask &= np.array([not row.removed_by for row in pages.rows], dtype=bool)
+        mask &= np.array([not row.removal_reason for row in pages.rows], dtype=bool)
         rows = [row._replace(matches=matches) for row, matches in zip(pages.rows, mask.tolist(), strict=True)]
         is_explained = np.array([row.id == self._collecting.explained for row in rows], dtype=bool)
         return replace(pages, rows=rows).only(mask | is_explained)

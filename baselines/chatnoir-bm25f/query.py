@@ -69,10 +69,10 @@ class Bool:
 
     Attributes:
         must: queries that all have to match.
-        should: queries that increase the score; without must and filters, at least one has to match.
+        should: queries that increase the score; without must and filters, ``minimum`` of them have to match.
         filters: queries that all have to match, and do not score.
-        without: queries that may not match.
-        minimum: how many queries of should have to match.
+        without: queries that exclude the pages that match them.
+        minimum: see should.
     """
 
     must: "tuple[Query, ...]" = ()
@@ -121,11 +121,11 @@ def _without_boost(query: Query) -> tuple[Query, float]:
 
 
 def any_of(queries: Iterable[Query], minimum: int = 1) -> Query:
-    """Returns a query for pages that match at least ``minimum`` queries; NOTHING if there are fewer."""
+    """Returns a query for pages that match at least ``minimum`` queries; NOTHING if fewer are passed."""
     should = tuple(query for query in queries if query != NOTHING)
     if minimum > len(should):
         return NOTHING
-    if minimum > 1:  # each query counts, so that Lucene merges none
+    if minimum > 1:  # each query counts, so Lucene merges none
         return Bool(should=should, minimum=minimum)
     flat: list[Query] = []  # sums in a sum are merged
     for query in should:
@@ -210,8 +210,7 @@ class Syntax:
             share: the share of words and phrases that must match, each in any field; their number is rounded
                 down, but at least one must match. Below 1, the operators AND and OR are ignored.
         """
-        all_must_match = share == 1.0
-        if all_must_match:
+        if share == 1.0:
             return self._parsed(text, all_of)
         parts = [self._parsed(part, all_of) for part in _PART.findall(without_operators(text))]
         parts_with_terms = [part for part in parts if part != NOTHING]  # a stop word is NOTHING
@@ -234,7 +233,7 @@ class Syntax:
             return NOTHING
         _, parsed = operands[0]  # the operator before the first operand has no effect
         for operator, series in groupby(operands[1:], key=itemgetter(0)):
-            # All before a series of operands with the same operator is its first operand.
+            # The operator of a series joins the query before the series and the queries in it.
             parsed = operator([parsed, *(query for _, query in series)])
         return parsed
 

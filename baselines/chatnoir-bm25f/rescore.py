@@ -38,7 +38,7 @@ class Collection:
     """A collection that has been read.
 
     Attributes:
-        collecting: the purpose of reading it.
+        collecting: what was collected from the pages.
         totals: the numbers of all pages; the statistics of the whole collection if a file has them.
         parts: the pages that match a topic.
         vocabularies: the terms of each field.
@@ -59,7 +59,7 @@ class Collection:
         # Each process adds its parts to zero; then the sums of the processes are added.
         counted_totals = parts.aggregated(zero, lambda sums, part: sums + part.totals, Totals.__add__)
         counted_statistics = [counted_totals.statistics[field] for field in vocabularies]
-        # A file of statistics replaces those that were counted.
+        # A file of statistics replaces the counted statistics.
         statistics = scan.known_or_counted(documents.statistics, vocabularies, counted_statistics)
         totals = replace(counted_totals, statistics=dict(zip(vocabularies, statistics, strict=True)))
         return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=vocabularies)
@@ -109,7 +109,7 @@ class _Best:
     """Finds the best pages of a part; it is sent to the workers that have the parts.
 
     Attributes:
-        collecting: the purpose of reading the pages, with the queries of each topic.
+        collecting: what was collected from the pages, with the queries of each topic.
         spam: the ids of the pages to leave out.
         window: the largest number of pages for each topic.
         statistics: the statistics of each field.
@@ -155,12 +155,12 @@ class _Best:
         if search.among is not None:
             can_rank = can_rank & np.array([row.id in search.among for row in rows], dtype=bool)
         matching_indexes, matching_scores = scoring.scored(search.first_query)
-        is_kept = can_rank[matching_indexes]  # of each matching page
+        is_kept = can_rank[matching_indexes]  # for each matching page
         indexes = matching_indexes[is_kept]
         first_scores = matching_scores[is_kept]
         is_useful = first_scores >= self._lowest_useful_score(first_scores, before)
         second_indexes, scores = scoring.scored(search.second_query)
-        second_scores = np.zeros(len(rows))  # of each page of the part, 0 if it does not match
+        second_scores = np.zeros(len(rows))  # for each page of the part; 0 if it does not match
         second_scores[second_indexes] = scores
         useful_hits = zip(first_scores[is_useful].tolist(), indexes[is_useful].tolist(), strict=True)
         return [

@@ -73,14 +73,15 @@ class Scoring:
             return
         match query:
             case Boosted():
+                # Not in float32 as in ``scored``, because only four digits are printed.
                 yield from self.explained(query.query, boost * query.boost)
             case Bool():
                 for part in (*query.must, *query.should):
                     yield from self.explained(part, boost)
             case Term() | Phrase():
-                _, scores = self._bm25(query, boost)
-                _, tf = self.matching.postings(query)
-                lengths = self._lengths(query.field, slice(None))  # of all pages
+                _, scores = self._bm25(query, boost)  # the first page matches, so its values are first
+                indexes, tf = self.matching.postings(query)
+                lengths = self._lengths(query.field, indexes)
                 words = " ".join(term.term for term in terms_in(query))
                 terms = self._statistics_of_terms(query)
                 dfs = " + ".join(str(term.df) for term in terms)
@@ -123,7 +124,7 @@ class Scoring:
             df=max(term.df for _, term in terms),
             ttf=sum(weight * term.ttf for weight, term in terms),  # BM25F does not use it
             documents=max(term.documents for _, term in terms),
-            tokens=sum(int(weight * term.tokens) for weight, term in terms),  # int, because weights are whole
+            tokens=sum(int(weight * term.tokens) for weight, term in terms),  # exact for whole weights
         )
 
     def _statistics_of_terms(self, query: Term | Phrase) -> list[scan.Term]:

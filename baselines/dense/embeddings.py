@@ -68,7 +68,8 @@ class Embeddings:
                     if progress is None:  # this is the first block that is not stored
                         if self.folder:
                             check_writable(self.folder)  # a complete folder may be read-only
-                        # Not earlier: the bar counts all documents, as slow as reading stored blocks.
+                        # Not earlier, because counting all documents for the bar takes as long as reading
+                        # stored blocks.
                         progress = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=done)
                         )
@@ -87,12 +88,12 @@ class Embeddings:
 
     def _name(self, texts: Sequence[str]) -> str:
         """Returns the file name of a block."""
-        # The checksums of the model's files, and the number of embedded tokens of a text.
+        # The checksums of the model's files, and how many tokens of a text are embedded.
         settings = {"files": pairs.CHECKSUMS, "length": pairs.LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for text in texts:
             encoded = text.encode(errors="surrogatepass")  # JSON can have lone surrogates
-            digest.update(b"%d:" % len(encoded))  # so that texts stay separate
+            digest.update(b"%d:" % len(encoded))  # so that the boundaries of texts count
             digest.update(encoded)
         return f"{digest.hexdigest()}.{self.precision}"
 
@@ -100,7 +101,7 @@ class Embeddings:
         """Returns the vectors of a block of ``count`` texts; None if its file is missing or damaged."""
         try:
             is_empty = path.stat().st_size == 0
-            # An empty file is damaged, but it cannot be mapped into memory.
+            # An empty file cannot be mapped into memory. Without content it is damaged, see below.
             content = np.zeros(0, np.uint8) if is_empty else np.memmap(path, np.uint8, "r")
         except FileNotFoundError:
             return None

@@ -34,7 +34,7 @@ def minsc(topics: Topics, documents: Documents, *, depth: int = 10) -> Rankings:
         for stance_index, stance in enumerate(STANCES):
             hits = [
                 (image_id, (101 - rank) / 100, stance)  # as in the original; there are up to 100 ranks
-                for image_id, (rank, stance_of_image) in best[topic.number].items()
-                if stance_of_image == stance_index
+                for image_id, (rank, best_stance_index) in best[topic.number].items()
+                if best_stance_index == stance_index
             ]
             yield topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]

@@ -14,13 +14,13 @@ from touche import (
     premises_of,
 )
 
-# The team's code adds seven values, such as author and organization, and "null" for a missing one. None has a
-# word of a title, so only their length matters: eight tokens reproduce the most scores.
+# The team's code adds seven values, such as author and organization, and "null" for a missing one. These
+# values contain no word of a title, so only their length matters: eight tokens reproduce the most scores.
 METADATA = " ".join(["null"] * 8)
 
 
 def all_fields(document: AnyDocument) -> str:
-    """Returns substitutes of metadata, the title of the debate, premises and conclusion as one text."""
+    """Returns substitutes for the metadata, the title of the debate, premises and conclusion as one text."""
     return f"{METADATA} {discussion_of(document)} {premises_of(document)} {conclusion_of(document)}"
 
 

@@ -51,7 +51,7 @@ def prince_of_persia(
 def weighted_sum(premises: Hits, conclusions: Hits, weight: float) -> Hits:
     """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there.
 
-    ``weight`` is that of the premises; the conclusions have the rest.
+    ``weight`` is that of the premises; the conclusions have the weight 1 - ``weight``.
     """
     scores = {id: weight * score for id, score in premises}
     for id, score in conclusions:
@@ -63,7 +63,7 @@ def scoring_by_field(field: str, model: str) -> scan.Scoring:
     """Returns the scoring by one field, as in a search index that has only this field.
 
     Args:
-        field: a key of ``FIELDS``; documents without a term of the title in it are omitted.
+        field: a key of ``FIELDS``; documents without a term of the title in this field are omitted.
         model: a key of ``MODELS``.
     """
     boosts = [1.0 if name == field else 0.0 for name in FIELDS]

@@ -16,4 +16,5 @@ def random_images(topics: Topics, documents: Documents, *, seed: int = 1, depth:
     for topic in topics:
         for stance in ("PRO", "CON"):
             chosen = Random(f"{seed} {topic.number} {stance}").sample(ids, min(depth, len(ids)))
+            # The scores only express the order.
             yield topic, [(id, float(len(chosen) - rank), stance) for rank, id in enumerate(chosen)]

@@ -49,7 +49,7 @@ def rm3(
     collection = scan.Collection.of(topics, documents, "english")
     # Unlike ``scan.rank``, this appends no candidates without a term of the title: they give no feedback.
     rankings = list(collection.rank(topics, scan.Scoring(formula), feedback))
-    feedback_documents = scan.picked(documents, {document for _, hits in rankings for document, _ in hits})
+    feedback_documents = scan.picked(documents, {id for _, hits in rankings for id, _ in hits})
     counts = {document.id: Counter(scan.terms(document.text, "english")) for document in feedback_documents}
     queries = {}
     for topic, hits in rankings:
@@ -71,9 +71,9 @@ def log_likelihood(score: float, title: Counter[str], document: Counter[str], mu
 
     The probability of a word in a document is P (1 + tf / (mu P)) mu / (mu + length), where P is its share of
     the collection. The factor P is left out, because it is the same for all documents. Lucene's score has the
-    logarithm of the other two factors for words that the document has. For a word that it lacks, only
-    ln(mu / (mu + length)) remains, which is added here. As in Lucene, a word that is rarer in a document than
-    in the collection adds 0.
+    logarithm of the other two factors for words that the document has. For a word that the document
+    lacks, only ln(mu / (mu + length)) remains, which is added here. As in Lucene, a word that is in the
+    document, but rarer than in the collection, adds 0.
 
     Args:
         score: Lucene's DirichletLM.

@@ -16,10 +16,10 @@ def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, dep
     model = scan.bm25(k1=0.9, b=0.4)  # with the settings of the baseline bm25
     ranked = scan.rank(topics, documents, model, analysis="english", depth=depth)
     rankings = [(topic, list(hits)) for topic, hits in ranked]
-    ids = {document for _, hits in rankings for document, _ in hits}
+    ids = {id for _, hits in rankings for id, _ in hits}
     texts = {document.id: document.text for document in scan.picked(documents, ids)}
     polarities = lexicon()
     for topic, hits in rankings:
         objects = Objects.from_topic(topic)
-        stances = {document: objects.stance(texts[document], polarities, window) for document, _ in hits}
-        yield topic, [(document, score, stances[document]) for document, score in hits]
+        stances = {id: objects.stance(texts[id], polarities, window) for id, _ in hits}
+        yield topic, [(id, score, stances[id]) for id, score in hits]

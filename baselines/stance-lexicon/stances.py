@@ -8,13 +8,13 @@ from pathlib import Path
 
 from touche import Topic, scan
 
-POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the file of the words
+POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the name of the file with the words
 _WORD = re.compile(r"[\w+#]+")  # with the signs in C++ and C#
 
 
 @dataclass(frozen=True)
 class Objects:
-    """The words of each compared object; a word that both have is a mention of neither.
+    """The words of each compared object; a word of both objects is a mention of neither.
 
     Attributes:
         first, second: words in lower case, without the plural's s; empty if the topic does not have two
@@ -80,7 +80,7 @@ def words(text: str) -> list[str]:
 
 
 def singular(word: str) -> str:
-    """Returns a word without the plural's s."""
+    """Returns a word without the plural's s; short words such as gas keep their s."""
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
@@ -98,13 +98,13 @@ def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: in
         window: the largest distance of a mention, in words.
     """
     # The index of the first mention that is not before the position; (position,) precedes (position, side).
-    next_mention = bisect(mentions, (position,))
-    neighbours = mentions[max(0, next_mention - 1) : next_mention + 1]  # the last one before, and this one
-    # If there is no mention, this distance is larger than the window.
-    nearest = min((abs(position - mention) for mention, _ in neighbours), default=window + 1)
+    next_index = bisect(mentions, (position,))
+    neighbours = mentions[max(0, next_index - 1) : next_index + 1]  # the mentions before and after
+    # Without neighbours, the distance is too large.
+    nearest = min((abs(position - other) for other, _ in neighbours), default=window + 1)
     if nearest > window:
         return None
-    sides = {side for mention, side in neighbours if abs(position - mention) == nearest}
+    sides = {side for other, side in neighbours if abs(position - other) == nearest}
     return sum(sides)  # 1 or -1 for one side, 0 for both
 
 

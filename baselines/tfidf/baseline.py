@@ -39,7 +39,7 @@ def tfidf(
         return saturated * log2(term.documents / term.df + 1)
 
     def classic(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        """Returns the part of a term with qtf, which is ``term.weight``; in float32 where Lucene has it."""
+        """Returns the part of a term with qtf, which is ``term.weight``; float32 where Lucene has float32."""
         idf = np.float32(term.weight) * np.float32(log((term.documents + 1) / (term.df + 1)) + 1)
         score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
         return score

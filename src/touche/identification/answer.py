@@ -135,7 +135,8 @@ class Answer(Shown):
         }
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
-        parameters = [str(number) for number in self.numbers if str(number)]  # b stands in k1's text
+        # Some numbers have no text, such as b, which is in the text of k1.
+        parameters = [str(number) for number in self.numbers if str(number)]
         return "; ".join([name, *parameters])
 
     def sentences(self) -> Iterator[str]:
@@ -254,8 +255,8 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
         return False, f"the best hypothesis does not differ significantly from {listed}"
     if winner.hypothesis.formula:
         return True, "all scores are reproduced with the statistics of the documents, by no other model"
-    of_others = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
-    return True, f"{of_others}, significantly more than by any other model"
+    evidence = f"{share_beyond:.1%} of the scores beyond the free numbers are reproduced"
+    return True, f"{evidence}, significantly more than by any other model"
 
 
 def undecided(
@@ -273,9 +274,9 @@ def undecided(
         for hypothesis in hypotheses
         for analysis in equal_analyses.get(hypothesis.analysis, ())
     ]
-    axes = [hypothesis.axes for hypothesis in [*hypotheses, *with_equal_analyses]]
+    all_axes = [hypothesis.axes for hypothesis in [*hypotheses, *with_equal_analyses]]
     # A dict keeps the order, so that the winner's value is the first one.
-    values = {axis: tuple(dict.fromkeys(each[axis] for each in axes)) for axis in axes[0]}
+    values = {axis: tuple(dict.fromkeys(axes[axis] for axes in all_axes)) for axis in all_axes[0]}
     return {axis: different for axis, different in values.items() if len(different) > 1}
 
 

@@ -18,7 +18,7 @@ from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
 
-FLOOR = "lowest idf"  # of rank_bm25, which depends on all terms of the collection; negative ones become it
+FLOOR = "lowest idf"  # replaces negative idf in rank_bm25; depends on all terms of the collection
 WEIGHT = "weight"  # of the second field
 NEGLIGIBLE = 1e-3  # with a lower weight of the second field, the hypothesis has in fact only one field
 _CALLS = 100  # the most evaluations of a formula in one fit
@@ -55,8 +55,8 @@ def _okapi(values: Parameters, known: Statistics) -> Array:
     return (values[K1] + 1) * np.where(idf < 0, values[FLOOR], idf)
 
 
-def _odds(values: Parameters, known: Statistics) -> Array:
-    """Returns log2(avgdl N / ttf), where avgdl N is the number of tokens."""
+def _information(values: Parameters, known: Statistics) -> Array:
+    """Returns the information of each term, log2(avgdl N / ttf); avgdl N is the number of tokens."""
     return np.log2(known.tokens / known.ttf)
 
 
@@ -92,8 +92,8 @@ FORMULAS: Mapping[str, Formula] = {
         begins={},
         own=lambda values, known: 1 + np.log((known.documents + 1) / (known.df + 1)),
     ),
-    DPH: Formula(model=DPH, lengths=_EXACT, begins={}, own=_odds),
-    DLH: Formula(model=DLH, lengths=_EXACT, begins={}, own=_odds),
+    DPH: Formula(model=DPH, lengths=_EXACT, begins={}, own=_information),
+    DLH: Formula(model=DLH, lengths=_EXACT, begins={}, own=_information),
     PL2: Formula(
         model=PL2,
         lengths=_EXACT,
@@ -164,7 +164,7 @@ def fit_closed(problem: Problem) -> Fit:
 def with_fitted_weight(fit: Fit) -> Fit:
     """Makes the fitted weight of the second field a fixed one of the hypothesis, if the weight was free.
 
-    It still counts as a parameter and as a free number, because it was fitted.
+    The weight still counts as a parameter and as a free number, because it was fitted.
     """
     if WEIGHT not in fit.parameters:
         return fit

@@ -78,7 +78,7 @@ NAMED: Mapping[str, CandidateAnalysis] = {
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [CandidateAnalysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
-# Analyses with a name come first, because they represent others with equal results. All have them once more.
+# Analyses with a name come first, because they represent others with equal results. _ALL has them again.
 ANALYSES = [*dict.fromkeys([*_NAMES, CandidateAnalysis(False, NO_STOP_WORDS, "no stemming", _WORDS), *_ALL])]
 
 
@@ -170,15 +170,15 @@ def count_terms(
     qtf = {analysis: fields[_TITLE].tf[title_of_line] for analysis, fields in _counted(titles, vocabularies)}
     sums: dict[CandidateAnalysis, dict[str, FieldCounts]] = defaultdict(dict)
     for ids, texts in _chunks(sample, documents):
-        text_of_id = {id: text for text, id in enumerate(ids)}
-        lines = np.flatnonzero([id in text_of_id for id in sample.documents])  # those in this chunk
-        text_of_line = [text_of_id[sample.documents[line]] for line in lines]
+        index_by_id = {id: index for index, id in enumerate(ids)}
+        lines = np.flatnonzero([id in index_by_id for id in sample.documents])  # those in this chunk
+        text_indexes = [index_by_id[sample.documents[line]] for line in lines]
         for analysis, fields in _counted(texts, vocabularies):
             total = sums[analysis]
             for name, field in fields.items():
-                counts = field.in_lines(lines, text_of_line, qtf[analysis], vocabularies[analysis])
+                counts = field.in_lines(lines, text_indexes, qtf[analysis], vocabularies[analysis])
                 total[name] = total[name] + counts if name in total else counts
-    all_lines = np.arange(len(sample.documents))  # to select them drops terms that the sample lacks
+    all_lines = np.arange(len(sample.documents))  # selecting all drops terms that the sample lacks
     return {
         analysis: {name: field.select(all_lines) for name, field in sums[analysis].items()}
         for analysis in analyses
@@ -188,7 +188,7 @@ def count_terms(
 def _chunks(
     sample: Sample, documents: Iterable[AnyDocument] | None
 ) -> Iterator[tuple[Sequence[str], Mapping[str, Sequence[str]]]]:
-    """Yields ids of documents and their texts by field: of all documents, or of the sample if None.
+    """Yields ids of documents and their texts by field: of all documents, or, without any, of the sample.
 
     A chunk has up to ``_CHUNK`` documents, or the whole sample.
     """
@@ -215,21 +215,21 @@ class _TextCounts(NamedTuple):
     lengths: Array
 
     def in_lines(
-        self, lines: Integers, text_of_line: Sequence[int], qtf: Array, vocabulary: tuple[str, ...]
+        self, lines: Integers, text_indexes: Sequence[int], qtf: Array, vocabulary: tuple[str, ...]
     ) -> FieldCounts:
         """Returns the counts in some lines of a sample, with the statistics of all texts.
 
         Args:
             lines: the indexes of these lines, ascending.
-            text_of_line: for each of them the index of its text.
+            text_indexes: for each of these lines the index of its text.
             qtf: the frequency of each term (column) in the title of each line of the sample (row).
             vocabulary: the terms.
         """
-        tf = self.tf[text_of_line]
+        tf = self.tf[text_indexes]
         # The terms that are in a text and in the title; the row is an index in ``lines``.
         rows, terms = np.nonzero((tf > 0) & (qtf[lines] > 0))
         lengths = np.zeros(len(qtf))
-        lengths[lines] = self.lengths[text_of_line]
+        lengths[lines] = self.lengths[text_indexes]
         return FieldCounts(
             rows=lines[rows],
             terms=terms,
@@ -306,7 +306,7 @@ def _numbered(text: str, tokenizer: str, numbers: Mapping[bytes, int]) -> npt.ND
 
 
 def _matrix(texts: Sequence[npt.NDArray[np.int32]], word_count: int) -> _Matrix:
-    """Counts each of the distinct words (columns) in each text (row), which has the numbers of its words."""
+    """Counts each distinct word (column) in each text (row); a text consists of the numbers of its words."""
     from scipy.sparse import csc_array  # here, because it takes 127 ms
 
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in texts])
@@ -337,8 +337,8 @@ def _terms(
 def _mapped(distinct: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters; removed words become empty, and parts are joined."""
     [terms] = _tokens([" ".join(distinct)], filters)  # one call of Java for all words
-    # Equal numbers mean one term for each word. Lucene splits words of more than 255 characters, but none of
-    # these filters removes words at the same time.
+    # As many terms as words mean one term for each word. Lucene splits words of more than 255 characters,
+    # but none of these filters removes words at the same time.
     if len(terms) == len(distinct):
         return terms
     return ["".join(tokens) for tokens in _tokens(distinct, filters)]

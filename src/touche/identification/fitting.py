@@ -243,7 +243,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES) -> Array:
 def _fit_scale(
     problem: Problem, scale: float, steps: int, numbers: Array, lowest: Array, highest: Array
 ) -> Array:
-    """Returns numbers whose loss is not larger, after at most ``steps`` steps within the limits."""
+    """Returns numbers whose loss is not larger than before, after up to ``steps`` steps within the limits."""
     damping = _DAMPING
     loss = _loss(problem, numbers, scale)
     equations = None  # those of ``numbers``, once they are computed
@@ -289,7 +289,7 @@ def describe_fit(problem: Problem, numbers: Array) -> Fit:
     """Describes how well numbers solve a problem.
 
     Standard errors are computed from the reproduced documents; a number on which none of them depends has a
-    large one.
+    large standard error.
     """
     errors = problem.errors(numbers)
     is_reproduced = errors <= TOLERANCE

@@ -83,7 +83,7 @@ class Hypothesis:
             others: the searched space, in which weights are 1 or free, and offsets are 0.
         """
         yield from self.variants()
-        # As the searched space has this hypothesis, without its offset and with one of the two weights.
+        # In the searched space, this hypothesis has no offset, and its weight is 1 or free.
         searched = replace(self, offset=0, weight=None if self.weight is None else 1.0)
         for other in others:
             if len(searched.axes.items() - other.axes.items()) != 1:

@@ -103,7 +103,7 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
 
 
 def _changed(counts: FieldCounts, row: int, field: int, changes: Sequence[_Change]) -> FieldCounts:
-    """Returns the counts of a field of one document, once for each change; only some change this field."""
+    """Returns a document's counts of a field after each change; changes of other fields have no effect."""
     in_document = counts.rows == row
     terms = counts.terms[in_document]
     changed_fields, longer, changed_terms, more = np.array(changes).T  # the attributes of _Change

@@ -46,7 +46,7 @@ class Model:
         of_field: initial values of numbers of each field.
         relative: initial values for lengths that are divided by known mean lengths. These numbers, which all
             fields share, replace ``common`` and ``of_field``. Empty if the formula has no mean length.
-        linear: whether own is a factor; then the weight of a field cannot be told from it.
+        linear: whether own is a factor; then the weight of a field cannot be distinguished from it.
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
@@ -124,7 +124,7 @@ def pl2(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 def _relative(tf: Array, dl: Array) -> Array:
     """Returns relative frequencies, below 1 because log2(1 - f) follows.
 
-    A text of one term only has Terrier's value, 0.99999.
+    The value of a text that only repeats one term is 0.99999, as in Terrier.
     """
     return np.where(tf < dl, tf / np.maximum(dl, 1), 0.99999)
 

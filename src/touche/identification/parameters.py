@@ -133,8 +133,8 @@ def k1_and_b(c0: float) -> list[tuple[float, float]]:
 
 def _in_words(k1: float, b: float) -> str:
     """Describes a pair of k1 and b, with the engine that has it by default."""
-    whose = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
-    return f"k1 = {k1:g}, b = {b:g}{whose}"
+    defaults = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
+    return f"k1 = {k1:g}, b = {b:g}{defaults}"
 
 
 def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
@@ -166,9 +166,9 @@ def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
         # A weight of 0 or less follows from no df that is possible in these formulas.
         usable = np.flatnonzero((errors < _PRECISE) & (weights > 0))
         rarest = usable[np.argsort(-weights[usable])][:_TERMS]
-        names = [counts.vocabulary[term] for term in rarest]
-        if names:
-            best = _best(names, weights[rarest], errors[rarest], meanings)
+        terms = [counts.vocabulary[index] for index in rarest]
+        if terms:
+            best = _best(terms, weights[rarest], errors[rarest], meanings)
             if best:
                 frequencies[field] = best
     return frequencies
@@ -200,14 +200,14 @@ def _meanings(c0: float) -> dict[str, Meaning]:
 
 
 def _best(
-    names: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
+    terms: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
 ) -> DocumentFrequencies | None:
     """Returns the formula and N for which all df are whole numbers, or None if chance explains them.
 
     Args:
-        names: the terms.
+        terms: the terms.
         w, errors: the fitted weight of each term, and its standard error.
-        meanings: formulas for df from a weight and N, by their names.
+        meanings: the formulas for df from a weight and N, by the formulas of weights in words.
     """
     evidence, documents, formula = max(
         (*_most_likely(w, errors, meaning), formula) for formula, meaning in meanings.items()
@@ -222,7 +222,7 @@ def _best(
     nearest_unlikely = int(np.abs(around[~is_likely] - documents).min(initial=_AROUND))
     # One value of N gives arrays with one row.
     (dfs,), (spreads,) = _with_errors(np.array([[float(documents)]]), w, errors, meaning)
-    known = {name: round(df) for name, df, spread in zip(names, dfs, spreads, strict=True) if spread < _WHOLE}
+    known = {term: round(df) for term, df, spread in zip(terms, dfs, spreads, strict=True) if spread < _WHOLE}
     return DocumentFrequencies(weight=formula, documents=documents, within=nearest_unlikely - 1, df=known)
 
 

@@ -37,8 +37,8 @@ class Sample:
     """The available documents of a run; arrays and tuples have an element for each document.
 
     Attributes:
-        topics: the topics.
-        documents: the ids.
+        topics: the numbers of the topics.
+        documents: the ids of the documents.
         scores: the scores in the run.
         slack: the largest rounding error of each score, in the file and as float32.
         decimals: the decimals of the scores in the file.
@@ -79,11 +79,11 @@ def sample_of(
     source: str,
     mean_lengths: Mapping[str, float] = MappingProxyType({}),
 ) -> Sample:
-    """Samples the documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic; always the same.
+    """Samples up to ``PER_TOPIC`` documents of each topic that run and dataset share; always the same ones.
 
     Args:
         run: the lines of the run.
-        topics: the topics of the dataset; lines of others are left out.
+        topics: the topics of the dataset; lines of other topics are left out.
         documents: the documents of the dataset.
         source: the name of the dataset, for messages.
         mean_lengths: known mean lengths, as in ``identify``.
@@ -143,7 +143,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
         if field in by_field:
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         by_field[field] = length
-    # Of documents that are no arguments, both are missing.
+    # For documents that are not arguments, both are missing.
     missing = [part for part in PARTS if part not in by_field]
     if len(missing) == 1:
         raise ToucheError(
@@ -153,7 +153,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
 
 
 def count_decimals(scores: Array) -> int:
-    """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
+    """Returns the number of decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
         is_rounded = np.abs(scores - np.round(scores, decimals)) <= _FLOAT32_ERROR * np.abs(scores)
         if np.mean(is_rounded) >= _LEAST_ROUNDED:
@@ -162,7 +162,7 @@ def count_decimals(scores: Array) -> int:
 
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Selects ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
+    """Selects up to ``PER_TOPIC`` lines of each topic, the same every time, ordered by topic and score."""
     by_hash = sorted(
         lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
     )

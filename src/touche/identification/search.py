@@ -90,14 +90,14 @@ def search(sample: Sample, documents: Iterable[AnyDocument] | None = None) -> Se
 
 
 def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -> tuple[list[Fit], int]:
-    """Fits hypotheses in closed form to some documents; if they reproduce most scores, also to all.
+    """Fits hypotheses in closed form to some documents; those that reproduce most scores, also to all.
 
     Each analysis is tried with all hypotheses, until a hypothesis reproduces all scores. Later analyses are
     tried only with the formulas and fields (``shape``) of such hypotheses.
 
     Returns:
-        The fits to all documents, best first, or none if no hypothesis reproduces most scores. The number of
-        tried hypotheses.
+        The fits to all documents, best first, or none if no hypothesis reproduces most scores; and the number
+        of tried hypotheses.
     """
     some_documents = chosen_documents(sample, ROUNDS[0])
     all_documents = np.arange(len(sample.scores))
@@ -130,8 +130,8 @@ def _search_closed(sample: Sample, counts: Mapping[CandidateAnalysis, Fields]) -
 def _search_free(sample: Sample, counts: Mapping[CandidateAnalysis, Fields], pool: Pool) -> SearchResult:
     """Fits hypotheses with a free number for each term.
 
-    In rounds, fewer hypotheses are fitted to more documents. The remaining ones are fitted to all, then all
-    hypotheses that differ from the best one on one axis, until none of these is better.
+    In rounds, fewer hypotheses are fitted to more documents. The remaining hypotheses are fitted to all
+    documents. Then hypotheses that differ from the best one on one axis are fitted, until none is better.
     """
     counts, equal_analyses = distinct(counts)
     searched_space = [hypothesis for hypothesis in space(list(sample.texts)) if hypothesis.analysis in counts]
@@ -244,7 +244,7 @@ def solve(problem: Problem, scales: Sequence[float]) -> Fit:
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
     """Returns the fits, best first: by the share of reproduced scores minus the floor.
 
-    Among equal ones, engines' default analyses come first, then small median errors, then names in order.
+    Among equally good fits, engines' default analyses come first, then small median errors, then names.
     """
     named = NAMED.values()  # the default analyses; False is before True
 
@@ -255,11 +255,11 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """Returns the first fits, those with the smallest medians, and the best fits of each axis's first values.
+    """Returns the first fits, those with the smallest medians, and on each axis the best for some values.
 
     Args:
         fits: the fits, best first, as from ``ranked``.
-        count: how many to choose of the first fits, of the smallest medians, and of each axis's values.
+        count: the number of first fits, of smallest medians, and of values on each axis.
     """
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
@@ -274,8 +274,8 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
     """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
-    # A formula in closed form has the mean lengths of the documents instead. If a field has no known one, the
-    # means of all fields are fitted.
+    # A formula in closed form has the mean lengths of the documents instead. If one field has no
+    # known mean length, the mean lengths of all fields are fitted.
     has_known_means = len(means) == len(hypothesis.fields) and not hypothesis.formula
     return Problem(
         hypothesis=hypothesis,
