@@ -55,22 +55,22 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # The list below has no names, so a dictionary's runs get their names here.
+    # The next call of ``read_runs`` gets a list, which has no names; so a dictionary's runs are named here.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
         problem = "baseline compares the scores of exactly two runs"
         raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
-    read = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
+    all_runs = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
     if task is None:
-        pairs = agreement.overlaps(read)
-        return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
+        pairs = agreement.overlaps(all_runs)
+        return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(all_runs), 2))))
     card = tasks.task(task)
     qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
-    distinct_runs = {run.path: run for run in read}  # a baseline can be one of the runs
+    distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
     without_stances = replace(card, qrels=qrels_of_rankings)
     evaluated = scores.evaluate([*distinct_runs.values()], without_stances, [agreement.EVALUATOR])
-    paths = [run.path for run in read]
+    paths = [run.path for run in all_runs]
     paths_of_runs = paths[: len(originals)]
     paths_of_baselines = paths[len(originals) :]
     records = agreement.scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)

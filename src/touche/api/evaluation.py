@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from touche import tasks
-from touche.api.scoring import notes_by_measure, score, warned, warnings_by_measure, with_reference
+from touche.api.scoring import all_notes, all_warnings, score, warned, with_reference
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.comparison import (
     Comparison,
@@ -104,8 +104,8 @@ def evaluate(
     table = Table(
         kind=kind,
         records=tuple(records),
-        warnings=warnings_by_measure(by_measure),
-        notes=notes_by_measure(by_measure),
+        warnings=all_warnings(by_measure),
+        notes=all_notes(by_measure),
     )
     return warned(table)
 
@@ -190,8 +190,9 @@ def compare(
     if published and (per_topic or randomisation or bounds or reference is not None):
         raise ToucheError("published runs are compared only by the t-test; omit the other options")
     named_runs, reference_name = with_reference(runs, reference)
-    # Published values are touche's, but with touche ``score`` would refuse a measure that only trec_eval has.
-    # With both, nothing is compared, and the error at the end names the tasks with published values.
+    # Published values are scores of the evaluator touche. If ``score`` got only touche, it would refuse a
+    # measure that only trec_eval has. With both evaluators, no pair can be compared by such a measure, and
+    # the error at the end names the tasks with published values.
     scorers = "both" if published else evaluator
     by_measure = score(named_runs, task, measure, qrels, scorers)
     compared = list[Any]()
@@ -207,7 +208,7 @@ def compare(
             records, why_missing = comparisons(
                 evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
             )
-        if per_topic:  # of the comparisons, only the reasons of missing pairs are used
+        if per_topic:  # ``records`` are not used, only ``why_missing``
             compared += topic_differences(evaluated, scorer, reference_run)
         else:
             compared += records
@@ -216,11 +217,11 @@ def compare(
         why = f": {reasons[0]}" if reasons else ""
         raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
     kind: type[Any] = TopicDifference if per_topic else Comparison
-    return warned(Table(kind, tuple(compared), (*reasons, *warnings_by_measure(by_measure))))
+    return warned(Table(kind, tuple(compared), (*reasons, *all_warnings(by_measure))))
 
 
 def _remedy_for_no_pair(task: str | None, published: bool) -> str:
-    """Returns what to do if no two runs, or no run and a published one, can be compared."""
+    """Returns what to do if no pair of runs, or no run with a published run, can be compared."""
     if not published:
         return "pass runs that share at least two scored topics"
     has_published_values = task is not None and tasks.task(task).id in tasks_with_topics()
@@ -270,6 +271,6 @@ def wide(
     named_runs, reference_name = with_reference(runs, reference)
     by_measure = score(named_runs, task, measure, qrels, evaluator, any_order=pairs == "any-order")
     table = wide_table(by_measure, reference_name, every_two)
-    warnings = (*table.warnings, *warnings_by_measure(by_measure))
-    notes = (*table.notes, *notes_by_measure(by_measure))
+    warnings = (*table.warnings, *all_warnings(by_measure))
+    notes = (*table.notes, *all_notes(by_measure))
     return warned(replace(table, warnings=warnings, notes=notes))

@@ -59,6 +59,8 @@ def fuse(
 ) -> FusedRun:
     """Fuses runs into one; documents that several runs rank high come first.
 
+    Runs with rankings for both stances of a topic are fused ranking by ranking.
+
     Args:
         runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
@@ -72,14 +74,12 @@ def fuse(
         team: your team, for ``ir-metadata.yml``.
         output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
 
-    Runs with rankings for both stances of a topic are fused ranking by ranking.
-
     Returns:
         The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
         Python warnings.
 
     Raises:
-        ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
+        ToucheError: if a run is unusable or passed twice, there are fewer than two runs, or there is no such
             method. Also if the weights cannot be tuned, or the folder cannot be written.
 
     Examples:
@@ -97,6 +97,7 @@ def fuse(
     folder = optional_path("output", output)
     started = datetime.now(UTC)
     passed = list_of_runs(runs)
+    # A dictionary has the names of its runs. In other forms, ``runs`` may be an iterator, now used up.
     sources = read_runs(runs if isinstance(runs, Mapping) else passed)
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
@@ -105,7 +106,7 @@ def fuse(
     if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
     runs_read = [run_of(source) for source in sources]
-    by_ranking = in_rankings(runs_read)  # not for ``tuned``, which does it with the task's stances
+    by_ranking = in_rankings(runs_read)  # ``tuned`` does this itself, because it knows the task's stances
     warnings = tuple(fusion.task_warnings(by_ranking))
     for warning in warnings:
         warn(warning)
@@ -117,8 +118,8 @@ def fuse(
             options["weights"] = [*weights]
     else:
         with file_of_qrels(qrels) as path:
-            scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(runs_read, fusion.METHODS[method], depth, scored, tune, dimension, tag)
+            scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+            tuning = tuned(runs_read, fusion.METHODS[method], depth, scored_task, tune, dimension, tag)
         fused = tuning.run
         options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
         options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}
@@ -158,6 +159,7 @@ def _write_fused(
         name=f"touche fuse --method {options['method']}",
         team=team,
         command=command_line("touche.fuse"),
+        # The first line of ``touche fuse --help``.
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
     text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))

@@ -32,8 +32,8 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
         Traceback (most recent call last):
         touche.errors.ToucheError: ...
     """
-    if isinstance(run, Path):  # unchanged, because a FileInMemory (standard input) has content
+    if isinstance(run, Path):  # not a copy, which would lack the content of a FileInMemory (standard input)
         return identified(run, task, mean_lengths)
-    if isinstance(run, str | PathLike):  # not by run_of, because the file may have three columns
+    if isinstance(run, str | PathLike):  # not by run_of, because a *.tsv file has three columns
         return identified(Path(expanded(run)), task, mean_lengths)
     return identified(run_of(run), task, mean_lengths)

@@ -163,7 +163,7 @@ def verify_image(
     check_choice("runner", runner, PROGRAMS)
     if run is not None and against:
         raise ToucheError("an image and a run to compare with exclude each other; omit one of them")
-    name = name_or_path("baseline", baseline or "")
+    name = name_or_path("baseline", baseline or "")  # None is also accepted
     if run is not None:
         return verification.verify_run(runner, Path(expanded(run)), log, baseline=name)
     if not name:

@@ -42,14 +42,14 @@ def to_judge(
 
     Args:
         runs, task, qrels: as for ``evaluate``.
-        evaluator: the evaluator whose order of the runs counts, ``trec_eval`` or ``touche``.
+        evaluator: the evaluator whose order of a run's documents counts, ``trec_eval`` or ``touche``.
         measure: a measure with bounds instead of the task's: nDCG@k, P@k or RR; for one run also AP@k.
         output: a file for lines ``topic document runs gain``; None for no file. Only an earlier list of this
             form is overwritten.
 
     Returns:
         Records of ``touche.evaluation.judging.ToJudge``; gains are summed over the dimensions. The notes say
-        how many of them decide whether the better of the best two runs stays better.
+        how many of the documents decide whether the better of the best two runs stays better.
 
     Raises:
         ToucheError: if a run is unusable, qrels are missing, the measure has no bounds, or the file
@@ -115,7 +115,7 @@ def _note(runs: Sequence[Evaluated], dimension: str, evaluator: str, rows: Seque
         return subject
     best, second = sorted(runs, key=lambda run: -(run.scores[evaluator].mean or 0.0))[:2]
     count = judging.decisive(best, second, evaluator, rows)
-    if count is None:  # only the removal of unjudged documents makes it better
+    if count is None:  # ``best`` is better only because touche removes unjudged documents
         return subject
     if count == 0:
         return f"{subject}; {best.name} stays better than {second.name} whatever their grades"

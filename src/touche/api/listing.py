@@ -123,11 +123,11 @@ class PublishedResults(Table[PublishedResult]):
     def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
         """The results by dimension, measure and number of topics, which is None for all topics; stances last.
 
-        A group may have rows of several tasks; their ranks are those within a task.
+        Results of the same kind may be of several tasks; their ranks are those within a task.
         """
         stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
-        groups = group_by(stances_last, lambda row: row.kind)
-        return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in groups.items()}
+        rows_by_kind = group_by(stances_last, lambda row: row.kind)
+        return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in rows_by_kind.items()}
 
     @cached_property
     def shortlist(self) -> "PublishedResults":
@@ -153,6 +153,7 @@ def list_tasks() -> Table[ListedTask]:
 
 def _listed_task(task: Task, datasets: Iterable[str]) -> ListedTask:
     """Returns the record of a task; ``datasets`` has the ids of all tasks' datasets."""
+    # Another dataset of a task appends its name to the task's id, such as /sample.
     own_datasets = [name for name in datasets if name == task.id or name.rpartition("/")[0] == task.id]
     return ListedTask(
         id=task.id,
@@ -244,7 +245,7 @@ def published(task: str | None = None) -> PublishedResults:
 
 
 def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
-    """Yields the published results of a task in the order of its card; ranks are those within a kind."""
+    """Yields the published results of a task in its card's order, each ranked among those of its ``kind``."""
     by_kind = group_by(task.published, lambda row: row.kind)
     shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
     level_of_row = dict[Published, Level]()
@@ -333,7 +334,7 @@ def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> T
     """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
 
     The files are checked if they are available: their format, and whether all judged topics and documents,
-    and those of smaller corpora, exist.
+    and the documents of smaller corpora, exist.
 
     Args:
         cards: the path of a card, or several paths.
@@ -393,10 +394,10 @@ def write_for_tira(
     """
     card = tasks.task(task)
     folder = as_path("output", output)
-    ranked = [name for name in card.qrels if name != STANCE]
-    if not ranked:
+    ranked_dimensions = [name for name in card.qrels if name != STANCE]
+    if not ranked_dimensions:
         raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")
-    chosen = ranked[0] if dimension is None else dimension
-    if chosen not in ranked:
-        raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked)}")
+    chosen = ranked_dimensions[0] if dimension is None else dimension
+    if chosen not in ranked_dimensions:
+        raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked_dimensions)}")
     return write_dataset(card, chosen, baseline_folder(name_or_path("baseline", baseline)), folder)

@@ -81,7 +81,7 @@ def regress(
     folder = optional_path("report", report)
     markdown_file = optional_path("summary", summary)
     log_of_reruns = optional_path("record", record)
-    # Not the summary, to which lines are appended; it may be a device.
+    # Not the summary, because it may be a device, such as /dev/stdout.
     files = [file for file in (json_file, junit_file, log_of_reruns) if file]
     for file in files:
         if not file.parent.is_dir():
@@ -89,15 +89,16 @@ def regress(
     check_outputs(files)
     _check_log(log_of_reruns, by)
     if folder:
-        imported("jinja2", "analysis")  # so that a missing package is an error before the runs
+        # A missing package is an error before the runs, instead of after them.
+        imported("jinja2", "analysis")
         imported("matplotlib", "analysis")
     # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
     expected, outcomes = running.read_expectations(baseline_names(baselines), ids)
     if folder:
         make_folder(folder)
-    keep = folder / "runs" if folder else None
+    folder_of_runs = folder / "runs" if folder else None
     appended = 0  # rows of the log
-    for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
+    for outcome in running.regress(expected, RUNNERS[runner], limits, log, twice=twice, keep=folder_of_runs):
         outcomes.append(outcome)
         if json_file:
             write_whole(json_file, to_json(outcomes))  # so that an interrupted job leaves its results
@@ -157,7 +158,7 @@ def _regression_page(outcomes: Sequence[Outcome], folder: Path, runner: str, com
             continue
         try:
             parts.append(task_report(scores.with_names([*runs.values()]), dataset))
-        except Exception as error:  # one faulty run must not prevent the report
+        except Exception as error:  # a faulty run must not prevent the page
             remarks.append(f"There is no report on {dataset}: {error}.")
     report = Report(
         title="Regression of the baselines of Touché",

@@ -62,9 +62,9 @@ def report(
         parts = list(published_parts())
         return write(Report("Published results of Touché", command, parts, gallery=True), folder)
     with file_of_qrels(qrels) as path:
-        scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+        scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         named_runs, reference_name = with_reference(runs, reference)
-        evaluated = naming_qrels(qrels, scores.evaluate(named_runs, scored))
-        part = task_report(evaluated, task or scored.id, reference_name)
+        evaluated = naming_qrels(qrels, scores.evaluate(named_runs, scored_task))
+        part = task_report(evaluated, task or scored_task.id, reference_name)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)

@@ -124,20 +124,20 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
     """
     entries = read_expected(name)
     scores = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.needs_rerun]
-    of_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
+    expected_topics = [entry for entry in entries if isinstance(entry, ExpectedTopics)]
     published = [entry for entry in scores if entry.kind == PUBLISHED]
     samples = [entry for entry in scores if entry.kind == PINNED and entry.dataset.endswith("/sample")]
     records = []
     for entry in published:
         samples_of_task = [sample for sample in samples if _task_id(sample) == _task_id(entry)]
         counterparts = [sample for sample in samples_of_task if _key(sample) == _key(entry)]
-        records.append(_reproduction(entry, counterparts[0] if counterparts else None, of_topics, log))
+        records.append(_reproduction(entry, counterparts[0] if counterparts else None, expected_topics, log))
     tasks_in_records = {record.dataset for record in records}
     for sample in sorted(samples, key=is_scored_as_published, reverse=True):
         task_id = _task_id(sample)
         if task_id not in tasks_in_records:
             tasks_in_records.add(task_id)
-            records.append(_reproduction(sample, sample, of_topics, log))
+            records.append(_reproduction(sample, sample, expected_topics, log))
     return sorted(records, key=lambda record: (record.dataset, record.command))
 
 
@@ -150,7 +150,7 @@ def is_scored_as_published(score: ExpectedScore) -> bool:
 def _reproduction(
     entry: ExpectedScore,
     sample: ExpectedScore | None,
-    of_topics: Sequence[ExpectedTopics],
+    expected_topics: Sequence[ExpectedTopics],
     log: Sequence[LoggedScore],
 ) -> Reproduction:
     """Returns an entry with its reruns.
@@ -158,18 +158,22 @@ def _reproduction(
     Args:
         entry: a published value, or a score on a sample if no value is published.
         sample: the score on the sample by the same command, dimension and evaluator; None without one.
-        of_topics: the baseline's published values of topics.
+        expected_topics: the baseline's published values of topics.
         log: the log of reruns.
     """
     task = tasks.task(_task_id(entry))
     is_published = entry.kind == PUBLISHED
     reruns = [row for row in log if (row.baseline, row.dimension, row.evaluator) == _key(entry)]
     reruns_on_corpus = [row for row in reruns if (row.dataset, row.expected) == (task.id, entry.value)]
-    same_run = [other for other in of_topics if (other.command, _task_id(other)) == (entry.command, task.id)]
-    counted = [other for other in same_run if is_published and entry.dimension in other.dimensions]
+    same_run = [
+        other for other in expected_topics if (other.command, _task_id(other)) == (entry.command, task.id)
+    ]
+    same_dimension = [other for other in same_run if is_published and entry.dimension in other.dimensions]
     # The number of topics of each dataset with only some topics.
-    topics_by_dataset = {other.dataset: len(tasks.dataset(other.dataset)[0].only_topics) for other in counted}
-    # Rows about means have no number of topics.
+    topics_by_dataset = {
+        other.dataset: len(tasks.dataset(other.dataset)[0].only_topics) for other in same_dimension
+    }
+    # Rows about means have no number of topics. A row with another number is of an earlier choice of topics.
     reruns_on_topics = [
         row for row in reruns if row.topics and row.topics == topics_by_dataset.get(row.dataset)
     ]

@@ -131,8 +131,8 @@ def run(
         values = checked(ranker.options, options)
         written = write_run(ranker, dataset, folder, options=values, topics=topics, documents=documents)
         has_hits = written.path.stat().st_size > 0  # an empty file is no run
-        ranked = read_run(written.path) if has_hits else Run.of([])
-        return ranked.called(ranker.tag(values))  # instead of the path of the file, which may be temporary
+        result = read_run(written.path) if has_hits else Run.of([])
+        return result.called(ranker.tag(values))  # instead of the path of the file, which may be temporary
 
 
 @keeping_inputs
@@ -192,6 +192,7 @@ def write_run(
         'run.txt'
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
+    # Topics with a dataset are for an address, which has only documents.
     in_memory = documents is not None or (topics is not None and dataset is None)
     is_unusable = topics is None or documents is None or dataset is not None or runner != HERE
     if in_memory and is_unusable:
@@ -207,13 +208,13 @@ def write_run(
         raise ToucheError(
             f"the dataset {source} has its own topics; pass topics and documents, or omit topics"
         )
-    for name, is_passed, runners in (
+    for argument, is_passed, runners in (
         ("master", master != _MASTER, [SPARK]),
         ("resume", resume, [SPARK]),
         ("limits", limits != Limits(), [name for name in RUNNER_NAMES if name != HERE]),
     ):
         if is_passed and runner not in runners:
-            raise ToucheError(f"{name} has no effect on the runner {runner}; omit it")
+            raise ToucheError(f"{argument} has no effect on the runner {runner}; omit it")
     settings = _Settings(
         dataset=source,
         output=as_path("output", output),
@@ -234,7 +235,7 @@ def write_run(
         ranker = baseline if isinstance(baseline, Baseline) else load(name)
         return _write(ranker, checked(ranker.options, options), settings, tag, team, log)
     except NotInstalledError as error:
-        if not name:
+        if not name:  # a function has no image to advise
             raise
         from touche.containers.images import image_advice  # here, because only errors need its 5 ms
 
@@ -314,7 +315,7 @@ def _write(
     with open_input(ranker, settings) as source:
         runs = Runs(ranker, source, team)
         log(f"{ranker.name}: {source.description}")
-        about_statistics = _about_statistics(runs.source)  # which also has published statistics
+        about_statistics = _about_statistics(runs.source)  # unlike ``source``, with published statistics
         if about_statistics:
             log(f"{ranker.name}: {about_statistics}")
         without_hits = runs.write(settings.output, options, tag)
@@ -348,14 +349,15 @@ def _statistics_file(baseline: Baseline, named: Path) -> Path:
 
 
 def _about_statistics(source: Input) -> str:
-    """Returns a sentence on the statistics by which documents are ranked; empty for their own statistics.
+    """Returns a remark on the statistics by which documents are ranked; empty if no remark is needed.
 
-    It names a file that replaces them, and published ones of the whole collection that the baseline lacks.
+    A remark is needed if a file replaces the documents' own statistics, or if the baseline lacks the
+    published statistics of the whole collection.
     """
     files = source.documents.statistics
     if files and files.known and not files.is_whole:
         return f"ranks by the statistics in {files.known.name}, not by those of the documents"
-    # Files without known statistics are only written; those of a whole collection say what it has.
+    # Such files are only written, or the documents are the whole collection.
     if files or source.is_whole or not source.statistics:
         return ""
     return f"has no statistics named {source.statistics}, so it ranks by those of the documents"
@@ -375,7 +377,7 @@ def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
 
 @contextmanager
 def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
-    """Opens the input by Spark, with ``resume`` from the folder of parts."""
+    """Opens the input by Spark; ``resume`` reuses parts that an earlier call wrote to the output folder."""
     from touche import cluster  # here, because it takes 13 ms
 
     if settings.resume and settings.keep_fields:
@@ -394,8 +396,8 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         if local:
             collection = cluster.find(context, ship, local)
         else:
-            with_options = partial(_prepared, settings=settings)
-            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, with_options)
+            prepare = partial(_prepared, settings=settings)
+            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, prepare)
         resumable = (
             cluster.resumable(collection, settings.output / "parts", baseline.folder)
             if settings.resume
@@ -423,7 +425,7 @@ def _opened(baseline: Baseline, settings: _Settings) -> Input:
 
 
 def _prepared(documents: _Documents, settings: _Settings) -> _Documents:
-    """Adds the statistics, and the folder for fields, to the documents."""
+    """Returns documents with the files of statistics, and the folder for fields, that were passed."""
     statistics = StatisticsFiles(known=settings.statistics, output=settings.keep_statistics)
     documents = documents.with_statistics(statistics) if statistics else documents
     return documents.keeping_fields(settings.keep_fields) if settings.keep_fields else documents

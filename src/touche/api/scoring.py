@@ -43,8 +43,8 @@ def score(
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
     evaluators = [] if evaluator == "both" else [evaluator]  # if empty, all that have the measure
     with file_of_qrels(qrels) as path:
-        scored = tasks.tasks_scored_by(task, parse_measures(measure), path)
-        by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
+        scored_tasks = tasks.tasks_scored_by(task, parse_measures(measure), path)
+        by_measure = scores.evaluate_by(runs, scored_tasks, evaluators, any_order=any_order)
     return [naming_qrels(qrels, group) for group in by_measure]
 
 
@@ -88,7 +88,7 @@ def reference_name(
             if is_file and resolved(expanded(source)) == resolved(name):
                 return path
         return name  # a tag; if no run has it, ``run_named`` raises an error
-    # A run in memory is the same object as one of the runs, or has its lines.
+    # A reference in memory is the same object as one of the runs, or has the same lines.
     for source, path in zip(sources, paths, strict=True):
         if source is reference:
             return path
@@ -100,12 +100,12 @@ def reference_name(
     return equal[0]
 
 
-def warnings_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+def all_warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     """Returns the warnings about the scores of all measures, each once."""
     return tuple(dict.fromkeys(text for group in by_measure for text in score_warnings(group)))
 
 
-def notes_by_measure(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     """Returns the notes on the scores of all measures, each once, then the note on the task's results."""
     notes = [text for group in by_measure for text in score_notes(group)]
     task = by_measure[0][0].task  # the same for all measures

@@ -45,6 +45,7 @@ class _QrelsByDimension(Mapping[str, Qrels]):
     def __len__(self) -> int:
         return len(self._task.qrels)
 
+    # That of Mapping would read the qrels.
     def __contains__(self, dimension: object) -> bool:
         return dimension in self._task.qrels
 

@@ -64,8 +64,8 @@ class Teaching(Group):
 def _declared(name: str) -> Command:
     """Returns a command with its help and its example, without the slow imports of its module.
 
-    The help is the docstring of the function. The example is an argument of its decorator, ``example=`` or
-    the first one.
+    The help is the docstring of the function. The example is an argument of its decorator, either
+    ``example=`` or the first argument.
     """
     module = ast.parse(Path(__file__).with_name(f"{name}.py").read_bytes())
     (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == name)
@@ -99,7 +99,8 @@ def main() -> None:
     sys.unraisablehook = _repeat_swallowed_signal
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) != signal.SIG_IGN:  # as a job in the background may ignore it
+            # An ignored signal stays ignored, such as SIGINT of a job in the background.
+            if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, _stop)
         with command_running():
             code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
@@ -140,7 +141,7 @@ def _repeat_swallowed_signal(unraisable: Any) -> None:
     """Sends a signal again if it came in a destructor or a callback, where Python swallows exceptions."""
     error = unraisable.exc_value
     if isinstance(error, _Stopped):
-        signal.signal(error.number, _stop)  # which has removed itself
+        signal.signal(error.number, _stop)  # again, because ``_stop`` replaced itself by the default
         repeat = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, error.number])
         repeat.start()  # after some milliseconds, when the callback has ended
     else:

@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 _log = logging.getLogger("touche")
-_Ids = Callable[[], Iterable[str]]
+_ListIds = Callable[[], Iterable[str]]
 
 
 OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in a container image
@@ -145,7 +145,9 @@ class Ids(click.ParamType[str]):
         named: returns the ids that an error message lists; by default all.
     """
 
-    def __init__(self, name: str, known: _Ids, *, folders: bool = False, named: _Ids | None = None) -> None:
+    def __init__(
+        self, name: str, known: _ListIds, *, folders: bool = False, named: _ListIds | None = None
+    ) -> None:
         self.name = name
         self._known = known
         self._folders = folders

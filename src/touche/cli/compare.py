@@ -145,7 +145,7 @@ def _topics(differences: Sequence[TopicDifference]) -> Sheet:
 
 
 def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sheet:
-    """Returns the table of a measure; ``bounds`` are the columns of bounds, none unless requested."""
+    """Returns the table of a measure; ``bounds`` has the columns of bounds if they are requested."""
     first = compared[0]
     if first.results is not None:  # detected stances, which have no tests
         documents = "the N documents with a judged stance that both runs have"

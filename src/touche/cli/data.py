@@ -42,7 +42,7 @@ def _publications(files: Sequence[OfficialFile]) -> Iterator[Sheet]:
 
 
 def _md5(file: OfficialFile) -> str | None:
-    """Returns the cell of a file's md5, or that of its archive with a star; None without one."""
+    """Returns the cell of a file's md5; a star marks the md5 of its archive. None if no md5 is known."""
     if file.in_archive:
         return f"{file.md5}*"
     return file.md5 or None

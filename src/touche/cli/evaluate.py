@@ -75,8 +75,10 @@ def evaluate(
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    one_evaluator = "trec_eval" if evaluator == "both" else evaluator  # for one list of documents
+    # The list of documents to judge needs one evaluator.
+    one_evaluator = "trec_eval" if evaluator == "both" else evaluator
     judging = {"evaluator": one_evaluator, "output": to_judge, **scoring}
+    # First, so that an error is not printed below a table.
     documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
@@ -137,10 +139,10 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
 
 
-def _columns(score: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
-    """Returns the columns after those of the subject, for means or for scores of topics."""
+def _columns(first: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
+    """Returns the columns after those of the subject; the first record shows whether rows are of topics."""
     judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format)
-    if isinstance(score, TopicScore):
+    if isinstance(first, TopicScore):
         value = Column(measure, "value", three_decimals)
         return [Column("topic", "topic"), value, judged, *bounds, Column("title", "title")]
     mean = Column(measure, "mean", three_decimals)

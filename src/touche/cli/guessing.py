@@ -28,14 +28,14 @@ def task_of(
     from touche.tira.outputs import METADATA_FILE
 
     task_by_run = {run: task_of_run(run) for run in runs}
-    sources = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
-    if len(sources) > 1:
-        problem = f"the runs are of {' and '.join(sources)}"
+    file_by_task = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
+    if len(file_by_task) > 1:
+        problem = f"the runs are of {' and '.join(file_by_task)}"
         raise ToucheError(f"{problem}; pass runs of one task, or name it with --task")
-    if not sources:
+    if not file_by_task:
         problem = f"no {METADATA_FILE} next to a run names a known task"
         alternative = ", or --qrels with your own judgments" if takes_qrels else ""
         raise ToucheError(f"{problem}; pass --task with one of {', '.join(tasks.ids())}{alternative}")
-    ((task, source),) = sources.items()
-    tell(f"task: {task}, from {source}")
+    ((task, file),) = file_by_task.items()
+    tell(f"task: {task}, from {file}")
     return task

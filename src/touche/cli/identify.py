@@ -26,7 +26,8 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
     lengths: dict[str, float] = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        is_valid = name and _is_number(number) and 0 < float(number) < inf  # 400 digits are infinite
+        # As a float, a number with 400 digits is infinite.
+        is_valid = name and _is_number(number) and 0 < float(number) < inf
         if not is_valid:
             problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
             raise click.UsageError(f"{problem}; write it as text=193.93", ctx)
@@ -80,7 +81,7 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
 
 
 def _candidate_columns(first: Candidate) -> list[Column]:
-    """Returns the columns of hypotheses; the last one names those that are as good as the first."""
+    """Returns the columns of hypotheses; the last column marks those as good as the first one."""
     # The heading of each of these columns is a relative error; the cells are shares of scores within it.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
     return [
@@ -95,12 +96,12 @@ def _candidate_columns(first: Candidate) -> list[Column]:
 
 
 def _share(index: int, shares: Sequence[float]) -> str:
-    """Formats one of the shares of reproduced scores, that of the error with this index in ``WITHIN``."""
+    """Formats the share of scores that are reproduced within the relative error ``WITHIN[index]``."""
     return three_decimals(shares[index])
 
 
 def _doubt(first: Candidate, candidate: Candidate) -> str:
-    """Returns a remark on a hypothesis that is as good as the first one; else an empty text."""
+    """Returns a remark on another hypothesis that is as good as the first one; else an empty text."""
     return "" if candidate.differs or candidate is first else "does not differ significantly from the first"
 
 

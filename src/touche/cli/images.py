@@ -62,16 +62,13 @@ def digest(names: Sequence[str], runner: Literal["docker", "podman"], style: str
         FORMAT,
     ],
 )
-def verify(
-    name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str
-) -> None:
+def verify(name: str, against: str, run: Path | None, runner: Literal["docker", "podman"], style: str) -> int:
     """Rebuild BASELINE's image from the current source, and compare the rebuild with the image."""
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
     render(result.table, style, [_differences(result)])
-    if result.answer == DIFFERENT:
-        raise SystemExit(BROKEN)
+    return BROKEN if result.answer == DIFFERENT else 0
 
 
 _DIFFERENCES = [Column("difference", "kind"), Column("path", "path"), Column("layer", "layer")]
@@ -82,7 +79,7 @@ def _differences(result: VerifiedImage) -> Sheet:
     above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
         above.append(f"the rebuild: {result.rebuilt}")
-    if result.differences:  # there are none if only the digest of the image is known
+    if result.differences:  # none if they are unknown, because only the image's digest was compared
         above.append("")  # a blank line before the table
     notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
     if len(result.differences) > _MAX_DIFFERENCES:

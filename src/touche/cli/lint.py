@@ -65,7 +65,7 @@ def lint(
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     teams_of_runs = "per-folder" if team_per_folder else (teams or None)
-    task = str(task_of(runs, task, takes_qrels=False))  # never None, because there are no qrels
+    task = str(task_of(runs, task, takes_qrels=False))  # ``task_of`` returns None only with qrels
     findings = library.lint(runs, task, teams=teams_of_runs)
     if style == "table":
         for parts in _lines(findings, show_all):

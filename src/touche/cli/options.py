@@ -17,12 +17,12 @@ from touche.trec.runs import MAX_DEPTH, check_files
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
     """Checks and returns run files, which a pattern may have found; ``-`` is standard input."""
-    check_files(paths)  # before standard input is read
+    check_files(paths)  # first, because standard input that is passed twice is an error
     return [opened_run(ctx, param, path) for path in paths]
 
 
 def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
-    """Returns a run file; ``-`` is standard input."""
+    """Returns a run file; ``-`` becomes a file in memory with the content of standard input."""
     return read_standard_input() if str(path) == STANDARD_INPUT else path
 
 

@@ -108,11 +108,11 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
 
 
 def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a sheet for a terminal; ``rows`` are its cells."""
+    """Prints a sheet as aligned columns; ``rows`` are its cells."""
     for line in sheet.above:
         click.echo(line)
     has_lines = bool(sheet.above or sheet.notes)
-    if rows or not has_lines:  # at least a header is printed
+    if rows or not has_lines:  # a sheet without rows and lines still prints its header
         show(header, rows, sheet.colours)
         if sheet.notes:
             click.echo()
@@ -122,15 +122,15 @@ def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[st
 
 
 def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> None:
-    """Prints a sheet in a markup language, the style; ``rows`` are its cells."""
+    """Prints a sheet in the markup language ``style``; ``rows`` are its cells."""
     markup = MARKUP[style]
     for line in sheet.above:
         if line:
             text = one_line(line)
-            if style != "latex":  # there, the line is a comment
+            if style != "latex":  # in LaTeX, the line becomes a comment
                 text = markup.text(text)
             click.echo(_LINES[style].format(text))
-    # Notes are part of a table in markup, so that they also need one without rows.
+    # In markup, notes are part of the table. So a sheet with notes has a table, also without rows.
     has_only_lines_above = sheet.above and not rows and not sheet.notes
     if has_only_lines_above:
         return
@@ -146,7 +146,7 @@ def render_wide(table: "WideTable", style: str) -> None:
         sys.stdout.write(format_rows(table.records, style))
     elif style == "table":
         show(["run", *table.columns], table.text_rows())
-        click.echo()  # a blank line above this note, and those that may be printed afterwards
+        click.echo()  # a blank line above the note, and above notes that the caller prints
         if table.note:
             click.echo(table.note)
     else:
@@ -242,11 +242,11 @@ def paint(*parts: tuple[str, str]) -> None:
         click.echo(line.plain)
 
 
-def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
+def folds_sheet(subject: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
     """Returns a table with each choice, its folds and its mean score, and the mean over all topics below it.
 
     Args:
-        what: method and measure of the validation.
+        subject: method and measure of the validation.
         validation: the folds.
         text_of: formats a choice.
     """
@@ -259,7 +259,7 @@ def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[
         Column("topics", "topics"),
         Column("mean", "mean", three_decimals),
     ]
-    note = f"{what}: {overall} over {topics}; no topic affected its own choice"
+    note = f"{subject}: {overall} over {topics}; no topic affected its own choice"
     return Sheet(columns, validation.choices, [note])
 
 
@@ -300,7 +300,7 @@ def warn(*warnings: str, subject: str = "") -> None:
 
     Args:
         warnings: a sentence each.
-        subject: what they are about, such as a baseline; empty if the sentences name it.
+        subject: what the warnings are about, such as a baseline; empty if the sentences name it.
     """
     for warning in warnings:
         say(f"{subject}: warning: {warning}" if subject else f"warning: {warning}")
@@ -312,5 +312,5 @@ def counted(number: int, noun: str) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    """Returns whether a cell can be in a column of numbers, such as ``< 0.0001``, ``1,000`` or a dash."""
+    """Returns whether a cell can be in a column of numbers, such as ``< 0.0001`` or a dash."""
     return cell in ("", MISSING) or cell.lstrip("<+- ").replace(".", "", 1).isdigit()

@@ -128,6 +128,7 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         first, *others = overlap_sheets(agreements)
         title = "Agreement of reruns with official runs, on documents that both could find"
         yield from [replace(first, above=[title]), *others]
+    # ``vars`` has only fields; the difference is a property.
     topics = [
         SimpleNamespace(
             baseline=outcome.expected.command, difference=topic_value.difference, **vars(topic_value)

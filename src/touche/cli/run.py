@@ -62,7 +62,7 @@ class Baselines(Group):
             options = {option: values.pop(option) for option in baseline.options}
             _run(baseline, options, **values)
 
-        is_in_image = not baselines.names()  # its only command is called baseline
+        is_in_image = not baselines.names()  # the image has one command, called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
         return Command(
             name,
@@ -76,20 +76,20 @@ class Baselines(Group):
         """Moves the baseline to the front, because its options may stand before it."""
         if args and args[0].startswith("-") and not ctx.resilient_parsing:
             indexes = self._indexes_of_baselines(args)
-            # Such as --help, which need no baseline.
-            own_options = {name for option in self.get_params(ctx) for name in option.opts}
+            # Options that need no baseline, such as --help.
+            names_of_options = {name for option in self.get_params(ctx) for name in option.opts}
             if len(indexes) > 1:  # one of them may be the value of the baseline's own option
                 words = " and ".join(args[index] for index in indexes)
                 raise click.UsageError(f"{words} are names of baselines; write the one to run first", ctx)
             if indexes:
                 index = indexes[0]
                 args = [args[index], *args[:index], *args[index + 1 :]]
-            elif args[0] not in own_options:
+            elif args[0] not in names_of_options:
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
         return super().parse_args(ctx, args)
 
     def common_options(self) -> Sequence[click.Parameter]:
-        """Returns the options of all baselines."""
+        """Returns the options that the commands of all baselines have."""
         return _COMMON_OPTIONS
 
     def _indexes_of_baselines(self, args: Sequence[str]) -> list[int]:
@@ -106,12 +106,13 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here if it is a sandbox."""
+        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for a sandbox."""
         runner = click.Command("run", params=runners(with_spark=True), context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Completes options; else names and folders of baselines, instead of only names as in click."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
 
@@ -211,9 +212,9 @@ def own_options(
     options = list[click.Parameter]()
     for name, parameter in baseline.options.items():
         option = make(parameter, helps.get(name, ""), section)
-        taken_names = _option_names(option) & taken
-        if taken_names:
-            problem = f"an option cannot be called {option.name!r}, because {min(taken_names)} is taken"
+        clashes = _option_names(option) & taken
+        if clashes:
+            problem = f"an option cannot be called {option.name!r}, because {min(clashes)} is taken"
             file = baselines.baseline_folder(baseline.typed) / FILE
             raise InputError(file, problem, "rename it", baseline.line)
         taken |= _option_names(option)

@@ -56,7 +56,7 @@ def check_runner(runner: str) -> None:
     """
     context = click.get_current_context()
     for param in context.command.params:
-        affected_runners = param.runners if isinstance(param, Option) else ()  # empty if all are
+        affected_runners = param.runners if isinstance(param, Option) else ()  # empty if all are affected
         has_effect = not affected_runners or runner in affected_runners
         is_typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
         if is_typed and not has_effect:

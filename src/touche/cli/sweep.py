@@ -87,7 +87,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> str | None:
-    """Joins the values of an option. Without any, click reads the next option's name, which is refused."""
+    """Joins an option's values; refuses the next option's name, which click reads if a value is missing."""
     options = {name for other in ctx.command.get_params(ctx) for name in other.opts}
     if any(text.partition("=")[0] in options for text in texts):
         raise click.UsageError(f"{param.opts[0]} needs VALUES, such as {example}", ctx)

@@ -93,7 +93,7 @@ class _Tasks(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Returns the context of a subcommand if that is the first word; click runs a context's command."""
+        """Returns a subcommand's context if the first word names one; click runs the context's command."""
         for subcommand in (check, tira):
             if args[:1] == [subcommand.name]:
                 return subcommand.make_context(f"{info_name} {subcommand.name}", args[1:], parent, **extra)
@@ -202,7 +202,7 @@ _TOPICS = [
 
 
 def _show_topics(task_id: str | None, every: bool, team: str | None, style: str) -> None:
-    """Prints the published values of topics; only of baselines in a table without --all and --team."""
+    """Prints the published values of topics; without --all and --team, a table has only baselines."""
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     only_baselines = style == "table" and not (every or team)
