@@ -97,6 +97,9 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
     assert (out + err).count("nothing found for topic 1") == 1
 
 
+ARGUMENT = {"docno": "d1", "conclusion": "c", "premises": ["p"]}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -109,6 +112,12 @@ def test_a_topic_without_hits_is_a_warning_also_if_there_are_no_others(
         ({"topics": QUERIES, "documents": [{"docno": "d1"}]}, "documents:1: the record has no text"),
         ({"topics": QUERIES, "documents": [{"text": "Coal"}]}, "documents:1: the record has no docno"),
         ({"topics": QUERIES, "documents": [("d1", 5)]}, "documents:1: 5 is not a text"),
+        ({"topics": QUERIES, "documents": [{**ARGUMENT, "premises": None}]}, "documents:1: None are no prem"),
+        (
+            {"topics": QUERIES, "documents": [{**ARGUMENT, "premises": ["p", 5]}]},
+            "documents:1: .* no prem",
+        ),
+        ({"topics": QUERIES, "documents": [{**ARGUMENT, "conclusion": None}]}, "1: None is not a text"),
         ({"topics": QUERIES, "documents": [("d 1", "a")]}, "documents:1: document 'd 1' is empty, too long"),
         ({"topics": QUERIES, "documents": [("d", "a"), ("d", "b")]}, "documents:2: document 'd' occurs a"),
         ({"topics": [("1", "a"), ("1", "b")], "documents": TEXTS}, "topics:2: topic '1' occurs a second"),

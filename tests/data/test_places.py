@@ -81,7 +81,7 @@ def test_a_corpus_of_ir_datasets_is_read(
     ("dataset", "message"),
     [
         ("touche-2022-task-2", "get it with: touche data fetch touche-2022-task-2"),
-        ("beir-webis-touche2020-v2", "get it with: touche data fetch beir-webis-touche2020-v2"),
+        ("beir-webis-touche2020-v2", r"fetch beir-webis-touche2020-v2 \(227 MB\)"),  # one archive
         ("touche-2022-task-2/sample", "corpora/touche-2022-task-2-sample is missing"),
     ],
 )

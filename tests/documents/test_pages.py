@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,15 @@ def test_pages_come_in_order_even_if_the_parser_dies(
         "skipped 4 of 21 pages: 2 that crashed the parser, or took it too long, 1 cut off, "
         "1 that the parser failed on (RuntimeError); the first is 3"
     ]
+
+
+def test_pages_that_are_parsed_already_are_counted_wherever_they_are(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for documents in permutations([Page("1"), Page("2"), Skipped("3", "cut off")]):
+        caplog.clear()
+        assert len(list(parsed(documents))) == 2
+        assert caplog.messages == ["skipped 1 of 3 pages: 1 cut off; the first is 3"]
 
 
 SCRIPT = """

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import touche as package
 from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
@@ -57,6 +58,13 @@ def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="at least two runs"):
         comparisons(evaluate(runs[:1], SPOT), "trec_eval")
+
+
+def test_a_reference_without_stances_is_compared_only_by_its_rankings(write: Write) -> None:
+    ranked = run_text(["11", "12"], tag="with").replace(" Q0 ", " NO ")
+    runs = [write("with.txt", ranked), write("none.txt", run_text())]
+    compared = package.compare(runs, "spot-check/passages", reference=runs[1])
+    assert {comparison.dimension for comparison in compared} == {"relevance"}
 
 
 def test_with_a_reference_each_other_run_is_compared_with_it_and_the_correction_is_for_these(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from touche.evaluation.scores import evaluate
 from touche.tasks import Task
 from touche.tasks.cards import read_card
 from touche.trec.by_stance import read_counted
+from touche.trec.columns import Run
 from touche.trec.runs import read_run
 
 IMAGES = [f"I{digit * 16}" for digit in "0123456789abcdef"]
@@ -211,6 +213,8 @@ def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
         path, "mine", measure="stanceRelevanceP@10", qrels=write("other.qrels", QRELS.replace(A, D))
     )
     assert by_other_qrels.mean == 0
+    with_other_separator = Run.of(replace(line, tag="a\x85b") for line in run)  # no line feed
+    assert package.evaluate(with_other_separator, "mine")[0].mean == table[0].mean
 
 
 @pytest.mark.parametrize(

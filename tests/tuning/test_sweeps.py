@@ -166,9 +166,10 @@ def complete(write: Write, tmp_path: Path) -> tuple[Path, Path]:
         ("run.txt", lambda path: path.write_bytes(path.read_bytes()[:-1])),
         ("complete.json", lambda path: path.write_bytes(path.read_bytes()[:10])),
         ("complete.json", lambda path: path.write_bytes(b"")),
+        ("complete.json", lambda path: path.write_text('{"modules": [1]}')),
     ],
 )
-def test_a_run_without_one_of_its_files_or_with_one_cut_short_is_repeated(
+def test_a_run_without_one_of_its_files_or_with_a_broken_one_is_repeated(
     complete: tuple[Path, Path], name: str, damage: Callable[[Path], object]
 ) -> None:
     folder, output = complete

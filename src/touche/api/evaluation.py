@@ -198,7 +198,8 @@ def compare(
     compared = list[Any]()
     reasons = list[str]()  # why pairs are missing
     for evaluated in by_measure:
-        evaluations = evaluated[0].evaluations
+        # The organizers' script alone evaluates stances, so rankings show what can be chosen.
+        evaluations = next((run for run in evaluated if run.is_ranking), evaluated[0]).evaluations
         # A measure that only touche has is computed by touche, also if trec_eval is chosen.
         scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
         reference_run = None if reference_name is None else run_named(reference_name, evaluated)

@@ -27,7 +27,8 @@ def task_of(
     from touche.api.task_data import task_of_run  # here, because it takes 50 ms
     from touche.tira.outputs import METADATA_FILE
 
-    task_by_run = {run: task_of_run(run) for run in runs}
+    # Standard input, whose path is a dash, has no metadata; those of the current folder are of other runs.
+    task_by_run = {run: task_of_run(run) for run in runs if str(run) != "-"}
     file_by_task = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
     if len(file_by_task) > 1:
         problem = f"the runs are of {' and '.join(file_by_task)}"

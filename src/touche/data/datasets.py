@@ -16,8 +16,8 @@ from touche.data.places import (
     locate_corpus,
     locate_topics,
 )
-from touche.data.remedies import ELSEWHERE, format_bytes
-from touche.data.sources import official
+from touche.data.remedies import ELSEWHERE
+from touche.data.sources import official, size_of_download
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input, find, find_documents, side_files
 from touche.documents.ir_datasets import IrDataset
@@ -93,7 +93,6 @@ def naming_size(dataset: str) -> Iterator[None]:
         has_folder = is_available("corpora", corpus.directory)
         is_corpus_missing = any(source.kind == "corpora" for source in missing)
         if is_corpus_missing and not has_folder:
-            size = format_bytes(sum(source.size for source in missing))
-            fetch = f"get it with: touche data fetch {dataset} ({size})"
+            fetch = f"get it with: touche data fetch {dataset} ({size_of_download(missing)})"
             raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
         raise

@@ -14,8 +14,8 @@ from touche.data import fetching
 from touche.data.fetching import DIFFERS, MISSING, NOT_IN_MIRROR, NOT_PUBLISHED, Status
 from touche.data.judged import compare_texts
 from touche.data.places import data_home
-from touche.data.remedies import ELSEWHERE, format_bytes, remedy
-from touche.data.sources import Source, is_to_download
+from touche.data.remedies import ELSEWHERE, remedy
+from touche.data.sources import Source, is_to_download, size_of_download
 from touche.data.sources import official as sources_of
 from touche.errors import InputError, ToucheError, warn
 from touche.io.identifiers import optional_path
@@ -168,8 +168,7 @@ def fetch(
     if no_corpora:
         sources = [source for source in sources if source.kind != "corpora"]
     missing = [source for source in sources if is_to_download(source, folder)]
-    size_by_url = {source.url: source.size for source in missing}  # several files may be in one archive
-    size = format_bytes(sum(size_by_url.values()))
+    size = size_of_download(missing)
     # A download of all data is large, so it needs an explicit request.
     is_requested = bool(ids) or no_corpora or mirror_folder is not None or every
     if missing and not is_requested:

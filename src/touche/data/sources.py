@@ -1,13 +1,13 @@
 """Official files: their publishers, addresses and checksums."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from touche import tasks
 from touche.data.places import find, whole_corpus
-from touche.data.remedies import dataset_has_file, records
+from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
 
 
@@ -93,6 +93,12 @@ def is_to_download(source: Source, folder: Path | None = None) -> bool:
     """Returns whether a file is missing, can be downloaded, and cannot be made from a local corpus."""
     can_be_made = bool(source.dataset) and whole_corpus(source.dataset) is not None
     return bool(source.url) and not can_be_made and source.place(folder) is None
+
+
+def size_of_download(sources: Iterable[Source]) -> str:
+    """Returns how much there is to download, such as ``286 MB``; several files may be in one archive."""
+    size_by_url = {source.url: source.size for source in sources}
+    return format_bytes(sum(size_by_url.values()))
 
 
 def _list_sources(record: dict[str, Any], downloads: dict[str, Any]) -> Iterator[Source]:

@@ -1,14 +1,14 @@
 """Documents in the forms of other tools: frames, dictionaries, records, pairs and iterators."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 from touche.documents.collection import Documents, PlainDocuments
 from touche.documents.pages import Page
 from touche.documents.records import AnyDocument, Argument, Document
-from touche.errors import ToucheError
-from touche.io.identifiers import check_new_id
+from touche.errors import InputError, ToucheError
+from touche.io.identifiers import check_new_id, quoted
 from touche.trec.records import fields_in, id_in, records_in, text_in
 
 AnyDocuments: TypeAlias = Any
@@ -59,12 +59,24 @@ def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
     values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
-        premises = values["premises"]
-        texts = (premises,) if isinstance(premises, str) else tuple(premises)
-        return Argument(**(_only_fields(Argument, values) | {"id": id, "premises": texts}))
+        texts = {
+            "conclusion": text_in(values, ["conclusion"], source_name, row),
+            "premises": _premises_in(values["premises"], source_name, row),
+        }
+        return Argument(**(_only_fields(Argument, values) | {"id": id} | texts))
     if {"body", "headings"} <= values.keys():
         return Page(**(_only_fields(Page, values) | {"id": id}))
     return Document(id, text_in(values, _TEXTS, source_name, row))
+
+
+def _premises_in(value: Any, source_name: str, row: int) -> tuple[str, ...]:
+    """Returns the premises of an argument, one text or several; other arguments as for ``text_in``."""
+    if isinstance(value, str):
+        return (value,)
+    premises = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(premise, str) for premise in premises):
+        raise InputError(source_name, f"{quoted(value)} are no premises", "pass a list of texts", line=row)
+    return premises
 
 
 def _only_fields(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

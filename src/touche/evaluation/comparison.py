@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 
@@ -251,8 +251,9 @@ def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[t
         if reference is None:
             yield from combinations(in_dimension, 2)
         else:
-            (second,) = (run for run in in_dimension if run.path == reference.path)
-            yield from ((run, second) for run in in_dimension if run is not second)
+            others = [run for run in in_dimension if run.path != reference.path]
+            second = [run for run in in_dimension if run.path == reference.path]  # none if it has no stances
+            yield from product(others, second)
 
 
 def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:

@@ -57,7 +57,7 @@ class Resumption:
         if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
             return False
         # The worst effect of a broken file is a repeated run.
-        with suppress(OSError, ValueError, LookupError, TypeError):
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             record = orjson.loads((folder / COMPLETE_FILE).read_bytes())
             # A new record of the same modules, whose versions may have changed since.
             return bool(record == self._completion_record(folder, record["modules"]))

@@ -90,6 +90,7 @@ def parsed(
                     pages += 1
                 yield result
         else:
+            pages += isinstance(document, Page)
             yield document
     report(SkippedPages(reasons, pages, first_skipped))
 
