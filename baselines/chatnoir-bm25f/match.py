@@ -196,8 +196,8 @@ class _SloppyPhraseMatcher:
     def matches(self, slop: int) -> Iterator[int]:
         """Yields the distance of each match: its greatest minus its least start, 0 for the exact phrase.
 
-        A match is all steps of one word until another word is furthest behind. Its distance is the smallest
-        one during these steps.
+        The word that is furthest behind steps on until another word is. The smallest distance during these
+        steps is that of a match, if it is at most ``slop``.
         """
         while self._can_match:
             word = self._pop()

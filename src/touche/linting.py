@@ -129,7 +129,8 @@ class _LintedRun:
         readable: the run of the readable lines. If each stance has its own ranking, names of rankings, such
             as ``1 PRO``, replace its topics.
         broken: the problems of the other lines, and of the whole file.
-        is_ordered_by_score: whether the evaluator of the task orders the lines by score, instead of by rank.
+        is_ordered_by_score: whether the evaluator of the task orders the lines by score. Else each stance has
+            its own ranking, whose lines the organizers' script orders by rank.
     """
 
     readable: Run
@@ -453,7 +454,7 @@ def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
     if missing:
         listed = ", ".join(sorted(missing, key=in_order))
         effect = "trec_eval counts them as 0"
-        if not run.is_ordered_by_score:  # then each stance has its own ranking
+        if not run.is_ordered_by_score:
             effect = (
                 "the organizers' script counts a missing stance as 0, "
                 "and leaves out a topic with neither stance"

@@ -55,7 +55,7 @@ def overlap(
         >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
         ('mine', 'theirs', 1, 0.5)
     """
-    # The next call of ``read_runs`` gets a list, which has no names; so a dictionary's runs are named here.
+    # A dictionary's runs get its names here, because below they are in a list with the baselines.
     originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
     baselines = list_of_runs(baseline or [])
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):

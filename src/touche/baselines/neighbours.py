@@ -42,7 +42,7 @@ def import_baseline(folder: Path, version: str) -> ModuleType:
 
 
 def without_packages(text: str) -> str:
-    """Returns a text in which the names of modules have no package."""
+    """Returns a text without the long generated packages of ``import_baseline`` before names of modules."""
     return re.sub(rf"{_PACKAGE.pattern}\.", "", text)
 
 

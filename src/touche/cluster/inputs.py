@@ -110,7 +110,7 @@ class _Folder:
 
     @property
     def is_local(self) -> bool:
-        """Whether all machines see the folder under the same path."""
+        """Whether it is a folder of files, which all machines have to see under the same path."""
         return self.uri.lower().startswith(_LOCAL_SCHEME)
 
     def path(self, name: str) -> Path:

@@ -164,7 +164,8 @@ def _image_archive(program: str, image: str) -> Iterator[IO[bytes]]:
             assert process.stdout is not None
             yield process.stdout
         finally:
-            process.kill()  # after an error, else this block waits until the program has written the archive
+            # After an error, the block would wait until the program has written the whole archive.
+            process.kill()
 
 
 def parse_archive(archive: tarfile.TarFile) -> Content:

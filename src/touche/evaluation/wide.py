@@ -132,7 +132,7 @@ def wide_table(
     """Arranges evaluated runs in one table.
 
     Args:
-        groups: for each measure, the same runs evaluated by it.
+        groups: for each measure, the same runs evaluated by it; a run occurs once for each dimension.
         reference: the run to compare each other run with: its path, or a text with its path, name or tag.
         every_two: whether to compare all pairs of runs; not together with a reference.
 

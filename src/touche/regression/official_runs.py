@@ -110,7 +110,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     """
     task, corpus = dataset(dataset_id)
     official_run = read_scores(official)
-    if corpus is not task.corpora["full"]:  # which has all documents of an official run
+    if corpus is not task.corpora["full"]:  # a whole corpus has all documents of official runs
         wanted = set(official_run.documents)
         common = {document.id for document in open_dataset(dataset_id).documents if document.id in wanted}
         official_run = official_run.take(
@@ -126,7 +126,8 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
             continue
         official_scores = _evaluated(official_run, task, dimension)
         rerun_scores = _evaluated(rerun, task, dimension)
-        if len(official_scores.topic_scores[EVALUATOR]) > 1:  # the significance test needs two topics
+        # The significance test needs two topics; those that the rerun lacks count 0.
+        if len(official_scores.topic_scores[EVALUATOR]) > 1:
             scored.append(scored_overlap(unscored, official_scores, rerun_scores))
     return scored or [unscored]
 

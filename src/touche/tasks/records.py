@@ -239,7 +239,7 @@ class Task:
         """
         if dimension == STANCE:
             return MACRO_F1
-        if self.measure not in MEASURE_OF_QUESTION.values():
+        if self.measure not in MEASURE_OF_QUESTION.values():  # no task on images, or the user's measure
             return self.measure
         question = self.qrels[dimension].question
         return MEASURE_OF_QUESTION[question] if question else self.measure

@@ -102,17 +102,19 @@ def _with_free_name(source: Path | AnyRun, taken_paths: set[str], checks: bool) 
         taken_paths: the resolved paths or names of other runs; that of this run is added.
         checks: whether to check a run in memory.
     """
-    run = source if isinstance(source, Path) else run_of(source)
-    own_name = run.path if isinstance(run, Run) else run
+    file_or_run = source if isinstance(source, Path) else run_of(source)
+    own_name = file_or_run.path if isinstance(file_or_run, Run) else file_or_run
     name = own_name
     number = 1
     while resolved(name) in taken_paths:
         number += 1
         name = Path(f"{own_name} ({number})")
     taken_paths.add(resolved(name))
-    if checks and isinstance(run, Run):
-        checked(run)
-    return run if name == own_name else replace(run_of(run), path=name)  # unlike ``called``, keeps the tags
+    if checks and isinstance(file_or_run, Run):
+        checked(file_or_run)
+    if name == own_name:
+        return file_or_run
+    return replace(run_of(file_or_run), path=name)  # unlike ``called``, keeps the tags
 
 
 def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
@@ -328,6 +330,7 @@ def _table(
         return _columns_of_mapping(source, source_name, wanted)
     if hasattr(source, "columns"):
         return _columns_of_frame(source, source_name, wanted, optional)
+    # A text never comes here, because it is the path of a file.
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
         attributes = [_OTHER_NAMES[column] for column in wanted]
