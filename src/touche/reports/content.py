@@ -223,7 +223,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
                     dimension=dimension,
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
-                    qrels_md5=md5(locate("qrels", ranked[0].qrels)),
+                    qrels_md5=md5(locate("qrels", task.qrels[dimension].file)),
                     board=_board(passed, published, twins[dimension], reruns),
                     topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
@@ -245,7 +245,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     if not runs and not published:
         return None
     passed = [_passed_row(run, SCRIPT) for run in runs]
-    board = _board(passed, published, _twins(runs, SCRIPT, published))
+    board = _board(passed, published, _twins(runs, SCRIPT, published), published_scores())
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
@@ -253,7 +253,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     return StanceView(
         board=board,
         qrels=runs[0].qrels,
-        qrels_md5=md5(locate("qrels", runs[0].qrels)),
+        qrels_md5=md5(locate("qrels", task.qrels[STANCE].file)),
         # All are evaluations of stances, which the type does not say.
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,
@@ -265,7 +265,7 @@ def _board(
     passed: Sequence[LeaderboardRow],
     published: Sequence[Published],
     twins: Mapping[str, Published],
-    reruns: Sequence[ExpectedScore] = (),
+    reruns: Sequence[ExpectedScore],
 ) -> list[LeaderboardRow]:
     """Returns the leaderboard, best first; a run that is also published occurs once.
 
