@@ -18,14 +18,14 @@ from made_up_reports import Reports, published
 
 from conftest import Touche, Write
 from spotcheck import BEST, QRELS, run_of, run_text
-from touche import plots
+from touche import plots, tasks
 from touche.documents.pages import Page as WebPage
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
 from touche.regression.expected import SCRIPT
 from touche.regression.reruns import published_scores
 from touche.reports import TaskReport
-from touche.reports.content import _board, _passed_row, _twins
+from touche.reports.content import _board, _passed_row, _stance_view, _twins
 from touche.reports.page import RENDERING_FILE
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
@@ -347,14 +347,18 @@ def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) 
         published("Boots", 0.158, tag="Always-NO", **row),
         published("Zorro", 0.158, tag="z", **row | {"results": 6}),
     ]
-    assert [(row.name, row.team) for row in _board([run_row], rows, _twins([run], SCRIPT, rows))] == [
-        ("run", "Boots"),
-        ("Zorro", ""),
-    ]
+    board = _board([run_row], rows, _twins([run], SCRIPT, rows), reruns=[])
+    assert [(row.name, row.team) for row in board] == [("run", "Boots"), ("Zorro", "")]
     twice = [*rows, published("Other", 0.158, tag="o", **row)]
-    assert [
-        row.team for row in _board([run_row], twice, _twins([run], SCRIPT, twice)) if row.name == "run"
-    ] == [""]
+    board = _board([run_row], twice, _twins([run], SCRIPT, twice), reruns=[])
+    assert [row.team for row in board if row.name == "run"] == [""]
+
+
+def test_a_published_score_of_stances_can_be_rerun() -> None:
+    view = _stance_view(tasks.task("touche-2022-task-2"), [])
+    assert view is not None
+    rerun_rows = [(row.value, row.rerun.baseline) for row in view.board if row.rerun]
+    assert rerun_rows == [(0.158, "bm25")]
 
 
 @pytest.mark.usefixtures("plain")

@@ -245,7 +245,8 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     if not runs and not published:
         return None
     passed = [_passed_row(run, SCRIPT) for run in runs]
-    board = _board(passed, published, _twins(runs, SCRIPT, published), published_scores())
+    reruns = published_scores() if published else []
+    board = _board(passed, published, _twins(runs, SCRIPT, published), reruns)
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations[SCRIPT] for run in runs}
