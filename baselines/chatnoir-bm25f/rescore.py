@@ -57,7 +57,7 @@ class Collection:
         make_part = collecting.reading.begin()  # a function that makes a part of pages
         zero = make_part([]).totals  # the totals of no documents, with which the sum begins
         # Each process adds its parts to zero; then the sums of the processes are added.
-        counted_totals = parts.aggregated(zero, lambda sums, part: sums + part.totals, Totals.__add__)
+        counted_totals = parts.folded(zero, lambda sums, part: sums + part.totals, Totals.__add__)
         counted_statistics = [counted_totals.statistics[field] for field in vocabularies]
         # A file of statistics replaces the counted statistics.
         statistics = scan.known_or_counted(documents.statistics, vocabularies, counted_statistics)
@@ -66,7 +66,7 @@ class Collection:
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
-        return self.parts.aggregated(
+        return self.parts.folded(
             frozenset(),
             lambda before, part: before.union(row.id for row in part.pages.rows if row.matches),
             frozenset.union,
@@ -80,7 +80,7 @@ class Collection:
             mask = np.array([row.id == id for row in part.pages.rows], dtype=bool)
             return part.pages.only(mask) if mask.any() else before
 
-        pages = self.parts.aggregated(None, add_part, lambda one, other: one or other)
+        pages = self.parts.folded(None, add_part, lambda one, other: one or other)
         if pages is None:
             return None
         matching = Matching(pages, self.vocabularies)
@@ -101,7 +101,7 @@ class Collection:
             vocabularies=self.vocabularies,
         )
         no_hits: Hits = [()] * len(self.collecting.searches)  # for each topic, before the first part
-        return self.parts.aggregated(no_hits, best.add_part, best.merge)
+        return self.parts.folded(no_hits, best.add_part, best.merge)
 
 
 @dataclass(frozen=True)

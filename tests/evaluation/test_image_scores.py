@@ -213,8 +213,8 @@ def test_a_run_in_memory_has_the_same_scores(task: Task, write: Write) -> None:
         path, "mine", measure="stanceRelevanceP@10", qrels=write("other.qrels", QRELS.replace(A, D))
     )
     assert by_other_qrels.mean == 0
-    with_other_separator = Run.of(replace(line, tag="a\x85b") for line in run)  # no line feed
-    assert package.evaluate(with_other_separator, "mine")[0].mean == table[0].mean
+    separated_tag = Run.of(replace(line, tag="a\x85b") for line in run)  # not by a line feed
+    assert package.evaluate(separated_tag, "mine")[0].mean == table[0].mean
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,15 @@ def test_a_run_without_judged_stances_keeps_its_other_scores(small: Path, write:
     assert (scores["stance"].mean, scores["stance"].results, scores["stance"].comparable) == (None, 0, False)
 
 
+@pytest.mark.usefixtures("small")
+def test_rankings_are_compared_by_the_chosen_evaluator_also_if_stances_come_first(write: Write) -> None:
+    lines = ("1 PRO a 1 1 {0}\n2 PRO a 1 1 {0}\n", "1 CON b 1 1 {0}\n2 PRO a 1 1 {0}\n")
+    runs = [write(f"{tag}.txt", text.format(tag)) for tag, text in zip("ab", lines, strict=True)]
+    compared = package.compare(runs, "small", evaluator="trec_eval")
+    by_dimension = {comparison.dimension: comparison.evaluator for comparison in compared}
+    assert by_dimension == {"relevance": "trec_eval"}  # too few documents have a judged stance
+
+
 def test_stances_of_a_run_that_only_ranks_are_not_scored(small: Path, write: Write, touche: Touche) -> None:
     path = write("run.txt", "1 Q0 a 1 1 t\n")
     code, out, err = touche("evaluate", path, "--task", "small")

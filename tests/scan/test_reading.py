@@ -91,7 +91,7 @@ def test_they_read_the_file_once_and_not_this_process(
         "d9",
     ]
     parts = reading.read(collection, Vocabulary.from_texts("a", "standard"), ONE_FIELD)
-    assert parts.aggregated(0, lambda before, part: before + part.documents, add) == 40
+    assert parts.folded(0, lambda before, part: before + part.documents, add) == 40
 
 
 @pytest.mark.usefixtures("many")

@@ -96,7 +96,7 @@ class Scattered:
     parts: list[Part]
     groups: int
 
-    def aggregated(
+    def folded(
         self, zero: Any, add_part: Callable[[Any, Part], Any], merge: Callable[[Any, Any], Any]
     ) -> Any:
         groups = [reduce(add_part, self.parts[n :: self.groups], zero) for n in reversed(range(self.groups))]

@@ -333,8 +333,8 @@ def reported(task: str) -> Table[Reported]:
 def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
     """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
 
-    The files are checked if they are available: their format, and whether all judged topics and documents,
-    and the documents of smaller corpora, exist.
+    The files are checked if they are available: their format, and whether all judged topics and documents
+    exist, and those of smaller corpora.
 
     Args:
         cards: the path of a card, or several paths.

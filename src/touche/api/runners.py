@@ -192,7 +192,7 @@ def write_run(
         'run.txt'
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
-    # Topics with a dataset are for an address, which has only documents.
+    # Topics with a dataset are for an address, whose folder may lack topics.
     in_memory = documents is not None or (topics is not None and dataset is None)
     is_unusable = topics is None or documents is None or dataset is not None or runner != HERE
     if in_memory and is_unusable:
@@ -235,7 +235,7 @@ def write_run(
         ranker = baseline if isinstance(baseline, Baseline) else load(name)
         return _write(ranker, checked(ranker.options, options), settings, tag, team, log)
     except NotInstalledError as error:
-        if not name:  # a function has no image to advise
+        if not name:  # ``run``, which passes a baseline and no name, has no images
             raise
         from touche.containers.images import image_advice  # here, because only errors need its 5 ms
 

@@ -163,7 +163,7 @@ class WorkerParts(Generic[_T]):
     parts: Any
     ship: Ship
 
-    def aggregated(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
+    def folded(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
         """Aggregates the parts of each partition in a task, then merges the results."""
 
         def aggregate_partition(items: Iterable[_T | WorkerReport]) -> Iterator[_R | Failed]:

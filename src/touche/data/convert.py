@@ -97,10 +97,10 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yields a hidden path; the folder that the block makes there is renamed to ``folder`` at the end.
+    """Yields a path in a hidden folder; what the block makes there is renamed to ``folder`` at the end.
 
-    ``folder`` may exist if it is empty. A killed process leaves the hidden path behind. The next process that
-    writes a folder in the same place removes the hidden path.
+    ``folder`` may exist if it is empty. A killed process leaves the hidden folder behind. The next process
+    that writes a folder in the same place removes it.
     """
     target = Path(os.path.realpath(folder))  # a link stays, and its target is replaced
     make_folder(target.parent)

@@ -17,7 +17,7 @@ from touche.data.places import (
     locate_topics,
 )
 from touche.data.remedies import ELSEWHERE
-from touche.data.sources import official, size_of_download
+from touche.data.sources import is_to_download, official, size_of_download
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input, find, find_documents, side_files
 from touche.documents.ir_datasets import IrDataset
@@ -85,7 +85,7 @@ def naming_size(dataset: str) -> Iterator[None]:
         yield
     except MissingDataError as error:
         try:
-            missing = [source for source in official([dataset]) if source.url and not source.place()]
+            missing = [source for source in official([dataset]) if is_to_download(source)]
         except ToucheError:  # in an image, which has no ir_datasets, the size is unknown
             raise error from None
         _, corpus = tasks.dataset(dataset)

@@ -254,7 +254,7 @@ def _put_in_place(source: Source, file: Path, data_folder: Path) -> Status:
 def _make_dataset(source: Source, original: Path, data_folder: Path) -> Status:
     """Makes the dataset of some topics from ``original``, the published file or the folder of the corpus."""
     count = write_judged(source.dataset, original, data_folder, data_folder / source.path)
-    # Of a download, the publisher's name is shown, because that of the partial file begins with its md5.
+    # A download is shown by the publisher's name, because that of the partial file begins with its md5.
     name = original.name if original.is_dir() else PurePosixPath(source.url).name
     return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 

@@ -1,14 +1,16 @@
 """Documents in the forms of other tools: frames, dictionaries, records, pairs and iterators."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from math import isnan
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import ValidationError, convert
 
 from touche.documents.collection import Documents, PlainDocuments
 from touche.documents.pages import Page
 from touche.documents.records import AnyDocument, Argument, Document
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import check_new_id, quoted
+from touche.io.identifiers import check_new_id
 from touche.trec.records import fields_in, id_in, records_in, text_in
 
 AnyDocuments: TypeAlias = Any
@@ -25,6 +27,8 @@ AnyDocuments: TypeAlias = Any
 # Names of the field with the id, and of the field with the text; the first one in a record counts.
 IDS = ("docno", "doc_id", "id", "_id")
 _TEXTS = ("text", "contents", "body")
+
+_Fields = TypeVar("_Fields", Argument, Page)
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
@@ -59,26 +63,40 @@ def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
     values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
-        texts = {
-            "conclusion": text_in(values, ["conclusion"], source_name, row),
-            "premises": _premises_in(values["premises"], source_name, row),
-        }
-        return Argument(**(_only_fields(Argument, values) | {"id": id} | texts))
+        texts = {"id": id, "premises": _listed(values["premises"])}
+        return _converted(values | texts, Argument, source_name, row)
     if {"body", "headings"} <= values.keys():
-        return Page(**(_only_fields(Page, values) | {"id": id}))
+        return _converted(values | {"id": id}, Page, source_name, row)
     return Document(id, text_in(values, _TEXTS, source_name, row))
 
 
-def _premises_in(value: Any, source_name: str, row: int) -> tuple[str, ...]:
-    """Returns the premises of an argument, one text or several; other arguments as for ``text_in``."""
-    if isinstance(value, str):
-        return (value,)
-    premises = tuple(value) if isinstance(value, Iterable) else (value,)
-    if not all(isinstance(premise, str) for premise in premises):
-        raise InputError(source_name, f"{quoted(value)} are no premises", "pass a list of texts", line=row)
-    return premises
+def _is_missing(value: Any) -> bool:
+    """Returns whether a cell has no value, which is NaN in pandas; an empty text is a value."""
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
-def _only_fields(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns those of the values that are fields of a class of documents."""
-    return {field.name: values[field.name] for field in fields(kind) if field.name in values}
+def _listed(premises: Any) -> Any:
+    """Returns the premises of an argument as a list, also if they are one text, or an array in a frame."""
+    if isinstance(premises, str):
+        return [premises]
+    return list(premises) if hasattr(premises, "tolist") else premises
+
+
+def _converted(values: Mapping[str, Any], kind: type[_Fields], source_name: str, row: int) -> _Fields:
+    """Returns an argument or a page with those of the values that are its fields.
+
+    Args:
+        values: the values of a record by their names.
+        kind: the class of the document.
+        source_name, row: as in ``fields_in``, for errors.
+
+    Raises:
+        InputError: if a necessary value is missing, or a value has another type.
+    """
+    present = {name: value for name, value in values.items() if not _is_missing(value)}
+    try:
+        return convert(present, kind)
+    except ValidationError as error:  # such as: Expected `str`, got `int` - at `$.premises[1]`
+        problem, _, location = str(error).partition(" - at `$.")
+        field = f"{location.rstrip('`')}: " if location else ""
+        raise InputError(source_name, f"{field}{problem}", "pass texts", line=row) from error

@@ -182,7 +182,7 @@ def convert_record(record: Any) -> AnyDocument | RawPage | Skipped:
         id=record.doc_id,
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
-        stance=record.premises[0].stance.name if record.premises else "",  # all premises have the same stance
+        stance=record.premises[0].stance.name if record.premises else "",  # as in argsme.py
         sentences=sentences,
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,

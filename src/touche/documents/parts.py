@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 class Parts(Protocol[_T_co]):
     """The results from all parts of a collection."""
 
-    def aggregated(self, zero: _R, add_part: Callable[[_R, _T_co], _R], merge: Callable[[_R, _R], _R]) -> _R:
+    def folded(self, zero: _R, add_part: Callable[[_R, _T_co], _R], merge: Callable[[_R, _R], _R]) -> _R:
         """Aggregates all parts into one result, which must not depend on their order or grouping.
 
         Args:
@@ -33,7 +33,7 @@ class LocalParts(Generic[_T]):
 
     parts: Sequence[_T]
 
-    def aggregated(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
+    def folded(self, zero: _R, add_part: Callable[[_R, _T], _R], merge: Callable[[_R, _R], _R]) -> _R:
         """Aggregates all parts as one group, so that there is nothing to merge."""
         return reduce(add_part, self.parts, zero)
 

@@ -74,7 +74,7 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True  # else parse_http would do nothing
-    # No other record follows; has_unix_lines would only show how its first line ends.
+    # No other record follows; has_unix_lines would only say how it begins.
     return _page_in_record(record, id, url, has_unix_lines=False, is_bare=False)
 
 

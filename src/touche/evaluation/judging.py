@@ -74,7 +74,7 @@ def decisive(better: Evaluated, other: Evaluated, evaluator: str, rows: Sequence
         rows: the unjudged documents of both, and perhaps of more runs, as from ``to_judge``.
 
     Returns:
-        None if all rows are not enough, because the run is better only as touche removes unjudged documents.
+        None if all rows are not enough: the run is better only because touche removes unjudged documents.
     """
     measure = _bounded_measure([better, other])
     first_of_better = better.first_documents(evaluator)

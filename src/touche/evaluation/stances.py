@@ -75,7 +75,7 @@ class StanceEvaluation(Evaluation):
         """Returns the scores of each stance."""
         counts = self.counts.sum(axis=0)  # judged stances in rows, detected stances in columns
         correct = counts.diagonal()
-        labelled = counts.sum(axis=0)[:-1]  # without the last column: labels that are no stance
+        labelled = counts.sum(axis=0)[:-1]  # without the last column: labels that are not stances
         documents = counts.sum(axis=1)
         precision = _share(correct, labelled)
         recall = _share(correct, documents)
@@ -102,7 +102,7 @@ def evaluate_stances(run: Run, judged: Qrels, labels: Sequence[str]) -> StanceEv
     topics = sorted(run.by_topic.keys() & judged.keys(), key=in_order)
     indices_by_topic = {topic: run.by_topic[topic] for topic in topics}  # indices of lines
     columns = {label: column for column, label in enumerate(labels)}
-    # The column of each distinct word of the run; the last one is for words that are no stance of the task.
+    # The column of each distinct word of the run; the last one is for words that are not stances of the task.
     column_of_word = np.array([columns.get(word.upper(), len(labels)) for word in run.stances.words])
     counts = np.zeros((len(topics), len(labels), len(labels) + 1), dtype=np.int64)
     for matrix, (topic, indices) in zip(counts, indices_by_topic.items(), strict=True):
@@ -157,7 +157,7 @@ def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
 
 def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
     """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
-    square = counts[..., :-1]  # without the last column: labels that are no stance
+    square = counts[..., :-1]  # without the last column: labels that are not stances
     correct = np.diagonal(square, axis1=-2, axis2=-1)
     # The harmonic mean of precision and recall is 2 correct / (judged + detected).
     return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))

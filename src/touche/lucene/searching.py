@@ -131,7 +131,7 @@ class Index:
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
         # Without a query all scores are equal, so these are the candidates with the highest ids. At most
-        # len(hits) of these are hits, so the others are enough to fill the list up to the depth.
+        # len(hits) of these are hits, so the others fill the list up to the depth, if there are as many.
         by_id = self._top_hits(_boolean_query([], filters=[candidates]), depth)
         unmatched = [id for id, _ in by_id if id not in matched]
         return with_unmatched(hits, unmatched, depth)

@@ -400,7 +400,7 @@ def _reproduced(number: int, total: int) -> str:
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
-    """A figure of a run of pairs that needs no qrels; its name is a key in ``touche.regression.figures``."""
+    """A figure of a run of pairs that needs no qrels; its name is a key of ``figures.MEASURES``."""
 
     TABLE: ClassVar[str] = "figure"
 

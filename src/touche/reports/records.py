@@ -326,7 +326,7 @@ class StanceView:
         qrels, qrels_md5: file with the judged stances and its hash; empty without runs.
         runs: evaluations of runs, by name.
         compared: comparison of each pair of runs, on the documents that both have.
-        notes: ranks of the runs, and why pairs of runs have no test.
+        notes: notes on the scores, and why pairs of runs are not compared.
     """
 
     board: Sequence[LeaderboardRow]
@@ -419,7 +419,7 @@ class TaskReport:
 
     @property
     def reported(self) -> tuple[Reported, ...]:
-        """Systems that TIREx reports and nobody submitted; empty for a part of the topics."""
+        """Systems that TIREx reports and nobody submitted; empty for other qrels or a part of the topics."""
         is_comparable = bool(self.task.published) and not self.task.only_topics
         return reported_results(self.task.id) if is_comparable else ()
 

@@ -150,7 +150,7 @@ class Collection:
         parts = read(collection, vocabulary, fields, candidates)
         zeros = np.zeros(len(vocabulary.indexes), dtype=np.int64)
         no_counts = [Statistics(documents=0, tokens=0, df=zeros, ttf=zeros) for _ in fields]
-        counted = parts.aggregated(
+        counted = parts.folded(
             no_counts, lambda sums, part: sum_by_field(sums, part.statistics), sum_by_field
         )
         return cls(
@@ -178,7 +178,7 @@ class Collection:
         ]
         best = _BestOfParts(searches=searches, statistics=self.statistics, scoring=scoring, depth=depth)
         no_hits: Sequence[_ScoredIds] = [[] for _ in topics]
-        best_of_topics = self.parts.aggregated(no_hits, best.add_part, best.merge)
+        best_of_topics = self.parts.folded(no_hits, best.add_part, best.merge)
         for topic, scored_ids in zip(topics, best_of_topics, strict=True):
             yield topic, [(id, score) for score, id in scored_ids]
 
@@ -194,7 +194,7 @@ class Collection:
             rankings: each topic with its documents, best first.
             depth: the largest number of documents for each topic.
         """
-        in_collection = self.parts.aggregated(
+        in_collection = self.parts.folded(
             frozenset[str](), lambda candidates, part: candidates | part.candidates, frozenset.union
         )
         for topic, hits in rankings:

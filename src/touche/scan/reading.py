@@ -41,7 +41,7 @@ class Reading(Generic[_T]):
         begin: called once per process; returns a function that makes a part from documents.
         merge: joins several parts.
         summary: describes all parts for ``--verbose``.
-        among: ids of the only documents to read, without a check for repeated ids; None for all.
+        among: ids of the only documents to read, whose pieces are not checked for the same id; None for all.
     """
 
     begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
@@ -284,8 +284,8 @@ def _begin_worker(begin: Callable[[], Callable[..., Any]], among: Collection[str
 def _part_of_piece(piece: Piece | PieceInFile) -> tuple[Sequence[str], int, Any]:
     """Returns the ids of a piece's documents, their number and their part; the part is None after a failure.
 
-    The ids serve to find repeated ones. If only some documents are read, nothing is checked, and no ids are
-    returned.
+    The ids serve to find those that several pieces have. If only some documents are read, no ids are
+    returned, so that pieces are not compared.
     """
     try:
         if isinstance(piece, PieceInFile):

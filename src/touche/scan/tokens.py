@@ -25,8 +25,8 @@ _WORD_END = "\0"  # the end of a word
 class Analysis:
     """Makes terms from words.
 
-    Only ASCII words with certain beginnings become one of the topics' terms, or are removed. Other ASCII
-    words only count for lengths, so that the scan need not analyze them.
+    An ASCII word becomes one of the topics' terms, or is removed, only if it has certain beginnings. Other
+    ASCII words only count for lengths, so that the scan need not analyze them.
 
     Attributes:
         term: returns the term of a word; empty if the word is removed.
@@ -169,7 +169,7 @@ def _stem_prefix(*endings: str) -> Callable[[str], str]:
 
 
 def _whole_word(term: str) -> str:
-    """Returns a term with a mark of its end, because without stemming no longer word becomes the term."""
+    """Returns a term with a mark of its end, because without stemming only the word itself becomes it."""
     return term + _WORD_END
 
 

@@ -255,7 +255,7 @@ def _cards() -> dict[str, Path]:
 
 
 def _card(task_id: str) -> Path | None:
-    """Returns the card of a task, as in ``_cards``, but lists no folder; None for an unknown id."""
+    """Returns the card of a task, as in ``_cards``, but lists no folder of the user; None if unknown."""
     return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 

@@ -81,7 +81,7 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
             if not is_word(word):
                 raise ToucheError(f"the run has the {name} {quoted(word)}; write one word")
     with _writing_with_metadata(directory, metadata, inputs) as file:
-        write_whole(file, run.text_with(digits(run.rounded)))
+        write_whole(file, "".join(run.lines_with(digits(run.rounded))))
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def _texts_by_topic(
         rankings, tag: as for ``write_run``.
     """
     texts = defaultdict[str, str](str)
-    # By topic, the stances of the rankings so far; empty if the documents of a ranking differ in stance.
+    # By topic, the stances of the rankings so far; an empty text if a ranking has no stance, or several.
     ranked_stances: dict[str, set[str]] = {}
     for pair in rankings:
         topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))

@@ -60,7 +60,7 @@ def read_counted(
     """
     if isinstance(source, Run):
         path = source.path
-        texts = source.text().split("\n")[:-1]  # splitlines splits also at separators in a tag
+        texts = source.lines_with(source.scores.tolist())
         lines: Iterable[tuple[int, str]] = zip(source.numbers.tolist(), texts, strict=True)
     else:
         path = source

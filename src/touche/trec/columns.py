@@ -318,20 +318,20 @@ class Run(Sequence[RunLine], Framed):
 
     def text(self) -> str:
         """Returns the lines of a run file."""
-        return self.text_with(self.scores.tolist())
+        return "".join(self.lines_with(self.scores.tolist()))
 
-    def text_with(self, scores: Iterable[object]) -> str:
-        """Returns the lines of a run file with these scores.
+    def lines_with(self, scores: Iterable[object]) -> list[str]:
+        """Returns the lines of a run file with these scores, with their ends.
 
         Args:
             scores: a score for each line, as it is written.
         """
         ranks = self.ranks.tolist()
         lines = zip(self.topics, self.stances, self.documents, ranks, scores, self.tags, strict=True)
-        return "".join(
+        return [
             f"{topic} {stance} {document} {rank} {score} {tag}\n"
             for topic, stance, document, rank, score, tag in lines
-        )
+        ]
 
     @property
     def tag(self) -> str:

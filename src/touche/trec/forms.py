@@ -37,7 +37,7 @@ Functions for several runs take a list of them, or a dictionary of runs by names
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
 
-# The names of columns in PyTerrier, each with the other name that is accepted, that of ir_measures.
+# Names of columns, most as in PyTerrier, each with its name in ir_measures; some names are equal.
 _OTHER_NAMES = {
     "qid": "query_id",
     "docno": "doc_id",

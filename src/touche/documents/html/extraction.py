@@ -132,7 +132,7 @@ def _count_unreadable(text: str) -> int:
 
 
 def _title(tree: HTMLTree) -> str:
-    """Returns the title; if it is empty, the first text of h1, h2 or an element of the class ``title``."""
+    """Returns the title; if it is empty, that of the first h1, else of the first h2, else of ``.title``."""
     assert tree.document is not None  # as ``_tree`` has checked
     nodes = map(tree.document.query_selector, ("h1", "h2", ".title"))
     texts = (_normalised(node.text or "") for node in nodes if node is not None)
