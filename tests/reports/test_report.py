@@ -355,7 +355,7 @@ def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) 
 
 
 def test_a_published_score_of_stances_can_be_rerun() -> None:
-    view = _stance_view(tasks.task("touche-2022-task-2"), [])
+    view = _stance_view(tasks.task("touche-2022-task-2"), [], published_scores())
     assert view is not None
     rerun_rows = [(row.value, row.rerun.baseline) for row in view.board if row.rerun]
     assert rerun_rows == [(0.158, "bm25")]

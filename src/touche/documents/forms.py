@@ -28,7 +28,7 @@ AnyDocuments: TypeAlias = Any
 IDS = ("docno", "doc_id", "id", "_id")
 _TEXTS = ("text", "contents", "body")
 
-_Fields = TypeVar("_Fields", Argument, Page)
+_Kind = TypeVar("_Kind", Argument, Page)
 
 
 def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
@@ -63,8 +63,8 @@ def _document_in(record: Any, source_name: str, row: int) -> AnyDocument:
     values = fields_in(record, source_name, row)
     id = id_in(values, IDS, source_name, row)
     if {"conclusion", "premises"} <= values.keys():
-        texts = {"id": id, "premises": _listed(values["premises"])}
-        return _converted(values | texts, Argument, source_name, row)
+        own_values = {"id": id, "premises": _listed(values["premises"])}
+        return _converted(values | own_values, Argument, source_name, row)
     if {"body", "headings"} <= values.keys():
         return _converted(values | {"id": id}, Page, source_name, row)
     return Document(id, text_in(values, _TEXTS, source_name, row))
@@ -82,7 +82,7 @@ def _listed(premises: Any) -> Any:
     return list(premises) if hasattr(premises, "tolist") else premises
 
 
-def _converted(values: Mapping[str, Any], kind: type[_Fields], source_name: str, row: int) -> _Fields:
+def _converted(values: Mapping[str, Any], kind: type[_Kind], source_name: str, row: int) -> _Kind:
     """Returns an argument or a page with those of the values that are its fields.
 
     Args:

@@ -63,7 +63,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
     rankings_by_dimension = group_by(rankings, lambda run: run.dimension)
     runs_once = rankings_by_dimension[rankings[0].dimension]  # because each dimension has all runs
-    views, reasons_without_test = _views(rankings)
+    reruns = published_scores() if task.published else []
+    views, reasons_without_test = _views(rankings, reruns)
     warnings = [*reasons_without_test, *score_warnings(runs)]
     # The user's own judgments make a task that is no dataset.
     corpus_of_dataset = [tasks.dataset(dataset)[1]] if tasks.is_dataset(dataset) else []
@@ -92,7 +93,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
         rendering=data_for_viewers(ranks, rankings[0], texts) if folder else None,
-        stance=_stance_view(task, detected),
+        stance=_stance_view(task, detected, reruns),
     )
 
 
@@ -120,7 +121,7 @@ def published_parts() -> Iterator[TaskReport]:
             )
             for dimension, published in group_by(rows, lambda row: row.dimension).items()
         ]
-        part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, []))
+        part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, [], reruns))
         if runs:
             try:
                 part = task_report(evaluate(runs, task), task.id)
@@ -197,20 +198,20 @@ def _missing_texts(
     return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
 
 
-def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
+def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[list[View], list[str]]:
     """Returns a view for each dimension and evaluator, and sentences on pairs of runs without a test.
 
     The views with most published results are first.
 
     Args:
         runs: the rankings in all dimensions, best first.
+        reruns: the scores that reruns of baselines have to reach.
     """
     task = runs[0].task
     views = list[View]()
     reasons_without_test = list[str]()
     by_dimension = group_by(runs, lambda run: run.dimension)
     twins = {dimension: _twins_by_any_evaluator(ranked) for dimension, ranked in by_dimension.items()}
-    reruns = published_scores() if task.published else []
     has_pairs = len({run.path for run in runs}) > 1  # a comparison of one run is an error
     for evaluator in runs[0].evaluations:
         compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
@@ -234,18 +235,18 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
 
 
-def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
+def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> StanceView | None:
     """Returns the view of detected stances; None if neither a run nor a published result has some.
 
     Args:
         task: the task.
         runs: the runs with detected stances; only the organizers' script evaluates them.
+        reruns: the scores that reruns of baselines have to reach.
     """
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
     passed = [_passed_row(run, SCRIPT) for run in runs]
-    reruns = published_scores() if published else []
     board = _board(passed, published, _twins(runs, SCRIPT, published), reruns)
     if not runs:
         return StanceView(board)
