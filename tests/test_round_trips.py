@@ -66,9 +66,6 @@ TAKES_RUNS: dict[str, Callable[[Any, Any, Path], Any]] = {  # with a second run
     "overlap with a baseline": lambda run, other, folder: (
         touche.overlap([other, run], TASK, baseline=(run, other))[0].effect_ratio
     ),
-    "to_judge": lambda run, other, folder: [
-        row.document for row in touche.to_judge([run, other], TASK, measure="P@20")
-    ],
     "run_of": lambda run, other, folder: touche.run_of(run).as_dict(),
 }
 TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -87,9 +84,6 @@ TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "sweep": lambda qrels, run, other: (
         touche.sweep("bm25", TASK, {"k1": [1.2]}, qrels=qrels, measure="AP").frame()["mean"].tolist()
     ),
-    "to_judge": lambda qrels, run, other: [
-        row.document for row in touche.to_judge([run, other], qrels=qrels, measure="RR")
-    ],
     "qrels_of": lambda qrels, run, other: touche.qrels_of(qrels),
 }
 TOPIC_FORMS: dict[str, Callable[[touche.TaskData], Any]] = {

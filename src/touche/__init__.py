@@ -22,8 +22,7 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 Each command has a function, whose result it prints. Results are a ``Table`` or have ``frame()``:
 
 * touche run: ``run`` runs a baseline and returns the run; ``write_run`` writes it with its metadata
-* touche evaluate: ``evaluate`` scores runs; ``wide`` makes a table with a row for each run, for papers;
-  ``to_judge`` returns what to judge next
+* touche evaluate: ``evaluate`` scores runs; ``wide`` makes a table with a row for each run, for papers
 * touche compare: ``compare`` tests the differences between runs
 * touche overlap: ``overlap`` compares the documents of runs, and the scores of reruns
 * touche fuse: ``fuse`` makes one run of several

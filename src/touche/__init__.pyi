@@ -11,7 +11,6 @@ from .api.images import build_images as build_images
 from .api.images import digest_images as digest_images
 from .api.images import list_images as list_images
 from .api.images import verify_image as verify_image
-from .api.judging import to_judge as to_judge
 from .api.linting import lint as lint
 from .api.listing import check_cards as check_cards
 from .api.listing import list_baselines as list_baselines

@@ -60,7 +60,7 @@ STANCE = "^{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results}|{topics}$"
 COMPARED = (
     "^{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
 )
-TESTED = "|{detectable:.3f}|{won}, {lost}, {tied}|{topics}$"
+TESTED = "|{won}, {lost}, {tied}|{topics}$"
 AGREEMENT = "{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}$"
 SETTING = "^{setting.swept[k1]}|{dimension}|{mean:.3f}...|{judged:.2f}$"
 FINDING = "{severity}: {message}; {remedy} [{code}]"

@@ -112,7 +112,6 @@ _T_TEST = [
     Column("d", "effect_size", "{:+.2f}".format),
     Column("p t", "p_t_test", p_value),
     Column("Holm t", format=lambda row: p_value(row.p_t_test_holm) + (" *" if row.significant else "")),
-    Column("detectable", "detectable", three_decimals),
 ]
 _RANDOMISATION = [
     Column("p rand.", "p_randomisation", p_value),
@@ -156,16 +155,10 @@ def _comparisons(compared: Sequence[Comparison], bounds: Sequence[Column]) -> Sh
     beginning = "* significant:" if is_any_significant else "no row is significant: no"
     significance = f"{beginning} {small_p}"
     correction = f"Holm's correction covers {counted(len(compared), 'row')}"
-    undecided = [row for row in compared if row.is_undecided]
     notes = [
         f"{first.measure} of {first.evaluator}; {correction}, intervals are not corrected",
         significance,
-        "detectable: the smallest difference that the t-test finds in four of five cases, without correction",
     ]
-    if undecided:
-        topics = " and ".join(dict.fromkeys(counted(row.topics, "topic") for row in undecided))
-        rows = counted(len(undecided), "row")
-        notes.append(f"not decided by {topics}: {rows} below detectable, not significant")
     if bounds:
         shared = "a result of both runs has one grade"
         notes.append(f"least, greatest: A - B, whatever grades the unjudged results get; {shared}")

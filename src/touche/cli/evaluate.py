@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from touche.api import evaluation as library
-from touche.api import judging as library_of_judging
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
@@ -41,10 +40,6 @@ from touche.tasks.measures import measure_of
     option("--bounds", "Add the lowest and the highest score that grades of unjudged documents could give."),
     option("--pairs", "any-order: also score pairs of sentences in any order.", ["exact", "any-order"]),
     option("--reference RUN", "Mark runs that differ significantly from RUN, a file or tag."),
-    option(
-        "--to-judge FILE",
-        "Write unjudged documents to FILE, first those that can change the runs' differences most.",
-    ),
     FORMAT,
 )
 def evaluate(
@@ -54,7 +49,6 @@ def evaluate(
     bounds: bool,
     pairs: str,
     reference: str | None,
-    to_judge: Path | None,
     style: str,
     **scoring: Any,
 ) -> None:
@@ -75,11 +69,6 @@ def evaluate(
     if bounds and is_wide:
         remedy = "pass one measure, and no --reference, latex, markdown or html"
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
-    # The list of documents to judge needs one evaluator.
-    one_evaluator = "trec_eval" if evaluator == "both" else evaluator
-    judging = {"evaluator": one_evaluator, "output": to_judge, **scoring}
-    # First, so that an error is not printed below a table.
-    documents_to_judge = quietly(library_of_judging.to_judge, runs, **judging) if to_judge else None
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
         wide = quietly(library.wide, runs, reference=reference, **scoring)
@@ -89,8 +78,6 @@ def evaluate(
         table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
         render(table, style, _sheets(table, _BOUNDS if bounds else []))
         explain(table, style)
-    if documents_to_judge is not None:
-        explain(documents_to_judge, style)
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]

@@ -142,7 +142,7 @@ def mean_bounds(bounds: Mapping[str, Bounds]) -> Bounds:
     )
 
 
-def rank_discounts(cutoff: int) -> Floats:
+def _rank_discounts(cutoff: int) -> Floats:
     """Returns the discount of nDCG for each rank from 1."""
     return 1 / np.log2(np.arange(2, cutoff + 2))
 
@@ -155,7 +155,7 @@ def _ndcg(
     This difference is a sum over the documents of weight times grade, divided by the ideal DCG. The weight is
     the discount of the document's rank in the first list minus that in the second.
     """
-    discounts = rank_discounts(measure.k)
+    discounts = _rank_discounts(measure.k)
     weights = dict.fromkeys([*first, *second], 0.0)
     for sign, documents in ((1, first), (-1, second)):
         for document, discount in zip(documents, discounts.tolist(), strict=False):

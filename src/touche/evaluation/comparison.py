@@ -9,7 +9,6 @@ from statistics import fmean
 from touche.errors import ToucheError, choice
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.power import detectable_difference
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -66,8 +65,6 @@ class Comparison(PairOfRuns):
         p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
         p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
         significant: whether the corrected p-value is below 0.05.
-        detectable: the smallest difference that a t-test at 0.05 over such topics finds in four of five
-            cases; None for stances.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
             requested.
         won, lost, tied: numbers of topics on which A scores higher, lower and equal.
@@ -87,7 +84,6 @@ class Comparison(PairOfRuns):
     p_t_test: float | None = None
     p_t_test_holm: float | None = None
     significant: bool = False
-    detectable: float | None = None
     p_randomisation: float | None = None
     p_randomisation_holm: float | None = None
     won: int | None = None
@@ -98,11 +94,6 @@ class Comparison(PairOfRuns):
     least: float | None = None
     greatest: float | None = None
     can_change: bool | None = None
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether the topics are too few: the difference is neither significant nor detectable."""
-        return not self.significant and abs(self.difference) < (self.detectable or 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +282,6 @@ def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Compar
         high=high,
         effect_size=effect_size(differences),
         p_t_test=t_test(differences),
-        detectable=detectable_difference(differences),
         p_randomisation=randomisation_test(differences) if randomisation else None,
         won=won,
         lost=lost,

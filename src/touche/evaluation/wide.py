@@ -147,14 +147,12 @@ def wide_table(
     letters = dict(zip(names, alphabet[: len(names)], strict=True)) if every_two else {}
     columns = dict[str, list[Cell]]()
     why_missing = list[str]()  # of tests
-    notes = list[str]()
     for runs in groups:
         for evaluator in dict.fromkeys(evaluator for run in runs for evaluator in run.evaluations):
             scored = [run for run in runs if evaluator in run.evaluations]
             marks: Marks = {}
             if reference is not None or every_two:
-                marks, measure_notes, measure_why_missing = _marks(scored, evaluator, reference, letters)
-                notes += measure_notes
+                marks, measure_why_missing = _marks(scored, evaluator, reference, letters)
                 why_missing += measure_why_missing
             for label in dict.fromkeys(run.label for run in scored):
                 in_column = [run for run in scored if run.label == label]
@@ -173,33 +171,28 @@ def wide_table(
         letters=letters,
         note=note,
         warnings=tuple(why_missing),
-        notes=tuple(notes),
     )
 
 
 def _marks(
     runs: Sequence[Evaluated], evaluator: str, reference: str | Path | None, letters: Mapping[str, str]
-) -> tuple[Marks, list[str], list[str]]:
-    """Returns marks of runs by one measure, notes on detectable differences, and why tests are missing."""
+) -> tuple[Marks, list[str]]:
+    """Returns marks of runs by one measure, and why tests are missing."""
     # Stances have no tests. For any order of pairs, a run has a second record, which is not another run.
     ranked = [run for run in runs if run.is_ranking and not run.any_order]
     if not ranked:
-        return {}, [], []
+        return {}, []
     reference_run = run_named(reference, ranked) if reference is not None else None
     compared, why_missing = comparisons(ranked, evaluator, reference_run)
-    notes = list[str]()
     marks: Marks = {}
     for pair in compared:
         if reference_run is not None:
-            subject = f"{pair.run_a} and {pair.run_b}, {pair.dimension}, {pair.measure} ({evaluator})"
-            undecided = f"not decided by {pair.topics} topics; " if pair.is_undecided else ""
-            notes.append(f"{subject}: {undecided}differences from {pair.detectable:.3f} are detectable")
             if pair.significant:  # run A gets the mark, because run B is the reference
                 marks.setdefault((pair.run_a, pair.dimension), []).append(DIFFERENT)
         elif pair.significant:
             winner, other = (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
             marks.setdefault((winner, pair.dimension), []).append(letters[other])
-    return marks, notes, why_missing
+    return marks, why_missing
 
 
 def _heading(groups: Sequence[Sequence[Evaluated]], run: Evaluated, evaluator: str) -> str:
