@@ -73,4 +73,4 @@ def part(reports: Reports) -> TaskReport:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writes pages without other files, which take most of the time."""
-    monkeypatch.setattr(import_module("touche.reports.page"), "_write_files_of_part", lambda *_: {})
+    monkeypatch.setattr(import_module("touche.reports.page"), "_write_plots", lambda *_: {})

@@ -62,22 +62,6 @@ class Images(Documents):
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
 
 
-def picture(folder: Path, id: str) -> bytes:
-    """Returns the content of an image's picture; empty if it is missing, or if no image can have the id.
-
-    Args:
-        folder: the folder of the collection.
-        id: the id of the image.
-
-    Raises:
-        InputError: if the file cannot be read, or is larger than 16 MiB.
-    """
-    if not _IMAGE_ID.fullmatch(id):  # such as a path to a file elsewhere, in an untrusted run
-        return b""
-    group = id[:3]  # such as I05
-    return _read_bytes(folder / FOLDER / group / id / "image.webp")
-
-
 def image_of_record(record: Any) -> Image:
     """Converts a record of ir_datasets."""
     pages = (

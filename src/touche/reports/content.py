@@ -31,7 +31,7 @@ from touche.reports.records import (
     TaskReport,
     View,
 )
-from touche.reports.results import Texts, data_for_viewers, first_results, ranked_documents
+from touche.reports.results import Texts, first_results, ranked_documents
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 from touche.tasks.records import rounded
@@ -77,7 +77,6 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     available = next(filter(has_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
-    folder_of_images = folder if task.rules.unit == "image" else None
     # Also for one run, a reference with an unknown name is an error.
     needs_reference = len(runs_once) > 1 or reference is not None
     return TaskReport(
@@ -87,12 +86,10 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         reference=_reference(runs_once, views, reference) if needs_reference else "",
         views=views,
         notes={dimension: score_notes(ranked) for dimension, ranked in rankings_by_dimension.items()},
-        winners=_winners(views),
         titles=runs[0].titles,
-        topics=first_results(ranks, [*rankings, *detected], texts, folder_of_images),
+        topics=first_results(ranks, [*rankings, *detected], texts),
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
-        rendering=data_for_viewers(ranks, rankings[0], texts) if folder else None,
         stance=_stance_view(task, detected, reruns),
     )
 
@@ -165,21 +162,6 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Pat
     return baseline_names[0] if baseline_names else views[0].passed[0].name
 
 
-def _winners(views: Sequence[View]) -> str:
-    """Returns a sentence on the runs with the highest mean of each view; empty for one run."""
-    number_of_runs = len(views[0].runs)
-    if number_of_runs == 1:
-        return ""
-    won: dict[str, list[str]] = {}  # descriptions of views, by the names of their best runs
-    for view in views:
-        best = [row.name for row in view.passed if row.printed == view.passed[0].printed]
-        won.setdefault(" and ".join(best), []).append(f"{view.dimension} ({view.evaluator})")
-    if len(won) == 1:  # the same runs are best in all views
-        won = {best_runs: ["every ranked dimension, by every evaluator"] for best_runs in won}
-    parts = "; ".join(f"{best_runs} in {', '.join(descriptions)}" for best_runs, descriptions in won.items())
-    return f"Highest mean of these {number_of_runs} runs: {parts}."
-
-
 def _missing_texts(
     corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts
 ) -> str:
@@ -229,7 +211,6 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                     topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
                     depths=_depths(ranked, evaluator),
-                    why_alone="" if published else _why_alone(task, dimension, evaluator),
                 )
             )
     return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
@@ -386,30 +367,6 @@ def _is_tagged(tag: str, printed: str) -> bool:
 def _plain(tag: str) -> str:
     """Returns a tag without outer quotes, blanks and case, which tables and teams write differently."""
     return tag.strip("\"' ").casefold()
-
-
-def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
-    """Returns why a view has no published results, although the task has some; else an empty text."""
-    if not task.published:
-        return ""
-    if task.only_topics:
-        return "The published means are over all topics of the task, so a mean of some topics has no rank."
-    rows = [row for row in task.published if row.dimension == dimension]
-    if not rows:
-        others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
-        return f"No values are published for {dimension}, only for {', '.join(others)}."
-    # Words before a property, the property of the values in this view, and those of the published values.
-    for words, here, there in (
-        ("of", task.measure_for(dimension).name, {row.measure for row in rows}),
-        ("by", evaluator, {row.evaluator for row in rows}),
-        ("by the judgments", task.qrels[dimension].file, {row.qrels for row in rows}),
-    ):
-        may_be_the_same = here in there or None in there  # None stands for unknown
-        if not may_be_the_same:
-            listed = ", ".join(sorted(map(str, there)))
-            published = f"The published values are {words} {listed}."
-            return f"{published} They are not comparable with values {words} {here}."
-    return "No published value has the same measure, evaluator and judgments as these."
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> dict[str, dict[str, Evaluation]]:

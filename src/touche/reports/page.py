@@ -1,7 +1,5 @@
 """Pages of a report: self-contained HTML files, and files next to them."""
 
-import gzip
-import json
 import re
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -11,13 +9,12 @@ from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
-from touche.io.writing import make_folder, together, whole, write_whole
+from touche.io.writing import make_folder, together, write_whole
 from touche.plots import Interval, plot_intervals, save
 from touche.regression.reruns import command_of
 from touche.reports.records import Report, TaskReport
 
 PAGE_FILE = "index.html"
-RENDERING_FILE = ".data-top-10-for-rendering.jsonl.gz"  # the name that TIRA's viewers look for
 
 
 def write(page: Report, folder: Path) -> Path:
@@ -26,8 +23,7 @@ def write(page: Report, folder: Path) -> Path:
     Args:
         page: content of the report.
         folder: folder for index.html; it is created. If the report is ``divided``, each part has its own
-            page, linked from index.html. Otherwise the only part has plots and data for TIRA's viewers next
-            to the page.
+            page, linked from index.html. Otherwise the only part has plots next to the page.
 
     Returns:
         Path of index.html.
@@ -48,7 +44,7 @@ def write(page: Report, folder: Path) -> Path:
     environment.globals |= {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
     with together(folder / PAGE_FILE):
         for part in watched(page.parts, "writing", "pages", len(page.parts)):
-            plots = {} if page.divided else _write_files_of_part(part, folder)
+            plots = {} if page.divided else _write_plots(part, folder)
             html = environment.get_template("task.html").render(part=part, plots=plots)
             write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
         if page.divided:
@@ -56,16 +52,12 @@ def write(page: Report, folder: Path) -> Path:
     return folder / PAGE_FILE
 
 
-def _write_files_of_part(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
-    """Writes the files next to a page: data for other viewers, and plots.
+def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
+    """Writes the plots next to a page.
 
     Returns:
         The name of each plot without its ending, by dimension and evaluator.
     """
-    if part.rendering:
-        with whole(folder / RENDERING_FILE) as file:
-            # Without the time, so that equal data have equal bytes.
-            file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
     plot_names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"

@@ -18,7 +18,7 @@ from touche.evaluation.stances import StanceEvaluation
 from touche.regression.expected import ExpectedScore
 from touche.regression.outcomes import Outcome
 from touche.tasks import Task
-from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
+from touche.tasks.records import DECIMALS, rounded
 from touche.tasks.reported import Reported, reported_results
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
@@ -128,14 +128,12 @@ class ShownDocument:
         ranks: ranks in each run that has the document.
         passages: kind and passage of each part, with pieces as in ``texts.passage``; empty if the text is
             unknown.
-        thumbnail: a small picture as a data URI; empty without one.
     """
 
     document: str
     labels: Mapping[str, int | str | None]
     ranks: Sequence[Ranked]
     passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
-    thumbnail: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,6 @@ class View:
         topic_scores: scores of each run by topic.
         comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
         depths: evaluations of each run by nDCG at several depths; empty for a measure without depth.
-        why_alone: why there are no published results, as a sentence; empty if there are some.
     """
 
     dimension: str
@@ -160,7 +157,6 @@ class View:
     topic_scores: Mapping[str, Mapping[str, TopicScore]] = field(default_factory=dict)
     comparisons: Sequence[Comparison] = ()
     depths: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
-    why_alone: str = ""
 
     @property
     def id(self) -> str:
@@ -354,13 +350,11 @@ class TaskReport:
         runs: run files; empty if there are only published results.
         reference: run that others are compared with; empty with fewer than two runs.
         notes: ranks of the runs, and why the evaluators differ, by dimension.
-        winners: best run over all dimensions, as a sentence.
         titles: titles of the topics; empty if the topics file is missing.
         topics: first results by the name of their ranking, each document once, best rank first. The name is
             the topic's number; if each stance has a ranking, it is such as ``1 PRO``.
         warnings: warnings about scores.
         missing_texts: why there are no texts; empty if there are texts.
-        rendering: data on the first results for other viewers, such as TIRA's; None without texts.
         stance: detected stances; None if the task has none.
     """
 
@@ -370,12 +364,10 @@ class TaskReport:
     runs: Sequence[RunFile] = ()
     reference: str = ""
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    winners: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     topics: Mapping[str, Sequence[ShownDocument]] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     missing_texts: str = ""
-    rendering: Mapping[str, object] | None = None
     stance: StanceView | None = None
 
     @property
@@ -469,11 +461,6 @@ class Report:
     outcomes: Sequence[Outcome] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False
-
-    def toy_part(self, part: TaskReport) -> TaskReport | None:
-        """Returns the toy collection's part that ranks the same unit as another part, such as passages."""
-        toy_parts = (other for other in self.parts if other.dataset.startswith(SPOT_CHECK))
-        return next((other for other in toy_parts if other.task.rules.unit == part.task.rules.unit), None)
 
     @property
     def divided(self) -> bool:

@@ -1,21 +1,13 @@
-"""First results of runs: each document once, with its rank in every run, its labels and its text.
-
-Also in the format of TIRA's viewers (TIRA's rendering of runs, and DiffIR).
-"""
+"""First results of runs: each document once, with its rank in every run, its labels and its text."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from touche.data.ids import ids_of_result
-from touche.documents.images import picture
 from touche.evaluation.scores import Evaluated
 from touche.reports.records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
-from touche.reports.thumbnails import thumbnail
 from touche.tasks import STANCE
 from touche.trec.topics import in_order
-
-RENDERED = 10  # results of each topic that viewers show
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of a document's parts
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one for each run that has it
@@ -25,7 +17,7 @@ def ranked_documents(runs: Iterable[Evaluated]) -> Ranks:
     """Returns the ranks of each run's first documents, by trec_eval and the organizers' script."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
-        depth = max(run.task.cutoff, RENDERED)
+        depth = run.task.cutoff
         for topic, order in run.lines.by_score.items():
             trec_eval_ranks = _ranks(order[:depth].tolist())
             # The organizers' script reads the rank column.
@@ -50,58 +42,22 @@ def _ranks(indices: Sequence[int]) -> dict[int, int]:
     return {index: rank for rank, index in enumerate(indices, 1)}
 
 
-def data_for_viewers(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
-    """Returns what a viewer shows next to a run: topics, texts, and labels of one dimension.
-
-    Args:
-        ranks: ranks of all first results.
-        run: one of the runs, for its titles, and for the labels of its dimension.
-        texts: known texts.
-    """
-
-    def joined_text(document: str) -> str:
-        """Returns all parts of a document, or of the sentences of a pair, as one text."""
-        ids = ids_of_result(document, run.task.rules)
-        return " ".join(text for id in ids for _, text in texts.get(id, ()) if text)
-
-    labels = {topic: run.judgments.get(topic, {}) for topic in ranks}
-    return {
-        "queries": {topic: {"qid": topic, "query": run.titles.get(topic, "")} for topic in ranks},
-        "documents": {
-            id: {"docno": id, "text": joined_text(id)} for documents in ranks.values() for id in documents
-        },
-        "qrels": {
-            topic: {id: labels[topic][id] for id in documents if id in labels[topic]}
-            for topic, documents in ranks.items()
-        },
-    }
-
-
-def first_results(
-    ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, images: Path | None = None
-) -> dict[str, list[ShownDocument]]:
+def first_results(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str, list[ShownDocument]]:
     """Returns the first results of each judged topic, as deep as the measure scores, best rank first.
 
     Args:
         ranks: ranks of all first results.
         runs: the runs in all dimensions, for their judgments.
         texts: known texts.
-        images: the folder of the collection, if its documents are images.
     """
     task = runs[0].task
     qrels = {run.dimension: run.judgments for run in runs}
-    thumbnails: dict[str, str] = {}  # by document, because several topics may have it
     topics: dict[str, list[ShownDocument]] = {}
     judged_topics = {topic for judged in qrels.values() for topic in judged}
     for topic in sorted(ranks.keys() & judged_topics, key=in_order):
         terms = title_terms(runs[0].titles.get(topic, ""))
         topics[topic] = []
-        for document, all_ranks in ranks[topic].items():
-            scored_ranks = [ranked for ranked in all_ranks if ranked.best <= task.cutoff]
-            if not scored_ranks:  # viewers show more results than the measure scores
-                continue
-            if images and document not in thumbnails:
-                thumbnails[document] = thumbnail(picture(images, document))
+        for document, ranks_in_runs in ranks[topic].items():
             labels: dict[str, int | str | None] = {
                 dimension: judged.get(topic, {}).get(document) for dimension, judged in qrels.items()
             }
@@ -114,9 +70,8 @@ def first_results(
                 ShownDocument(
                     document=document,
                     labels=labels,
-                    ranks=scored_ranks,
+                    ranks=ranks_in_runs,
                     passages=[(kind, passage(text, terms)) for kind, text in parts if text.strip()],
-                    thumbnail=thumbnails.get(document, ""),
                 )
             )
         # By the best rank in any run; of equal ones, those in most runs are first.
