@@ -36,7 +36,7 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]
 ) -> None:
     analysis = analysis_named(name)
-    vocabulary = Vocabulary.from_texts(queries, name)
+    vocabulary = Vocabulary.from_terms((term for query in queries for term in analysis.terms(query)), name)
     terms = list(vocabulary.indexes)
     assert set(terms) == {term for query in queries for term in analysis.terms(query)}
     part = Counting(vocabulary, ONE_FIELD)([Document(f"d{n}", text) for n, text in enumerate(texts)])
@@ -63,6 +63,6 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
 def test_documents_are_read_once_and_only_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_MERGED_DOCUMENTS", 1000)
     documents = (Document(str(n), "a") for n in range(5000))
-    counting = Counting(Vocabulary.from_texts(["a"], "standard"), ONE_FIELD)
+    counting = Counting(Vocabulary.from_terms(["a"], "standard"), ONE_FIELD)
     next(parts_in_process(Reading(lambda: counting, join_parts, str), documents))
     assert next(documents).id == "1000"

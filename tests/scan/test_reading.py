@@ -90,7 +90,7 @@ def test_they_read_the_file_once_and_not_this_process(
         "d3",
         "d9",
     ]
-    parts = reading.read(collection, Vocabulary.from_texts("a", "standard"), ONE_FIELD)
+    parts = reading.read(collection, Vocabulary.from_terms(["a"], "standard"), ONE_FIELD)
     assert parts.folded(0, lambda before, part: before + part.documents, add) == 40
 
 
@@ -167,7 +167,7 @@ def test_pages_that_are_still_to_be_parsed_are_parsed(write: Write, tmp_path: Pa
 
 @given(st.lists(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5), min_size=1, max_size=5))
 def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> None:
-    vocabulary = Vocabulary.from_texts(["cats dogs a"], "english")
+    vocabulary = Vocabulary.from_terms(["cat", "dog"], "english")
 
     def part(part_texts: list[str], first: int) -> Part:
         documents = [Document(f"d{n}", text) for n, text in enumerate(part_texts, first)]

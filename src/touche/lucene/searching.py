@@ -59,27 +59,6 @@ class Index:
         """
         return Counter(tokens(self._analyzer, text))
 
-    def size(self, field: str = "text") -> int:
-        """Returns the number of documents with at least one token in a field (N in formulas).
-
-        Args:
-            field: the name of the field.
-        """
-        return int(self._reader.getDocCount(field))
-
-    def document_frequency(self, term: str, field: str = "text") -> int:
-        """Returns the number of documents with a term in a field (df in formulas).
-
-        Args:
-            term: a term from ``terms``.
-            field: the name of the field.
-
-        Raises:
-            ToucheError: if the index was built for queries without this term.
-        """
-        self._check_known([term])
-        return int(self._reader.docFreq(self._term(field, term)))
-
     def search(
         self,
         query: str | Mapping[str, float],

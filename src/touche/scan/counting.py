@@ -40,17 +40,6 @@ class Vocabulary:
     indexes: Mapping[str, int]
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
-        """Returns the terms of texts.
-
-        Args:
-            texts: the texts, such as the titles of topics.
-            analysis: the name of the analysis.
-        """
-        terms_of = analysis_named(analysis).terms
-        return cls.from_terms((term for text in texts for term in terms_of(text)), analysis)
-
-    @classmethod
     def from_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
         """Returns a vocabulary of these terms, without repetition.
 
