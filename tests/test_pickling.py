@@ -91,7 +91,6 @@ def results() -> dict[str, Any]:
         "overlap": touche.overlap(runs),
         "overlap with scores": touche.overlap(runs, TASK),
         "fuse": touche.fuse(runs),
-        "tuned": touche.fuse(runs, tune="two-fold", task=TASK),
         "lint": touche.lint(run, TASK),
         "regress": touche.regress("bm25", TASK),
         "sweep": touche.sweep("bm25", TASK, {"k1": [0.6, 1.2]}, cross_validation="two-fold"),

@@ -78,9 +78,6 @@ TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "wide": lambda qrels, run, other: [
         cell.value for cells in touche.wide(run, qrels=qrels, measure="AP").rows.values() for cell in cells
     ],
-    "fuse": lambda qrels, run, other: touche.fuse(
-        [run, other], "combsum", tune="two-fold", qrels=qrels, measure="RR"
-    ).as_dict(),
     "sweep": lambda qrels, run, other: (
         touche.sweep("bm25", TASK, {"k1": [1.2]}, qrels=qrels, measure="AP").frame()["mean"].tolist()
     ),

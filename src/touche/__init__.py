@@ -37,7 +37,6 @@ Each command has a function, whose result it prints. Results are a ``Table`` or 
   their reruns; ``check_cards`` checks cards; ``write_for_tira`` writes a dataset for TIRA
 * touche data: ``list_data``, ``fetch`` and ``verify`` are for official data; ``write_beir`` converts it
 * touche images: ``list_images``, ``build_images``, ``digest_images`` and ``verify_image``
-* touche join: ``join_runs`` and ``join_statistics`` join those of parts of a collection
 
 No function prints or exits. Warnings are Python warnings of the category ``ToucheWarning``. To switch
 progress bars off, write

@@ -26,8 +26,6 @@ from .api.runners import run as run
 from .api.runners import write_run as write_run
 from .api.task_data import TaskData as TaskData
 from .api.task_data import task as task
-from .baselines.joining import join_runs as join_runs
-from .baselines.joining import join_statistics as join_statistics
 from .baselines.loader import load as load
 from .baselines.method import Rankings as Rankings
 from .baselines.method import Topics as Topics

@@ -71,25 +71,3 @@ def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: 
     assert (first[2], first[4]) == ("y", "2.0")
     record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
     assert record["method"]["parameters"]["weights"] == [0.5, 2.0]
-
-
-def test_tuned_weights_are_recorded_topic_by_topic(touche: Touche, tmp_path: Path, write: Write) -> None:
-    qrels = write("relevance.qrels", "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in "1234"))
-    orders = {"one": "ab", "other": "ba"}
-    paths = [
-        write(
-            f"{name}/run.txt",
-            "".join(f"{t} Q0 {d} 1 {-n} {name}\n" for t in "1234" for n, d in enumerate(ids)),
-        )
-        for name, ids in orders.items()
-    ]
-    tune = ("--tune", "leave-one-topic-out", "--qrels", qrels, "--measure", "RR")
-    code, out, _ = touche("fuse", *paths, "-o", tmp_path / "out", "--method", "combsum", *tune)
-    assert code == 0 and "1.000 (95% interval 1.000 to 1.000) over 4 topics" in out
-    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")["method"]["parameters"]
-    assert record["weights"] == dict.fromkeys("1234", "0.6,0.4")
-    assert (record["tune"], record["measure"], record["dimension"]) == (
-        "leave-one-topic-out",
-        "RR",
-        "relevance",
-    )

@@ -30,10 +30,8 @@ WRITING = (  # each with the files of an earlier output, in OUT
     "run dirichletlm -i spot-check/passages -o OUT",
     "run dirichletlm -i spot-check/passages --keep-statistics OUT/s.json -o OUT",
     "fuse A/run.txt B/run.txt -o OUT",
-    "join runs A/run.txt -i in --statistics s.json -o OUT",
-    "join statistics s.json -o OUT/s.json",
     "report A/run.txt B/run.txt --task spot-check/passages -o OUT",
-    "sweep bm25 --k1 1,2 --task spot-check/passages -o OUT",
+    "sweep bm25 --k1 1,2 --task spot-check/passages -o OUT --overwrite",
 )
 
 
@@ -245,17 +243,12 @@ for number in range(200):
 OVERWRITING: dict[str, str] = {  # and the input
     "fuse A/run.txt B/run.txt -o A": "A/run.txt",
     "fuse A/run.txt B/run.txt -o link": "A/ir-metadata.yml",
-    "join runs A/run.txt -i in --statistics s.json -o A": "A/run.txt",
-    "join statistics s.json u.json -o s.json": "s.json",
-    "join statistics s.json u.json -o linked.json": "s.json",
-    "join statistics s.json u.json -o hard.json": "s.json",
     "run bm25 -i in -o out --keep-statistics in/topics.xml": "in/topics.xml",
     "run bm25 -i in -o out --keep-statistics in/passages.jsonl": "in/passages.jsonl",
     "run ./my-team -i in -o out --keep-statistics my-team/baseline.py": "my-team/baseline.py",
     "run ./my-team -i in -o out --keep-statistics words.txt --words words.txt": "words.txt",
-    "fuse A/run.txt B/run.txt --tune two-fold --qrels q/ir-metadata.yml -o q": "q/ir-metadata.yml",
     "report A/run.txt --qrels q/index.html -o q": "q/index.html",
-    "sweep bm25 -i spot-check/passages --k1 1,2 --qrels q/settings.csv -o q": "q/settings.csv",
+    "sweep bm25 -i spot-check/passages --k1 1,2 --qrels q/settings.csv -o q --overwrite": "q/settings.csv",
     "regress bm25 --dataset spot-check/passages --format json -o CLONE/baselines/bm25/expected.toml": "",
 }
 
@@ -267,10 +260,7 @@ def test_an_output_that_is_an_input_is_refused(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     shutil.copytree(workplace, tmp_path, dirs_exist_ok=True)
-    shutil.copy("s.json", "u.json")
     write("link/notes.txt", "").with_name("ir-metadata.yml").symlink_to("../A/ir-metadata.yml")
-    Path("linked.json").symlink_to("s.json")
-    Path("hard.json").hardlink_to("s.json")
     qrels = (ROOT / "qrels" / "spot-check-passages-relevance.qrels").read_text()
     for name in ("ir-metadata.yml", "index.html", "settings.csv"):
         write(f"q/{name}", qrels)
@@ -292,15 +282,6 @@ def test_a_run_may_be_written_into_its_input_folder_and_again(
     shutil.copytree(workplace / "in", tmp_path / "in")
     for _ in range(2):
         assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "in")[0] == 0
-
-
-def test_a_joined_run_has_metadata_and_can_be_joined_again(
-    workplace: Path, tmp_path: Path, touche: Touche
-) -> None:
-    run = workplace / "out-3" / "run.txt"
-    options = ("-i", workplace / "in", "--statistics", workplace / "s.json", "-o", tmp_path)
-    assert touche("join", "runs", run, *options)[0] == 0
-    assert (tmp_path / "run.txt").read_bytes() == run.read_bytes()
 
 
 def test_a_program_may_replace_a_run_that_an_earlier_call_has_read(workplace: Path, tmp_path: Path) -> None:

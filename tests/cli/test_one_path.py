@@ -136,12 +136,6 @@ CASES = [
         rows=("^{topic}|{stance}|{document}|{rank}|{score:.6f}|{tag}$",),
         styles=(*MARKUP,),
     ),
-    Case(
-        f"fuse A B -o OUT --tune two-fold --task {TASK}",
-        lambda runs: library.fuse(runs, tune="two-fold", task=TASK),
-        rows=("^{choice[0]},{choice[1]}|{folds}|{topics}|{mean:.3f}$",),
-        records=lambda fused: fused.tuning.cross_validation.choices,
-    ),
     Case(SWEEP, lambda _: swept(), rows=(SETTING,), records=lambda sweep: sweep.scores),
     Case(
         f"{SWEEP} --cross-validation two-fold",

@@ -27,7 +27,7 @@ def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Wri
 def test_all_values_of_a_repeated_option_count(
     touche: Touche, tmp_path: Path, values: tuple[str, ...]
 ) -> None:
-    arguments = ("--task", "spot-check/arguments", "-o", tmp_path, "--format", "csv")
+    arguments = ("--task", "spot-check/arguments", "-o", tmp_path / "out", "--format", "csv")
     code, out, _ = touche("sweep", "bm25", *values, *arguments)
     assert code == 0 and [row["k1"] for row in csv.DictReader(out.splitlines())] == ["0.5", "0.9", "2.0"]
 
@@ -42,6 +42,6 @@ def test_without_matplotlib_only_the_heat_map_is_missing(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path)
+    code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "out")
     assert code == 0 and "no heat map: matplotlib is not installed" in said and " * " in out
-    assert not list(tmp_path.glob("heat-map*")) and (tmp_path / "settings.csv").is_file()
+    assert {path.name for path in (tmp_path / "out").glob("*.*")} == {"settings.csv"}

@@ -117,17 +117,6 @@ def test_metadata_know_a_folder_of_images_by_its_files(write: Write, folder: Pat
     assert (entry["files"], entry["bytes"]) == (len(files), sum(path.stat().st_size for path in files))
 
 
-def test_a_sweep_is_repeated_if_the_text_of_a_page_changes(write: Write, folder: Path) -> None:
-    new_runs = []
-    for text in (None, None, "other"):
-        page(write, ONE, "Pa", text)
-        sweep = package.sweep(
-            "bm25", folder, {"stance": ["PRO"]}, task="spot-check/images", output=folder / "sweep"
-        )
-        new_runs.append(sweep.new_runs)
-    assert new_runs == [1, 0, 1]
-
-
 def test_minsc_uses_the_best_rank_in_all_pages(write: Write, folder: Path) -> None:
     """ONE is CON by rank 2; of equal ranks of TWO, PRO wins; other queries are ignored."""
     page(write, TWO, "Pc", None, [ANTI, {**GOOD, "rank": 2}, {**GOOD, "query": "tenure", "rank": 1}])

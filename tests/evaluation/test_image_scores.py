@@ -256,21 +256,6 @@ def test_ranks_that_do_not_begin_again_do_not_make_rankings_of_stances(write: Wr
         read_run(write("twice.txt", f"1 PRO {A} 1 2 mine\n1 CON {A} 2 1 mine\n"))
 
 
-def test_weights_are_tuned_for_both_stances_of_a_topic_at_once(task: Task, write: Write) -> None:
-    """Only topic 1 is relevant in one run, and only topic 2 in the other, so that each chooses the worse."""
-    good, bad = (f"{{0}} PRO {image} 1 1 run\n{{0}} CON {image} 1 1 run\n" for image in (A, C))
-    one = write("one.txt", good.format(1) + bad.format(2))
-    two = write("two.txt", bad.format(1) + good.format(2))
-    fused = package.fuse(
-        [one, two], tune="leave-one-topic-out", task="mine", dimension="topicRelevance", depth=1
-    )
-    assert fused.tuning and fused.tuning.evaluator == "touche"
-    assert fused.tuning.cross_validation.values == {"1": 0, "2": 0}
-    assert [(line.topic, line.stance, line.document) for line in fused] == [
-        (topic, stance, C) for topic in "12" for stance in STANCES
-    ]
-
-
 @pytest.mark.parametrize(
     ("before", "after", "word"),
     [

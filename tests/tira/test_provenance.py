@@ -222,17 +222,17 @@ def test_a_file_of_an_option_is_named_without_its_folder(
 
 
 LEVELS = 5000
-UNTRUSTED = {  # metadata that names other statistics, and parts of the errors
+UNTRUSTED = {  # metadata that names other baselines, and parts of the errors
     "aliases": "a0: &a0 [x, x]\n"
     + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
-    + "data: {statistics: {md5: *a11}}\n",
+    + "method: {name: *a11}\n",
     "levels in brackets": f"data: {'[' * LEVELS}{']' * LEVELS}\n",
     "levels in lines": "".join(f"{' ' * level}-\n" for level in range(300)) + "- " * LEVELS + "x\n",
-    "an impossible date": "data: {statistics: {md5: 2026-13-45}}\ndate: 2026-13-45\n",
-    "a huge integer": f"data: {{statistics: {{md5: {'9' * LEVELS}}}}}\n",
+    "an impossible date": "method: {name: 2026-13-45}\ndate: 2026-13-45\n",
+    "a huge integer": f"method: {{name: {'9' * LEVELS}}}\n",
     "a list": "- a\n",
-    "a merge of aliases": "a: &a {md5: x}\ndata: {statistics: {<<: [*a, *a]}}\n",
-    "itself": "data: &d {statistics: *d}\n",
+    "a merge of aliases": "a: &a {name: x}\nmethod: {<<: [*a, *a]}\n",
+    "itself": "method: &m {name: *m}\n",
     "a tag of Python": "data: !!python/object/apply:os.system [exit]\n",
     "a byte of no encoding": b"data: \xff\n",
     "a NUL": "data: \0\n",
@@ -246,11 +246,11 @@ import resource, sys
 from pathlib import Path
 import yaml
 from touche.errors import InputError
-from touche.tira.provenance import statistics_digest
+from touche.tira.provenance import origin_of_run
 
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    print(statistics_digest(Path(sys.argv[1])))
+    print(origin_of_run(Path(sys.argv[1]))[0] or None)
 except InputError as error:
     print(error)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"""

@@ -1,10 +1,6 @@
-"""Sweeps have the runs of single runs, from few passes, and repeat nothing that is complete."""
+"""Sweeps have the runs of single runs, from few passes, in folders of their own."""
 
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +9,7 @@ import pytest
 from matplotlib import pyplot
 
 import touche
-from conftest import ROOT, Write, write_files
+from conftest import ROOT, Write
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.data.datasets import opened
@@ -84,7 +80,7 @@ def test_one_pass_serves_all_settings_that_share_an_analysis(name: str, tmp_path
     ranker = baselines.load(name)
     (source, begun) = watched()
     sweep = swept(ranker, grid, tmp_path / "sweep", source)
-    assert len(begun) <= passes and sweep.new_runs == len(sweep.settings)
+    assert len(begun) <= passes
     check_same_as_single_runs(sweep, ranker, tmp_path / "single")
 
 
@@ -109,114 +105,89 @@ def test_fields_that_have_no_names_are_never_confused(write: Write, tmp_path: Pa
     check_same_as_single_runs(sweep, ranker, tmp_path / "single")
 
 
-FAILING = '''
-from pathlib import Path
-
-from touche import Documents, Rankings, ToucheError, Topics, baseline
+PLAIN = """
+from touche import Documents, Rankings, ToucheError, Topics, baseline, check_range
 
 
 @baseline
 def mine(topics: Topics, documents: Documents, *, least: int = 1, words: str = "none") -> Rankings:
-    """Fails while a file is there."""
-    for number, topic in enumerate(topics):
-        if number == 5 and least == 3 and (Path(__file__).parent / "broken.flag").exists():
-            raise ToucheError("no luck; try again")
+    check_range("least", least, 0, 5)
+    if words == "broken":
+        raise ToucheError("no luck; try again")
+    for topic in topics:
         yield topic, [(document.id, 1.0) for document in documents if len(document.text) > least]
-'''
-
-
-def test_a_sweep_goes_on_where_it_was_broken_off(write: Write, tmp_path: Path) -> None:
-    folder = write("mine/baseline.py", FAILING).parent
-    flag = write("mine/broken.flag", "")
-    ranker = baselines.load(str(folder))
-    grid = {"least": [1, 2, 3, 4]}
-    output = tmp_path / "sweep"
-    with pytest.raises(ToucheError, match="no luck"):
-        swept(ranker, grid, output)
-    assert sorted(path.parent.name for path in output.glob("*/run.txt")) == [
-        "touche-mine",
-        "touche-mine-least=2",
-    ]
-    before = {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
-    # The flag is beside the code, and is not part of the method: but nobody can know that.
-    flag.write_text("")
-    with pytest.raises(ToucheError, match="no luck"):
-        swept(ranker, grid, output)
-    assert before == {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
-    flag.unlink()
-    assert swept(ranker, grid, output).new_runs == 4
-    # The baseline may have read the flag when it was loaded, so that these runs do not count.
-    assert swept(baselines.load(str(folder)), grid, output).new_runs == 4
-    assert swept(baselines.load(str(folder)), grid, output).new_runs == 0
+"""
 
 
 @pytest.fixture
-def complete(write: Write, tmp_path: Path) -> tuple[Path, Path]:
-    """A baseline's folder, and that of a sweep over two settings of it."""
-    folder = write("mine/baseline.py", FAILING).parent
-    output = tmp_path / "sweep"
-    assert swept(baselines.load(str(folder)), {"least": [1, 2]}, output).new_runs == 2
-    return folder, output
+def mine(write: Write) -> str:
+    """The folder of a baseline."""
+    return str(write("mine/baseline.py", PLAIN).parent)
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        *((name, Path.unlink) for name in ("run.txt", "complete.json", "ir-metadata.yml")),
-        ("run.txt", lambda path: path.write_bytes(path.read_bytes()[:-1])),
-        ("complete.json", lambda path: path.write_bytes(path.read_bytes()[:10])),
-        ("complete.json", lambda path: path.write_bytes(b"")),
-        ("complete.json", lambda path: path.write_text('{"modules": [1]}')),
-    ],
-)
-def test_a_run_without_one_of_its_files_or_with_a_broken_one_is_repeated(
-    complete: tuple[Path, Path], name: str, damage: Callable[[Path], object]
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_existing_folder_is_an_error_before_the_work(
+    mine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, output = complete
-    run = output / "touche-mine" / "run.txt"
-    whole = run.read_bytes()
-    damage(output / "touche-mine" / name)
-    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).new_runs == 2
-    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).new_runs == 0
-    assert run.read_bytes() == whole
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr("touche.tuning.sweeps.opened", None)  # no input is opened
+    with pytest.raises(ToucheError, match=r"out: already exists; choose .*, or pass --overwrite"):
+        touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path / "out")
+    assert files_in(tmp_path / "out") == {}
 
 
-def counting(word: str) -> Baseline:
-    @touche.baseline
-    def mine(topics: touche.Topics, documents: touche.Documents, *, least: int = 1) -> touche.Rankings:
-        yield topics[0], [(document.id, 1.0) for document in documents if document.text.count(word) >= least]
-
-    return mine
-
-
-@pytest.mark.filterwarnings("ignore:mine. nothing found")
-def test_runs_of_a_function_are_always_repeated_because_its_code_is_not_known(tmp_path: Path) -> None:
-    for word in ("car", "city"):  # two functions of one name, as in a notebook whose cell is run again
-        mine = counting(word)
-        with pytest.warns(UserWarning, match="mine: nothing found for topic 2"):
-            sweep = touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path)
-        assert sweep.new_runs == 2
-        for setting in sweep.settings:
-            run = touche.run(mine, DATASET, **setting.options)
-            assert len((setting.folder / "run.txt").read_text().splitlines()) == len(run)
-
-
-def test_two_settings_that_would_share_a_folder_are_refused(
-    complete: tuple[Path, Path], write: Write, tmp_path: Path
+@pytest.mark.filterwarnings("ignore:.* is judged")
+def test_overwriting_replaces_only_files_of_the_sweep_and_runs_changed_code(
+    mine: str, write: Write, tmp_path: Path
 ) -> None:
-    folder, _ = complete
+    out = tmp_path / "out"
+    touche.sweep(mine, DATASET, {"least": [1, 2, 3]}, output=out, cross_validation="two-fold")
+    kept = [write(f"out/{name}", "mine") for name in ("parts/notes.txt", "touche-mine/notes.txt", "x.csv")]
+    before = files_in(out)
+    write("mine/baseline.py", PLAIN.replace("1.0)", "2.0)"))
+    touche.sweep(mine, DATASET, {"least": [1, 2]}, output=out, overwrite=True)
+    after = files_in(out)
+    replaced = {name for name, content in after.items() if before[name] != content}
+    runs = {f"touche-mine{tag}/{file}" for tag in ("", "-least=2") for file in ("run.txt", "ir-metadata.yml")}
+    assert replaced - {"heat-map-relevance.png", "heat-map-relevance.svg"} == {*runs, "settings.csv"}
+    assert {path.read_text() for path in kept} == {"mine"}
+
+
+@pytest.mark.parametrize("values", [{"least": [1, 9]}, {"least": ["x"]}, {"least": [1], "wrods": ["a"]}])
+def test_a_sweep_with_wrong_values_leaves_no_folder(
+    mine: str, tmp_path: Path, values: dict[str, list[Any]]
+) -> None:
+    with pytest.raises(ToucheError, match=r"least = |wrods"):
+        touche.sweep(mine, DATASET, values, output=tmp_path / "new" / "out")
+    assert not (tmp_path / "new").exists()
+
+
+def test_wrong_values_remove_nothing_from_an_existing_folder(mine: str, write: Write, tmp_path: Path) -> None:
+    write("out/notes.txt", "mine")
+    with pytest.raises(ToucheError, match="least = 9"):
+        touche.sweep(mine, DATASET, {"least": [9]}, output=tmp_path / "out", overwrite=True)
+    assert files_in(tmp_path / "out") == {"notes.txt": b"mine"}
+
+
+def test_runs_before_a_failure_remain(mine: str, tmp_path: Path) -> None:
+    with pytest.raises(ToucheError, match="no luck"):
+        touche.sweep(mine, DATASET, {"words": ["none", "broken"]}, output=tmp_path / "out")
+    assert {*files_in(tmp_path / "out")} == {"touche-mine/run.txt", "touche-mine/ir-metadata.yml"}
+
+
+def test_two_settings_that_would_share_a_folder_are_refused(mine: str, write: Write, tmp_path: Path) -> None:
     same = [str(write(f"{name}/words.txt", name)) for name in "ab"]
     with pytest.raises(ToucheError, match=r"words=words\.txt; rename"):
-        swept(baselines.load(str(folder)), {"words": same}, tmp_path / "other")
+        swept(baselines.load(mine), {"words": same}, tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 
-def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(
-    complete: tuple[Path, Path], tmp_path: Path
-) -> None:
-    folder, _ = complete
+def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(mine: str, tmp_path: Path) -> None:
     output = tmp_path / "other"
-    sweep = swept(baselines.load(str(folder)), {"words": ["../../x", "%2e/y"]}, output)
+    sweep = swept(baselines.load(mine), {"words": ["../../x", "%2e/y"]}, output)
     assert {setting.folder.parent for setting in sweep.settings} == {output}
     assert len(list(output.glob("*/run.txt"))) == 2
 
@@ -289,188 +260,6 @@ QRELS = tasks.task("spot-check/arguments").qrels["relevance"].file
 def test_a_task_that_is_passed_replaces_that_of_the_dataset() -> None:
     with pytest.raises(ToucheError, match=r"no topic in common.*passages"):
         touche.sweep("bm25", DATASET, {}, task="spot-check/passages")
-
-
-READING = """
-from pathlib import Path
-
-import touche
-from shared.words import LEAST
-
-WORDS = (Path(__file__).parent / "data" / "words.txt").read_text().split()
-
-
-@touche.baseline
-def mine(topics, documents, *, folder: str = "", listed: tuple[str, ...] = ("",), keep_words: str = ""):
-    for path in Path(keep_words).glob("*") if keep_words else ():
-        path.write_text(path.read_text() + "x")
-    for topic in topics:
-        yield topic, [(document.id, float(len(WORDS) + LEAST)) for document in documents]
-"""
-
-
-@pytest.fixture
-def reading(tmp_path: Path) -> Path:
-    """A baseline's folder with data, a linked folder with code, and folders for options."""
-    files = {"mine/baseline.py": READING, "mine/data/words.txt": "a b", "elsewhere/words.py": "LEAST = 1"}
-    files |= {f"{name}/file.txt": "a" for name in ("lexicon/deep", "cache", "listed", "mine/.hidden")}
-    write_files(tmp_path, files)
-    (tmp_path / "mine" / "shared").symlink_to(tmp_path / "elsewhere")
-    return tmp_path / "mine"
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "mine/baseline.py",
-        "mine/new/words.py",
-        "mine/data/words.txt",
-        "mine/.hidden/file.txt",
-        "elsewhere/words.py",
-        "lexicon/deep/file.txt",
-        "listed/file.txt",
-        "cache/file.txt",
-    ],
-)
-def test_a_change_of_any_file_that_a_run_reads_repeats_it(reading: Path, tmp_path: Path, file: str) -> None:
-    """Except in a folder where the run itself stores values."""
-    grid: dict[str, Any] = {"folder": [str(tmp_path / "lexicon")], "keep_words": [str(tmp_path / "cache")]}
-    grid["listed"] = [("none", str(tmp_path / "listed" / "file.txt"))]
-
-    def new_runs() -> int:
-        return swept(baselines.load(str(reading)), grid, tmp_path / "sweep").new_runs
-
-    assert (new_runs(), new_runs()) == (1, 0)
-    (tmp_path / "mine" / "new").mkdir()
-    with (tmp_path / file).open("a") as changed:
-        changed.write("\n")
-    assert (new_runs(), new_runs()) == (int(not file.startswith("cache")), 0)
-
-
-def test_a_change_after_loading_is_not_recorded_as_the_result_of_the_new_code(
-    reading: Path, tmp_path: Path
-) -> None:
-    loaded = baselines.load(str(reading))
-    (tmp_path / "elsewhere" / "words.py").write_text("LEAST = 5")
-    before = swept(loaded, {}, tmp_path / "sweep").settings[0].folder / "run.txt"
-    old = before.read_text()
-    assert swept(baselines.load(str(reading)), {}, tmp_path / "sweep").new_runs == 1
-    assert before.read_text() != old
-
-
-OUTSIDE = """
-import touche
-
-
-@touche.baseline
-def mine(topics, documents, *, least: int = 1):
-    import outside_helper
-
-    for topic in topics:
-        yield topic, [(document.id, float(outside_helper.VALUE)) for document in documents]
-"""
-
-
-OUTSIDE_FILES = {
-    "outside_package/__init__.py": "from .values import *",
-    "outside_package/values.py": "FIRST, SECOND = 1, 2",
-    "outside_helper-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: outside-helper\nVersion: 1\n",
-    "outside_helper-1.dist-info/top_level.txt": "outside_helper\n",
-    "other-2.dist-info/METADATA": "Metadata-Version: 2.1\nName: other\nVersion: 2\n",
-    "other-2.dist-info/top_level.txt": "other\n",
-}
-
-
-def test_a_change_of_a_module_outside_or_of_a_library_repeats_a_run(write: Write, tmp_path: Path) -> None:
-    """Also if the baseline imports it only while it ranks, and if only another version is found first."""
-    folder = write("mine/baseline.py", OUTSIDE).parent
-    for name in ("first", "second"):
-        helper = {"outside_helper.py": f"from outside_package import {name.upper()} as VALUE"}
-        write_files(tmp_path / name, OUTSIDE_FILES | helper)
-    code = (
-        "import sys, touche; print(touche.sweep(sys.argv[1], sys.argv[2], {}, output=sys.argv[3]).new_runs)"
-    )
-    command = [sys.executable, "-W", "ignore", "-c", code, str(folder), DATASET, str(tmp_path / "sweep")]
-
-    def new_runs(path: str = "first") -> int:
-        environment = os.environ | {"PYTHONPATH": str(tmp_path / path)}
-        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
-        return int(done.stdout)
-
-    assert (new_runs(), new_runs()) == (1, 0)
-    write("first/outside_package/values.py", "FIRST, SECOND = 3, 2")
-    assert (new_runs(), new_runs()) == (1, 0)
-    assert (new_runs("second"), new_runs("second")) == (1, 0)
-    write("second/other-2.dist-info/METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 3\n")
-    assert new_runs("second") == 0  # the baseline does not use it
-    write("second/outside_helper-1.dist-info/METADATA", "Name: outside-helper\nVersion: 4\n")
-    assert (new_runs("second"), new_runs("second")) == (1, 0)
-
-
-def test_a_sweep_into_the_folder_of_its_baseline_is_resumed_and_can_be_repeated(
-    reading: Path, write: Write
-) -> None:
-    for number, new_runs in enumerate((2, 0, 0, 2, 0)):
-        if number == 3:
-            write("mine/data/words.txt", "a b c")
-        sweep = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")
-        assert sweep.new_runs == new_runs
-
-
-def test_an_empty_option_is_not_the_working_directory(
-    reading: Path, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for content in ("one", "two"):
-        monkeypatch.chdir(write("work/notes.txt", content).parent)
-        sweep = swept(baselines.load(str(reading)), {"folder": [""]}, tmp_path / "out")
-        assert sweep.new_runs == (1 if content == "one" else 0)
-
-
-def test_a_changed_document_in_one_file_in_a_table_or_in_one_of_many_is_noticed(
-    reading: Path, tmp_path: Path
-) -> None:
-    """A change that keeps the size, the time and the list of files."""
-    topics = (ROOT / "topics" / "spot-check-arguments.xml").read_text()
-    one = {"documents.jsonl": '{"docno": "a", "text": "one"}\n'}
-    table = {"pages.csv": "id,file,url\na,html/a.html,\n", "html/a.html": "<p>one"}
-    many = {f"passages-{n}.jsonl": f'{{"id": "{n}", "contents": "one"}}\n' for n in range(101)}
-    for name, files in (("one", one), ("table", table), ("many", many)):
-        write_files(tmp_path / name, files | {"topics.xml": topics})
-    ranker = baselines.load(str(reading))
-    for folder, file in (("one", "documents.jsonl"), ("table", "html/a.html"), ("many", "passages-7.jsonl")):
-        path = tmp_path / folder / file
-        time = path.stat().st_mtime_ns
-        counts = [
-            swept(ranker, {}, tmp_path / "out", opened(str(tmp_path / folder))).new_runs for _ in range(2)
-        ]
-        path.write_text(path.read_text().replace("one", "two"))
-        os.utime(path, ns=(time, time))
-        counts.append(swept(ranker, {}, tmp_path / "out", opened(str(tmp_path / folder))).new_runs)
-        assert counts == [1, 0, 1]
-
-
-def test_sweeps_into_one_folder_wait_for_each_other(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "touche",
-        "sweep",
-        "bm25",
-        "--k1",
-        "0.4:1:0.2",
-        "--task",
-        DATASET,
-        "-o",
-        "out",
-    ]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    sweeps = [subprocess.Popen(command, cwd=tmp_path, **pipes) for _ in range(4)]
-    outputs = [(sweep.communicate(), sweep.returncode) for sweep in sweeps]
-    assert [code for _, code in outputs] == [0] * 4
-    assert len({out for (out, _), _ in outputs}) == 1
-    new_runs = [re.findall(r"(\d+) of them new", err)[0] for (_, err), _ in outputs]
-    assert sorted(new_runs) == ["0", "0", "0", "4"]
-    assert any("out: another sweep is running; waiting for it" in err for (_, err), _ in outputs)
 
 
 def test_scores_that_are_all_0_are_a_warning_and_choose_nothing() -> None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from touche import tasks
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, expanded, optional_path
@@ -19,12 +18,10 @@ from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyQrels, AnyRun, file_in_memory, file_of_qrels, list_of_runs, read_runs, run_of
+from touche.trec.forms import AnyRun, file_in_memory, list_of_runs, read_runs, run_of
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
-from touche.tuning.weights import TunedFusion, tuned
 
 if TYPE_CHECKING:
-    from ir_measures.measures import Measure
     from numpy.typing import NDArray
 
 
@@ -33,11 +30,9 @@ class FusedRun(Run):
     """A run that was fused from others.
 
     Attributes:
-        tuning: weights of each topic, and their cross-validation; None without tuning.
         warnings: sentences on runs that may be of different tasks.
     """
 
-    tuning: "TunedFusion | None" = None
     warnings: tuple[str, ...] = ()
 
 
@@ -47,11 +42,6 @@ def fuse(
     method: str = "rrf",
     *,
     weights: "Sequence[float] | NDArray[Any] | None" = None,
-    tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
-    task: str | None = None,
-    measure: "str | Measure | None" = None,
-    qrels: AnyQrels = None,
-    dimension: str | None = None,
     depth: int = MAX_DEPTH,
     tag: str = "",
     team: str = "",
@@ -65,10 +55,6 @@ def fuse(
         runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
         weights: factors of the runs' scores, one per run, also as an array; None for equal weights.
-        tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
-            fused run is cross-validated.
-        task, measure, qrels: what weights are tuned for, as for ``evaluate``.
-        dimension: dimension to tune for; by default the task's first.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
         team: your team, for ``ir-metadata.yml``.
@@ -80,7 +66,7 @@ def fuse(
 
     Raises:
         ToucheError: if a run is unusable or passed twice, there are fewer than two runs, or there is no such
-            method. Also if the weights cannot be tuned, or the folder cannot be written.
+            method. Also if the weights are unusable, or the folder cannot be written.
 
     Examples:
         >>> import touche
@@ -101,34 +87,19 @@ def fuse(
     sources = read_runs(runs if isinstance(runs, Mapping) else passed)
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
-    if tune is not None and weights is not None:
-        raise ToucheError("tune and weights exclude each other; pass only one")
-    if tune is None and any(value is not None for value in (task, measure, qrels, dimension)):
-        raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    runs_read = [run_of(source) for source in sources]
-    by_ranking = in_rankings(runs_read)  # ``tuned`` does this itself, because it knows the task's stances
+    by_ranking = in_rankings([run_of(source) for source in sources])
     warnings = tuple(fusion.task_warnings(by_ranking))
     for warning in warnings:
         warn(warning)
-    tuning = None
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
-    if tune is None:
-        fused = fusion.fused_run(by_ranking, fusion.METHODS[method], depth, weights, tag)
-        if weights is not None:
-            options["weights"] = [*weights]
-    else:
-        with file_of_qrels(qrels) as path:
-            scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(runs_read, fusion.METHODS[method], depth, scored_task, tune, dimension, tag)
-        fused = tuning.run
-        options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
-        options["weights"] = {topic: ",".join(map(str, values)) for topic, values in tuning.weights.items()}
-    fused = fused.by_topic_number()
+    if weights is not None:
+        options["weights"] = [*weights]
+    fused = fusion.fused_run(by_ranking, fusion.METHODS[method], depth, weights, tag).by_topic_number()
     if folder is not None:
         files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
         _write_fused(folder, files, fused, options, team, started)
     fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}
-    return FusedRun(**fields_of_run, tuning=tuning, warnings=warnings)
+    return FusedRun(**fields_of_run, warnings=warnings)
 
 
 def _file(passed: AnyRun, source: Path | Run) -> Path:

@@ -22,7 +22,7 @@ from touche.io.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first
-MORE = tuple("sweep fuse join overlap identify lint regress tasks data images completion".split())
+MORE = tuple("sweep fuse overlap identify lint regress tasks data images completion".split())
 VARIABLE = "_TOUCHE_COMPLETE"  # the environment variable of shell completion
 _MAX_SENTENCE = 200  # characters; the first sentence of a help is never cut
 

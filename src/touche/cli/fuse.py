@@ -8,16 +8,13 @@ import click
 
 from touche.api import fusion as library
 from touche.cli.commands import command, option
-from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
-from touche.cli.output import FORMATS, Column, Sheet, counted, folds_sheet, quietly, render, tell, warn
-from touche.evaluation.cross_validation import FOLDS, Choice
+from touche.cli.options import DEPTH, RUNS, naming, output
+from touche.cli.output import FORMATS, Column, Sheet, counted, quietly, render, tell, warn
 from touche.evaluation.fusion import METHODS
 from touche.io.identifiers import quoted
 from touche.trec.columns import RunLine
 from touche.trec.framed import Table
 from touche.trec.runs import RUN_FILE, decimal
-
-_NO_TUNING = "none"
 
 
 def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> list[float] | None:
@@ -52,13 +49,10 @@ _HITS = [
     option("--method", choices=METHODS),
     option("--weights LIST", "Weight of each RUN's scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
-    option("--tune", "For each topic, use the weights that are best on other topics.", [_NO_TUNING, *FOLDS]),
-    *SCORING,
-    option("--dimension NAME", "Dimension to tune for; by default the first one of the task."),
-    option("--format style", "Format of what is printed: the weights with --tune, else the run.", FORMATS),
+    option("--format style", "Also print the run in this format; table prints nothing.", FORMATS),
 )
 def fuse(
-    runs: Sequence[Path], method: str, weights: Sequence[float] | None, tune: str, style: str, **settings: Any
+    runs: Sequence[Path], method: str, weights: Sequence[float] | None, style: str, **settings: Any
 ) -> None:
     """Fuse two or more RUNs into one; documents that several RUNs rank high come first.
 
@@ -75,21 +69,11 @@ def fuse(
     A run adds nothing to a document that it lacks. A topic that some runs lack is fused from the other runs.
     Ties are ordered by descending document id. A document's stance comes from the first RUN that has the
     document. A RUN with weight 0 is ignored.
-
-    --tune tries all weights in steps of 0.1 that add up to 1. It fuses each topic with the weights that are
-    best on other topics. So no topic affects its own weights, and the run's score is cross-validated.
     """
-    tuning = None if tune == _NO_TUNING else tune
-    fused = quietly(library.fuse, runs, method, weights=weights, tune=tuning, **settings)
+    fused = quietly(library.fuse, runs, method, weights=weights, **settings)
     warn(*fused.warnings)
-    if fused.tuning is None:
-        if style != "table":  # the default, which prints no hits, because run.txt has them
-            hits = Table(RunLine, tuple(fused))
-            render(hits, style, [Sheet(_HITS, hits)] if hits else [])
-    else:
-        title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of {fused.tuning.evaluator}"
-        validation = fused.tuning.cross_validation
-        choices = Table(Choice, tuple(validation.choices))
-        render(choices, style, [folds_sheet(title, validation, lambda choice: ",".join(map(str, choice)))])
+    if style != "table":  # the default, which prints no hits, because run.txt has them
+        hits = Table(RunLine, tuple(fused))
+        render(hits, style, [Sheet(_HITS, hits)] if hits else [])
     topics = counted(len(fused.by_topic), "topic")
     tell(f"fuse: {settings['output'] / RUN_FILE} of {len(runs)} runs, {topics}")

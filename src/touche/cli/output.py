@@ -242,19 +242,18 @@ def paint(*parts: tuple[str, str]) -> None:
         click.echo(line.plain)
 
 
-def folds_sheet(subject: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
+def folds_sheet(subject: str, validation: "CrossValidation[Any]") -> Sheet:
     """Returns a table with each choice, its folds and its mean score, and the mean over all topics below it.
 
     Args:
         subject: method and measure of the validation.
         validation: the folds.
-        text_of: formats a choice.
     """
     low, high = validation.interval
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
     topics = counted(len(validation.values), "topic")
     columns = [
-        Column("chosen by other topics", "choice", text_of),
+        Column("chosen by other topics", "choice", str),
         Column("folds", "folds"),
         Column("topics", "topics"),
         Column("mean", "mean", three_decimals),

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
     _IN("-i --input dataset INPUT", "Input directory or dataset id; by default TASK.", type=INPUT),
-    _IN("-o --output DIR", "Directory for runs, tables and heat maps.", required=True),
+    _IN("-o --output DIR", "New directory for runs, tables and heat maps.", required=True),
+    _IN("--overwrite", "Write to an existing DIR; replace only files that this sweep writes."),
     *SCORING_BY_SEVERAL,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
     option("--cross-validation", "Score each topic with the best setting of other topics.", ["none", *FOLDS]),
@@ -64,7 +65,7 @@ def sweep() -> None:
 
     Separate VALUES by commas, or repeat the option. A range of numbers is FIRST:LAST:STEP, with both ends
     included. If the baseline ranks by touche.scan, settings with the same analysis share one pass over the
-    collection. A second sweep into DIR skips complete runs whose input, options and code are unchanged.
+    collection.
 
     The highest mean is optimistic, because the setting was chosen on the same topics that score it. With
     --cross-validation, a setting is chosen on some topics and scored on the other topics.
@@ -125,7 +126,7 @@ def _sweep(
     with own_frames(baseline):
         result = quietly(run_sweep, baseline.typed, dataset, grid, output=output, log=tell, **scoring)
     count = counted(len(result.settings), "setting")
-    tell(f"{result.baseline}: {count} in {output}, {result.new_runs} of them new")
+    tell(f"{result.baseline}: {count} in {output}")
     warn(*result.warnings)
     render(result.folds() if scoring["cross_validation"] else result.scores, style, _sheets(result))
 

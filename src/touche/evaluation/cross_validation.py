@@ -110,7 +110,7 @@ def cross_validated(
     """Chooses among candidates on some topics and tests the choice on the others.
 
     Args:
-        candidates: settings, weights or other candidates, each with its values.
+        candidates: such as settings, each with its values.
         topics: topics in order, because two-fold takes every second one.
         method: a name in ``FOLDS``.
 

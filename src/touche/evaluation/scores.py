@@ -448,8 +448,8 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
     return replace(run, documents=documents)
 
 
-def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
-    """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
+def check_evaluators(task: Task, evaluators: Sequence[str]) -> None:
+    """Raises a ToucheError if an evaluator lacks the task's measure."""
     with_measure = evaluators_for(task.measure)
     has_rankings = bool(task.qrels.keys() - {STANCE})
     # Touche always evaluates stances, so naming it is an error only for rankings. Naming only trec_eval is
@@ -457,6 +457,11 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
+
+
+def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
+    """Raises an error if an evaluator lacks the measure, or options or runs do not fit the task."""
+    check_evaluators(task, evaluators)
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
     if not paths:

@@ -28,7 +28,6 @@ TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselin
 IMAGE_VARIABLE = "TOUCHE_IMAGE_DIGEST"  # set by the sandbox: the digest of the image's content
 TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to the literal "id"
 PROJECT = "touche-baselines"
-STATISTICS = "statistics"  # the key for statistics from a file
 _MOST_FILES = 100  # with one suffix; more are not read for their md5
 _MOST_BYTES = 10_000_000_000  # in files with one suffix; larger ones are not read for their md5
 _BLOCK_BYTES = 1 << 22  # read at a time for an md5
@@ -75,20 +74,16 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
         "name": dataset or _dataset_id(folder_of_topics) or _name_of_folder(paths),
         "files": _describe_files(paths),
     }
-    return {"test collection": collection, **_describe_statistics(statistics)}
+    if statistics is None:
+        return {"test collection": collection}
+    return {"test collection": collection, "statistics": {"md5": _md5(statistics)}}
 
 
-def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
-    """Describes the runs from which a run is made, with their md5; runs do not name their collection.
-
-    Args:
-        paths: the runs.
-        statistics: the file with the statistics that they used, or None.
-    """
+def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
+    """Describes the runs from which a run is made, with their md5; runs do not name their collection."""
     return {
         "test collection": {"name": _dataset_id() or "not known"},
         "runs": _describe_files(paths),
-        **_describe_statistics(statistics),
     }
 
 
@@ -121,11 +116,6 @@ def _dataset_id_in_file(metadata_file: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         return ""
     return id if is_word(id) else ""
-
-
-def _describe_statistics(file: Path | None) -> dict[str, Any]:
-    """Describes a file of statistics by its md5; empty without a file."""
-    return {STATISTICS: {"md5": _md5(file)}} if file else {}
 
 
 def metadata(
@@ -202,15 +192,6 @@ def _describe_option_files(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if digests:
             files[name] = {"md5": digests[0] if len(digests) == 1 else digests}
     return {"files of parameters": files} if files else {}
-
-
-def statistics_digest(metadata: Path) -> str | None:
-    """Returns the md5 of a run's statistics file, or None if the metadata has none.
-
-    Raises:
-        InputError: if the metadata cannot be read, or is not YAML, or is too large.
-    """
-    return _text_in(_read_metadata(metadata), "data", STATISTICS, "md5")
 
 
 def origin_of_run(metadata: Path) -> tuple[str, str, str]:

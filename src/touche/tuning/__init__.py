@@ -1,1 +1,1 @@
-"""Tuning: all settings of a baseline, or all weights of a fusion, scored on the same topics."""
+"""Sweeps: all settings of a baseline, scored on the same topics."""

@@ -115,14 +115,12 @@ class Sweep(Shown):
         scores: scores of each setting in each dimension, in the order of the grid.
         cross_validations: cross-validated choice of the best setting, with the keys of ``by_dimension``;
             empty unless requested.
-        new_runs: number of new runs; earlier sweeps completed the others.
-        warnings: sentences about topics without results in one of the new runs, and about the scores.
+        warnings: sentences about topics without results in one of the runs, and about the scores.
     """
 
     baseline: str
     scores: Table[SettingScore]
     cross_validations: Mapping[str, CrossValidation[Setting]]
-    new_runs: int
     warnings: Sequence[str]
 
     @cached_property

@@ -1,10 +1,11 @@
 """Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
 
 import logging
+import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -19,17 +20,17 @@ from touche.data.datasets import opened
 from touche.data.places import is_dataset
 from touche.documents.discovery import Input
 from touche.documents.parts import PostponedError, Readings
-from touche.errors import ToucheError, check_choice, warn
+from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import as_path, check_tag, dataset_name
+from touche.io.identifiers import check_tag, dataset_name, optional_path
 from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
-from touche.io.writing import locked, make_folder, together, write_whole
+from touche.io.writing import write_whole
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.trec.forms import AnyQrels, file_of_qrels
@@ -38,7 +39,6 @@ from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic, in_order
 from touche.tuning.grid import grid_settings
 from touche.tuning.results import Options, Setting, SettingScore, Sweep
-from touche.tuning.resuming import Resumption
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -57,6 +57,7 @@ def sweep(
     *,
     task: str | None = None,
     output: str | PathLike[str] | None = None,
+    overwrite: bool = False,
     evaluator: str = "trec_eval",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
@@ -72,8 +73,8 @@ def sweep(
         grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
             options have their defaults.
         task: the id of the task; None for the dataset's task.
-        output: the folder for the runs, from which a later sweep resumes, and for settings.csv, folds.csv
-            and heat maps; None discards the runs.
+        output: a new folder for the runs, settings.csv, folds.csv and heat maps; None discards the runs.
+        overwrite: whether the folder may exist. Only files that this sweep writes are replaced in it.
         evaluator: ``trec_eval`` or ``touche``.
         measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
             ``nDCG@5,AP`` or a list names several.
@@ -86,8 +87,8 @@ def sweep(
         scores cause Python warnings.
 
     Raises:
-        ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
-            judgments are missing.
+        ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, the
+            output exists, or judgments are missing.
 
     Examples:
         >>> import touche
@@ -101,18 +102,31 @@ def sweep(
         check_choice("cross-validation", cross_validation, FOLDS)
     ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
+    folder = optional_path("output", output)
+    is_new = folder is not None and not os.path.lexists(folder)
+    if folder is not None and not is_new and not overwrite:
+        raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
     with temporary_folder("touche-sweep-") as temporary, file_of_qrels(qrels) as judgments:
         name = dataset_name(dataset)
         # The id of a dataset also names its task; an input directory names none.
         if task is None and is_dataset(name):
             task = name
         scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
+        for scored_task in scored:
+            scores.check_evaluators(scored_task, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
-        runs_folder = as_path("output", output) if output is not None else temporary
-        result = run_settings(ranker, source, runs_folder, settings, scored, evaluator, cross_validation)
-    if output is not None:
-        result = replace(result, warnings=[*result.warnings, *_write_tables(result, runs_folder)])
+        try:
+            result = run_settings(
+                ranker, source, folder or temporary, settings, scored, evaluator, cross_validation
+            )
+        except ParameterError:
+            if folder is not None and is_new:
+                # Baselines check ranges when they run, so runs of earlier settings may be there.
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    if folder is not None:
+        result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
     for text in result.warnings:
         warn(text)
     return result
@@ -121,19 +135,18 @@ def sweep(
 def _write_tables(result: Sweep, folder: Path) -> list[str]:
     """Writes tables, and heat maps if options vary; returns warnings about missing heat maps."""
     problems = []
-    with together(folder / SETTINGS_FILE):
-        write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
-        if result.cross_validations:
-            write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-        if not result.settings[0].swept:  # no option varies
-            return []
-        for dimension in result.by_dimension:
-            try:
-                figure = result.heat_map(dimension)
-            except ToucheError as error:  # matplotlib is not installed, or no setting has a mean
-                problems.append(f"no heat map: {error}")
-            else:
-                plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
+    write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+    if result.cross_validations:
+        write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+    if not result.settings[0].swept:  # no option varies
+        return []
+    for dimension in result.by_dimension:
+        try:
+            figure = result.heat_map(dimension)
+        except ToucheError as error:  # matplotlib is not installed, or no setting has a mean
+            problems.append(f"no heat map: {error}")
+        else:
+            plots.save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
     return problems
 
 
@@ -148,9 +161,7 @@ def run_settings(
 ) -> Sweep:
     """Runs a baseline with each of some settings, and scores the runs.
 
-    The runs equal those of ``touche run``, byte by byte. The folder of a setting is named by the run's tag. A
-    complete run with the same input, options and code is not repeated. Another sweep into the same folder is
-    awaited.
+    The runs equal those of ``touche run``, byte by byte. Each setting's folder has the name of the run's tag.
 
     Args:
         ranker: baseline.
@@ -169,20 +180,19 @@ def run_settings(
     # All settings share one store of readings, so that documents are not read again for each setting.
     readings = Readings()
     shared_source = replace(source, documents=replace(source.documents, readings=readings))
-    make_folder(output)
-    log_waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
-    with locked(output / "sweep", log_waiting):
-        runs = Runs(ranker, shared_source)
-        new_runs, without_hits = _run_incomplete(runs, readings, with_folders, output)
-        rows, score_warnings = _score_runs(with_folders, scored, evaluator)
-    topic_warnings = [
-        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
+    passes = _in_passes(Runs(ranker, shared_source), readings, with_folders)
+    topics_without_hits = [
+        topic for topics in watched(passes, "sweeping", "settings", len(settings)) for topic in topics
     ]
+    rows, score_warnings = _score_runs(with_folders, scored, evaluator)
+    topic_warnings = dict.fromkeys(  # each once, although several settings may find nothing for a topic
+        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
+        for topic in topics_without_hits
+    )
     result = Sweep(
         baseline=ranker.name,
         scores=Table(SettingScore, tuple(rows)),
         cross_validations={},
-        new_runs=new_runs,
         warnings=[*topic_warnings, *score_warnings],
     )
     if cross_validation is None:
@@ -216,37 +226,17 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
     ]
 
 
-def _run_incomplete(
-    runs: Runs, readings: Readings, settings: Sequence[Setting], output: Path
-) -> tuple[int, list[Topic]]:
-    """Runs the incomplete settings; returns their number, and topics without hits in at least one of them."""
-    resumption = Resumption(runs, output)
-    without_hits = dict[str, Topic]()  # by number, so that each topic is there once
-    incomplete = [
-        setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)
-    ]
-    for setting, topics in watched(
-        _in_passes(runs, readings, incomplete), "sweeping", "settings", len(incomplete)
-    ):
-        resumption.complete(setting.folder, setting.options)
-        without_hits |= {topic.number: topic for topic in topics}
-    return len(incomplete), [*without_hits.values()]
+def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[list[Topic]]:
+    """Runs the settings, and yields each one's topics without hits.
 
-
-def _in_passes(
-    runs: Runs, readings: Readings, settings: Sequence[Setting]
-) -> Iterator[tuple[Setting, list[Topic]]]:
-    """Runs the settings; those that need the same counts share a pass over the collection.
-
-    Yields:
-        Each setting with its topics without hits.
+    Settings that need the same counts share a pass over the collection.
     """
     while settings:  # each pass writes at least one run, because its first ranking is never postponed
         postponed = []
         readings.begin_pass()
         for setting in settings:
             try:
-                yield setting, runs.write(setting.folder, dict(setting.options))
+                yield runs.write(setting.folder, dict(setting.options))
             except PostponedError:  # it needs another pass over the collection
                 postponed.append(setting)
             readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
