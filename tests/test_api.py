@@ -192,31 +192,6 @@ def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
         package.compare([good, bad], qrels=qrels, reference="")
 
 
-def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
-    several = [
-        write(f"{name}.txt", run_text(topics, tag="same"))
-        for name, topics in (("a", ["11"]), ("b", ["11", "12"]))
-    ]
-    with pytest.raises(ToucheError, match=r"2 runs have the tag 'same'; pass a path, such as .*a\.txt"):
-        package.compare(several, TASK, reference="same")
-    rows = package.compare(several, TASK, reference=several[1])
-    assert {(row.run_a, row.run_b) for row in rows} == {tuple(map(str, several))}
-
-
-@pytest.mark.parametrize(
-    ("code", "damaged"),
-    [
-        ("duplicate-document", lambda run: run.take([0, *range(len(run))])),
-        ("empty-run", lambda run: run.take([])),
-        ("score", lambda run: dataclasses.replace(run, scores=run.scores * np.nan)),
-        ("blank-in-tag", lambda run: run.called("a b")),
-    ],
-)
-def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path], code: str, damaged: Any) -> None:
-    findings = package.lint(damaged(package.run_of(runs[0])), TASK)
-    assert code in {finding.code for finding in findings}
-
-
 def test_intervals_do_not_depend_on_the_order_of_topics(runs: list[Path], write: Write) -> None:
     read = package.run_of(runs[0])
     qrels = package.task(TASK).qrels["relevance"]

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import cache
 from inspect import Parameter, signature
@@ -130,14 +130,6 @@ def test_results_pass_with_their_content(way: str) -> None:
         copy = PASS[way](value)
         assert comparable(copy) == comparable(value), name
         assert not hasattr(value, "frame") or copy.frame().equals(value.frame()), name
-
-
-def test_threads_share_results_and_run_baselines_at_the_same_time() -> None:
-    table = results()["evaluate"]
-    with ThreadPoolExecutor(4) as threads:
-        frames = [*threads.map(lambda _: table.frame(), range(8))]
-        texts = {*threads.map(lambda _: touche.run("bm25", TASK).text(), range(4))}
-    assert all(frame.equals(frames[0]) for frame in frames) and texts == {results()["run"].text()}
 
 
 def test_loaded_baselines_pass_to_processes(tmp_path: Path) -> None:

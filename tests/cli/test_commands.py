@@ -197,14 +197,6 @@ def test_mistakes_are_one_line_and_an_earlier_run_outlives_them(
     assert not (workplace / "new").exists()
 
 
-def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(
-    touche: Touche, mine: Callable[..., Path], collection: Path, tmp_path: Path
-) -> None:
-    goes = mine("import shutil\nshutil.rmtree(__file__[:-12])\nyield topics[0], []")
-    assert touche("run", goes, "-i", collection, "-o", tmp_path / "out")[0] == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.txt", "ir-metadata.yml"}
-
-
 def test_options_without_an_annotation_take_the_type_of_their_default(
     touche: Touche, mine: Callable[..., Path], collection: Path, tmp_path: Path
 ) -> None:

@@ -42,23 +42,6 @@ def test_metadata_is_not_trusted(touche: Touche, write: Write, metadata: str, ex
     assert (code == 2 and expected in err and err.count("\n") == 1) if expected else code == 0
 
 
-def test_standard_input_has_no_metadata(
-    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write("ir-metadata.yml", PASSAGES % ("spot-check/passages", "x.xml"))
-    monkeypatch.chdir(tmp_path)
-    code, out, err = touche("evaluate", "-")
-    assert (code, out) == (2, "") and "no ir-metadata.yml next to a run names a known task" in err
-
-
-@pytest.mark.parametrize(("command", "takes_qrels"), [("evaluate", True), ("lint", False)])
-def test_the_remedy_names_qrels_only_where_they_replace_a_task(
-    touche: Touche, write: Write, command: str, takes_qrels: bool
-) -> None:
-    err = touche(command, write("a/run.txt", run_text()))[2]
-    assert err.rstrip().endswith("or --qrels with your own judgments") == takes_qrels
-
-
 def test_runs_of_two_tasks_are_refused(touche: Touche, write: Write) -> None:
     runs = [write(f"{name}/run.txt", run_text(tag=name)) for name in "ab"]
     for name, task in ("a", "passages"), ("b", "pages"):

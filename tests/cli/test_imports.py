@@ -70,19 +70,6 @@ def test_evaluation_loads_no_collection_and_no_engine(tmp_path: Path, judged: st
     assert packages == SCORING
 
 
-def test_lint_opens_a_collection_only_if_it_is_available(tmp_path: Path, judged: str) -> None:
-    (tmp_path / "run.txt").write_text(f"1 Q0 {judged} 1 1.0 made-up\n")
-    lint = ["lint", tmp_path / "run.txt", "--task"]
-    without = {"api", "cli", "data", "errors", "io", "linting", "tasks", "trec"}
-    assert observed(*lint, "touche-2020-task-2").packages == without
-    assert observed(*lint, TASK).packages == without | {"documents"}
-
-
-def test_only_an_unjudged_document_is_looked_up_in_the_collection(tmp_path: Path) -> None:
-    packages = evaluation(tmp_path, "nowhere").packages
-    assert packages == SCORING | {"documents"}
-
-
 def test_evaluation_opens_each_file_once(tmp_path: Path, judged: str) -> None:
     opened = evaluation(tmp_path, judged).opened
     for name in ("run.txt", "arguments.toml", "spot-check-arguments.xml", QRELS.name):

@@ -1,13 +1,12 @@
 """Paths that no file can have, and names of bytes that are not UTF-8."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import touche
-from conftest import Touche, Write
+from conftest import Write
 from touche.errors import ToucheError
 
 DATASET = "spot-check/arguments"
@@ -38,18 +37,3 @@ def test_a_path_that_no_file_can_have_is_an_error(tmp_path: Path, write: Write, 
     with pytest.raises(ToucheError) as caught:
         CALLS[call](name, run, str(tmp_path / "out"))
     assert str(caught.value).isprintable()
-
-
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_a_baseline_whose_name_is_not_utf_8_has_to_be_renamed(
-    touche: Touche, write: Write, tmp_path: Path, command: str
-) -> None:
-    source = (
-        "from touche import baseline\n@baseline\ndef mine(topics, documents, *, k=1.0):\n    yield from ()\n"
-    )
-    folder = os.fsdecode(os.fsencode(write("mine/baseline.py", source).parent) + b"\xff")
-    (tmp_path / "mine").rename(folder)
-    arguments = {"run": ["-i", DATASET], "sweep": ["--task", DATASET]}[command]
-    code, _, err = touche(command, folder, *arguments, "-o", tmp_path / "out")
-    assert code == 2 and r"the tag 'touche-mine\udcff'" in err.splitlines()[-1]
-    assert not list(tmp_path.glob("out/*"))

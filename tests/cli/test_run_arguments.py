@@ -88,15 +88,3 @@ def test_all_files_that_are_no_runs_are_listed_in_one_line(
     ) and err == f"touche: {named} are not runs; pass only runs, such as run.txt\n"
     code, _, err = touche(command, *runs, others[0], *options)
     assert code == 2 and err.startswith(f"touche: {others[0]} is not a run; ")
-
-
-def test_a_broken_score_or_a_missing_file_is_named_as_before(
-    touche: Touche, write: Write, runs: list[Path]
-) -> None:
-    broken = write("c/run.txt", "11 Q0 a 1 none t\n")
-    assert touche("evaluate", *runs, broken, "--task", TASK)[2].startswith(
-        f"touche: {broken}:1: score 'none'"
-    )
-    nowhere = runs[0].with_name("nowhere.txt")
-    assert f"{nowhere}: cannot be read" in touche("evaluate", *runs, nowhere, "--task", TASK)[2]
-    assert touche("lint", runs[0], broken, "--task", TASK)[0] == 1  # its rules are for broken lines

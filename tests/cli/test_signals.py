@@ -120,28 +120,3 @@ def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line
     process = start(tmp_path, "-c", script)
     said = process.communicate()[1]
     assert (process.returncode, said) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
-
-
-REMOVAL = """
-import os, shutil
-remove = shutil.rmtree
-
-def interrupted(*arguments, **options):
-    if shutil.rmtree is remove:
-        return remove(*arguments, **options)
-    shutil.rmtree = remove
-    os.kill(os.getpid(), NUMBER)
-
-shutil.rmtree = interrupted
-from touche.__main__ import main
-main()"""
-
-
-@pytest.mark.parametrize("number", LINES)
-def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path, number: int) -> None:
-    """Java runs at that time, and leaves signals to Python."""
-    run = ("run", "elrond", "-i", "spot-check/passages", "-o", tmp_path / "out")
-    process = start(tmp_path, "-c", REMOVAL.replace("NUMBER", str(int(number))), *run)
-    said = process.communicate()[1].splitlines()
-    assert (process.returncode, said[-1]) == (128 + number, LINES[number])  # type: ignore[index]
-    assert left_in(tmp_path / "tmp") == []

@@ -169,16 +169,6 @@ def test_bash_completes_commands_options_ids_and_folders(installed: Path, line: 
     assert (done.stdout.split(), done.stderr) == (COMPLETED[line], "")
 
 
-def test_where_no_id_fits_the_shell_completes_folders(
-    touche: Touche, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for typed in ("run bm25 -i ../", "run bm25 -o ou", "run ./base", "images build ../"):
-        monkeypatch.setenv("_TOUCHE_COMPLETE", "bash_complete")
-        monkeypatch.setenv("COMP_WORDS", f"touche {typed}")
-        monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
-        assert touche() == (0, f"dir,{typed.split()[-1]}\n", "")
-
-
 @pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef touche"), ("fish", "--command touche")])
 def test_zsh_and_fish_have_scripts_that_ask_the_same(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, shell: str, sign: str

@@ -1,7 +1,6 @@
-import json
 import warnings
 from collections.abc import Sequence
-from math import prod, sqrt
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -61,10 +60,6 @@ def test_figures_by_hand(write: Write) -> None:
     weights = [0.95**depth for depth in range(7)]
     of_topic = sum(map(prod, zip(shared, weights, strict=True))) / sum(weights)
     assert pair.rbo == pytest.approx(of_topic / 4)  # the other topics have no common documents
-
-
-def test_short_lists_have_no_tau() -> None:
-    assert tau_union("abc", "b") is None and tau_union("", "ab") is None
 
 
 @given(LISTS, LISTS)
@@ -135,15 +130,7 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     expected = ["relevance", "1.000", "0.750", "0.500", p_value, "1.000", "-1.000"]
     assert [line.split()[-7:] for line in scores] == [expected]
     assert out.endswith("\nnDCG@5 of trec_eval\n")
-    _, out, _ = touche("overlap", four, three, two, *of_task)
-    rmse = ["0.500", f"{sqrt(1 / 2):.3f}", "0.500"]
-    assert "ER" not in out and [row.split()[-2] for row in out.split("\n\n")[1].splitlines()[1:]] == rmse
-    _, out, _ = touche("overlap", four, three, *of_task, "--baseline", two, two, "--format", "json")
-    (record,) = json.loads(out)
-    known = {"run_a": str(four), "run_b": str(three), "overlap_5": 0.75, "mean_a": 1.0, "mean_b": 0.75}
-    known |= {"dimension": "relevance", "evaluator": "trec_eval", "measure": "nDCG@5", "rmse": 0.5}
-    assert record.items() >= known.items()
-    assert (record["effect_ratio"], record["delta_ri"]) == pytest.approx((0.25 / 0.5, 1 - 0.5))
+    assert "ER" not in touche("overlap", four, three, two, *of_task)[1]
 
 
 @pytest.mark.parametrize(

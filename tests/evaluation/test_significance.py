@@ -1,4 +1,3 @@
-import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -33,13 +32,6 @@ def test_the_t_test_by_hand() -> None:
     assert significance.t_test([0.0, 0.0]) == 1.0
     for alike in ([0.5, 0.5, 0.5], [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]):  # also equal except for rounding
         assert significance.t_test(alike) == pytest.approx(0, abs=1e-12)
-
-
-def test_the_randomisation_test_by_hand() -> None:
-    """Of the 8 sums of +-1 +-2 +-3, only 6 and -6 are at least 6 from 0; of 1, 1, 2 six are at least 2."""
-    assert significance.randomisation_test([1.0, 2.0, 3.0]) == 2 / 8
-    assert significance.randomisation_test([1.0, -1.0, 2.0]) == 6 / 8
-    assert significance.randomisation_test([0.0, 0.0]) == 1.0
 
 
 @settings(max_examples=30)
@@ -86,18 +78,6 @@ def test_the_effect_size_by_hand() -> None:
     assert significance.effect_size([0.25, 0.25]) is None
     almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # equal except for rounding
     assert significance.effect_size(almost) is None
-
-
-def test_the_randomisation_test_of_a_thousand_topics_needs_little_memory() -> None:
-    """All signs as floats would need 800 MB."""
-    differences = np.random.default_rng(3).normal(0.005, 0.1, 1000)
-    significance._assignments.cache_clear()
-    tracemalloc.start()
-    p = significance.randomisation_test(differences.tolist())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 50_000_000
-    assert p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=0.002)
 
 
 def test_one_topic_is_too_few() -> None:

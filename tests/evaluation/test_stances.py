@@ -86,12 +86,6 @@ def test_the_interval_resamples_topics() -> None:
     )
 
 
-def test_without_a_judged_stance_there_is_no_score() -> None:
-    unjudged = [RunLine(topic="1", stance="NO", document="other", rank=1, score=0.0, tag="tag")]
-    evaluation = evaluate_stances(Run.of(unjudged), {"1": {"d": 0}}, LABELS)
-    assert (evaluation.mean, evaluation.interval, evaluation.results) == (None, (None, None), 0)
-
-
 def test_runs_are_compared_on_what_both_have() -> None:
     run, judged = made_up([(topic, stance, stance) for topic in (1, 2) for stance in LABELS])
     wrong = Run.of(
@@ -237,11 +231,6 @@ def test_what_stances_do_not_have_is_refused(
     words = [positions.get(part, part.replace("_", " ")) for part in command.split()]
     code, _, err = touche(*words)
     assert code == 2 and word in err and "Traceback" not in err
-
-
-def test_a_file_that_is_called_stance_may_have_grades(write: Write) -> None:
-    scores = package.evaluate({"1": {"a": 1.0}}, qrels=write("stance.qrels", "1 0 a 2\n"))
-    assert {score.measure for score in scores} == {"nDCG@5"}
 
 
 def test_the_linter_takes_labels_in_any_case(write: Write, touche: Touche) -> None:

@@ -1,18 +1,17 @@
 """The ranking of hypotheses, the selection for the next round, and clear winners."""
 
 import dataclasses
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from identifying import STANDARD, TEXT, fit
+from identifying import STANDARD, fit
 from touche.identification.answer import Answer, candidate, differs, undecided, verdict
 from touche.identification.counts import CandidateAnalysis
 from touche.identification.fitting import Fit
 from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies
-from touche.identification.search import Round, best, chosen_documents, ranked
+from touche.identification.search import ranked
 
 PLURAL = CandidateAnalysis(False, "none", "plurals to singulars")
 REPRODUCED = 0.0
@@ -73,25 +72,3 @@ def test_ranked_by_share_less_floor_then_named_analyses_then_the_median_and_neve
     unnamed = fit([REPRODUCED] * 40 + [0.001] * 60, 10, analysis=PLURAL)
     expected = [cheap, outliers, smaller, few, unnamed, close]
     assert ranked([unnamed, close, few, outliers, smaller, cheap]) == expected
-
-
-def test_the_best_of_other_values_go_on_along_each_axis() -> None:
-    fits = [
-        *(fit(GOOD, 10, model="BM25", offset=offset) for offset in range(5)),
-        fit(BAD, 10, model="BM25", lengths="exact"),
-        fit(BAD, 11, model="DPH"),
-        fit(BAD, 12, fields=("other",)),
-        fit(BAD, 13, fields=("other",), analysis=PLURAL),
-    ]
-    hypotheses = [fit.hypothesis for fit in best(ranked(fits), 2)]
-    assert {axes.model for axes in hypotheses} == {"BM25", "DPH"}
-    assert {axes.fields for axes in hypotheses} == {TEXT, ("other",)}
-    assert {axes.analysis for axes in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
-
-
-@pytest.mark.parametrize(("limits", "chosen"), [((7, 5), [3, 5, 7, 9, 11, 12, 13]), ((99, 99), [*range(18)])])
-def test_a_round_takes_whole_topics_first_and_spreads_over_their_ranks(
-    limits: tuple[int, int], chosen: list[int]
-) -> None:
-    sample = SimpleNamespace(topics=("1",) * 3 + ("2",) * 9 + ("3",) * 6)
-    assert chosen_documents(sample, Round(*limits, (), 1)).tolist() == chosen  # type: ignore[arg-type]

@@ -1,7 +1,6 @@
 """The benchmark page, compared with what was measured; and the rehearsal of the nightly rerun, on a part."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from touche.data.datasets import opened
 
 FOLDER = ROOT / "benchmarks"
 
@@ -26,25 +24,6 @@ def test_tables_and_picture_are_those_of_the_measured_rounds(
     drawn = (FOLDER / "speed.svg").read_text(encoding="utf-8")
     for rounds in speed_page.read_timings().values():
         assert speed_page.label(rounds) in drawn
-
-
-@pytest.mark.filterwarnings("ignore::touche.ToucheWarning")  # of few pages, and of filters
-def test_benchmarks_import_what_they_need_from_baselines(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The type checker does not see these imports, because a baseline's folder is not on sys.path."""
-    monkeypatch.setattr(sys, "path", [str(FOLDER), *sys.path])
-    import chatnoir_order
-    import dense_speed
-
-    pages = opened("spot-check/pages")
-    ranked = chatnoir_order.rerank(pages, "one byte", statistics=None)
-    assert ranked.keys() == {topic.number for topic in pages.topics}
-    assert chatnoir_order.agreement(ranked, ranked)[:3] == ("1.000", "1.000", "1.000")
-    collection = shutil.copytree(ROOT / "corpora" / "spot-check-arguments", tmp_path / "input")
-    shutil.copy(ROOT / "topics" / "spot-check-arguments.xml", collection / "topics.xml")
-    dense_speed.store_random(collection, tmp_path / "stored")
-    assert len(list((tmp_path / "stored").iterdir())) == 1
 
 
 @pytest.mark.slow

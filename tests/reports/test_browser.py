@@ -152,25 +152,6 @@ def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
         assert tab.evaluate("document.documentElement.scrollWidth") == width
 
 
-def test_screen_readers_hear_differences_where_these_are_shown(tab: Tab) -> None:
-    """What is read out are texts that are not hidden; another reference changes them."""
-    heat = tab.locator("table.heat:visible")
-    second = heat.locator("tbody tr").first.locator("td").nth(1)
-    assert (second.inner_text(), heat.locator("caption").inner_text()) == (
-        ".631",
-        "nDCG@5 of each topic: relevance, trec_eval",
-    )
-    tab.get_by_label("differences from the reference").check()
-    assert (second.inner_text(), second.text_content().count("631")) == ("−.369", 1)
-    assert heat.locator("caption").inner_text().endswith(", as differences from A")
-    tab.locator("select[name=reference]").select_option("B")
-    assert (second.inner_text(), heat.locator("tbody tr").first.locator("td").first.inner_text()) == (
-        "+.000",
-        "+.369",
-    )
-    assert heat.locator("caption").inner_text().endswith(", as differences from B")
-
-
 def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     assert tab.evaluate(background) == "rgb(255, 255, 255)"

@@ -175,13 +175,6 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
     assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
 
 
-def test_ids_are_told_without_reading_a_card(cards: Path) -> None:
-    for card in cards.rglob("*.toml"):
-        card.write_bytes(b"\xff")
-    assert [name for name in tasks.ids() if name in KNOWN] == KNOWN
-    assert tasks.datasets() == tasks.ids()
-
-
 @pytest.mark.parametrize("broken", ["max_runs", "maxruns", "]"])
 def test_a_broken_card_is_left_out_with_a_warning(cards: Path, touche: Touche, broken: str) -> None:
     card = cards / "touche-2022-task-1.toml"
