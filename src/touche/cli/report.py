@@ -28,10 +28,9 @@ def report(
 ) -> None:
     """Write a page on RUNs: their ranks among published results, comparisons, and topic scores.
 
-    DIR/index.html is self-contained and needs no network. DIR also contains plots as SVG and PNG, and the
-    texts of the first results for TIRA's viewers. With --all-published, DIR/index.html links to a page for
-    each task with published results. These pages also show the official runs that are in the folder runs/TASK
-    of the data. Any web server can serve the pages.
+    DIR/index.html is self-contained and needs no network. Plots for papers are next to it, as SVG and PNG.
+    With --all-published, DIR/index.html links to a page for each task with published results. These pages
+    also show the official runs that are in the folder runs/TASK of the data.
 
     By default, runs are compared with the organizers' baseline, if it or its rerun by touche is among the
     RUNs. Otherwise they are compared with the RUN with the highest mean.
