@@ -20,7 +20,7 @@ import tomlkit
 import tables
 from touche.containers import images
 from touche.containers.limits import Limits
-from touche.containers.runs import RUNNERS, Usage
+from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError
 from touche.io.origin import origin
 from touche.io.writing import write_whole
@@ -32,8 +32,8 @@ from touche.tasks.records import SPOT_CHECK
 RUNS = 3  # of each image
 _HEADER = """\
 # Written by: PYTHONPATH=docs/site python benchmarks/images.py (with TOUCHE_DATA, on a quiet machine).
-# images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
-# the start of the container to run.txt, and the peak of memory in MB (of what: see memory).
+# images: the unpacked size in MB; the median of three runs on the dataset with one processor, in seconds from
+# the start of the container to run.txt.
 # judged: Judged@5 of the runs whose scores the tables show.
 
 """
@@ -47,10 +47,9 @@ def measure() -> Mapping[str, Any]:
     """
     images.build("docker", tables.in_order(), _say)
     entries = [entry for name in tables.in_order() for entry in tables.scores(name) if tables.is_shown(entry)]
-    usages = {name: _usages(name) for name in tables.in_order()}
     return {
-        "measured": _circumstances() | {"memory": usages["bm25"][0].memory_of},
-        "images": {name: _image(name, usages[name]) for name in usages},
+        "measured": _circumstances(),
+        "images": {name: _image(name) for name in tables.in_order()},
         "judged": {tables.key(entry): round(outcome.judged or 0, 2) for entry, outcome in _outcomes(entries)},
     }
 
@@ -67,18 +66,14 @@ def _circumstances() -> dict[str, Any]:
     }
 
 
-def _usages(name: str) -> list[Usage]:
-    """Runs the image of a baseline on its spot check, ``RUNS`` times."""
-    return [outcome.usage for _ in range(RUNS) for _, outcome in _outcomes([_first(name)]) if outcome.usage]
-
-
-def _image(name: str, usages: Sequence[Usage]) -> Mapping[str, Any]:
-    """Returns the entry of an image: its size in MB, and medians of seconds and of memory in MB."""
+def _image(name: str) -> Mapping[str, Any]:
+    """Runs the image of a baseline on its spot check, and returns the entry of the image."""
+    expected = _first(name)
+    usages = [outcome.usage for _ in range(RUNS) for _, outcome in _outcomes([expected]) if outcome.usage]
     return {
-        "dataset": _first(name).dataset,
+        "dataset": expected.dataset,
         "size": int(images.size("docker", name).removesuffix(" MB")),
         "seconds": round(median(usage.wall for usage in usages), 1),
-        "memory": round(median((usage.memory or 0) / 1e6 for usage in usages)),
     }
 
 

@@ -22,7 +22,7 @@ from touche.trec.runs import read_run
 DATASET = "touche-2020-task-1/sample"
 ROUNDS = 5
 BASELINES = ("rank-bm25", "bm25")
-QUANTITIES = {"wall": 1, "cpu": 1, "memory": 1e6}  # of a usage, with the unit to print: 1 s or 1 MB
+QUANTITIES = {"wall": 1, "memory": 1e6}  # of a usage, with the unit to print: 1 s or 1 MB
 
 
 def main() -> None:

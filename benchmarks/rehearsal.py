@@ -140,7 +140,7 @@ def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float
 
 
 def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Iterator[dict[str, Any]]:
-    """Yields a record for each run of ``touche regress`` on a dataset: its usage and its temporary files."""
+    """Yields a record for each run of ``touche regress`` on a dataset: its time, memory and temporary files."""
     records = copy / "records.json"
     for name in baselines or [*with_entry(copy, dataset)]:
         with peak_size(copy / "temporary") as peak:
@@ -151,7 +151,7 @@ def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Ite
         reruns = [outcome for outcome in outcomes if not outcome["run"]]  # without official runs
         for options, group in groupby(reruns, key=lambda outcome: outcome["options"]):
             first = next(group)
-            usage = {key: first[key] for key in ("wall", "cpu", "memory", "verdict", "remark")}
+            usage = {key: first[key] for key in ("wall", "memory", "verdict", "remark")}
             yield {"baseline": name, "options": options, "dataset": dataset, **usage, "temporary": peak[0]}
 
 

@@ -169,8 +169,8 @@ def collections(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yields the table of the reruns on these collections."""
-    yield "| baseline | dataset | documents | time | processor time | memory | temporary files |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| baseline | dataset | documents | time | memory | temporary files |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     for record in records:
         if "wall" in record:
             options = " ".join(f"{key}={value}" for key, value in record["options"].items())
@@ -179,7 +179,6 @@ def reruns(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 f"`{record['dataset']}`",
                 "all" if record["share"] == 1 else f"{record['share']:.0%}",
                 f"{record['wall']:,.0f} s",
-                f"{record['cpu']:,.0f} s",
                 f"{record['memory'] / 1e6:,.0f} MB",
                 f"{record['temporary'] / 1e6:,.0f} MB",
             ]

@@ -28,7 +28,6 @@ from touche.containers.runs import (
     RUNNERS,
     Job,
     Runner,
-    Usage,
     _input_and_output,
     _statistics_option,
     run_in_tira,
@@ -73,12 +72,11 @@ def build_once(program: str, *names: str) -> None:
     images.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
-def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage:
-    """Has a runner write the bytes that the local run writes; returns what it took."""
-    usage = runner(job(folder / "there", baseline, source=given), Limits(), print)
+def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> None:
+    """Has a runner write the bytes that the local run writes."""
+    runner(job(folder / "there", baseline, source=given), Limits(), print)
     run_locally(job(folder / "here", baseline, source=given), Limits(), print)
     assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
-    return usage
 
 
 # Both go the same way, so CI runs one image by Podman, and the nightly tests run all of them.
@@ -133,11 +131,8 @@ def test_an_image_writes_the_bytes_that_the_local_run_writes(
 ) -> None:
     if baseline in OF_LUCENE:
         build_once(program, *OF_LUCENE)
-    usage = same_bytes(RUNNERS[program], tmp_path, baseline, f"spot-check/{part}")
+    same_bytes(RUNNERS[program], tmp_path, baseline, f"spot-check/{part}")
     assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
-    if sys.platform == "linux":
-        assert 0.05 < (usage.cpu or 0) < usage.wall + 1  # the start of Python alone takes more
-        assert 20e6 < (usage.memory or 0) < 1e9
 
 
 INPUTS = {
@@ -318,13 +313,6 @@ def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> No
         run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
 
 
-def test_files_in_memory_count_as_memory(program: str, tmp_path: Path) -> None:
-    if sys.platform != "linux":
-        pytest.skip("control groups are Linux's: run it there")
-    usage = RUNNERS[program](faulty(tmp_path, "fills tmp"), Limits(), print)
-    assert 200e6 < (usage.memory or 0) < 500e6
-
-
 def test_an_image_older_than_its_files_is_named(
     program: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -411,7 +399,7 @@ def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source
         title = f"--filter=label=org.opencontainers.image.title=touche/{team}"
         succeeds("docker", "image", "rm", "--force", *output_of("docker", "images", "--quiet", title).split())
     assert done.returncode == 0, done.stderr
-    assert (len(commands), "\nexpected results: 2 passed;" in done.stdout) == (
+    assert (len(commands), "\nexpected results: 2 passed\n" in done.stdout) == (
         10 if source == "README.md" else 5,
         True,
     )

@@ -12,7 +12,6 @@ Fault = Literal[
     "exits",
     "hangs",
     "talks",
-    "fills tmp",
     "links",
     "eats memory",
     "writes nothing",
@@ -37,10 +36,6 @@ def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> R
             return [(topics[0], [("a", float(len(held)))])]
         case "talks":
             print("word\n" * 1_000_000)
-        case "fills tmp":
-            Path("/tmp/large").write_bytes(bytes(200_000_000))
-            time.sleep(1)
-            Path("/output/run.txt").write_text("1 Q0 a 1 2 t\n")
         case "links":
             Path("/output/run.txt").symlink_to("/etc/passwd")
         case "writes elsewhere":

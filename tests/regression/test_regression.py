@@ -98,7 +98,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
     missing = "missing: touche-2020-task-2; its publisher requires an agreement"
     assert lines[3].startswith(missing)
-    assert [lines[2], *lines[4:]] == ["", "expected results: 1 passed, 1 missing; memory: largest process"]
+    assert [lines[2], *lines[4:]] == ["", "expected results: 1 passed, 1 missing"]
 
 
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
@@ -164,7 +164,7 @@ def test_results_for_machines(
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too high", "passed", "too low", "missing"]
     assert list(records[0])[:6] == ["table", "baseline", "entry", "dataset", "options", "run"]
-    assert 0 < records[0]["wall"] < 60 and 0 < records[0]["cpu"] < 60 and 30e6 < records[0]["memory"] < 2e9
+    assert 0 < records[0]["wall"] < 60 and 30e6 < records[0]["memory"] < 2e9
     assert records[0]["difference"] == pytest.approx(records[0]["got"] - 0.4) and records[3]["got"] is None
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "2", "1")
@@ -216,9 +216,7 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
 def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: Touche, clone: Path) -> None:
     other = another(clone, "../other", ELSEWHERE)
     code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "spot-check/passages")
-    assert code == 0 and out.endswith(
-        "expected results: 1 nothing expected, 1 passed; memory: largest process\n"
-    )
+    assert code == 0 and out.endswith("expected results: 1 nothing expected, 1 passed\n")
     for arguments, message in (
         (["--dataset", "touche"], "there is no dataset 'touche'"),
         (["bm52"], "there is no baseline 'bm52'"),

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from tira.check_format import _fmt, check_format
 
 from conftest import ROOT, Touche, Write, git, use_clone
 from touche.baselines.method import run_tag
-from touche.io import energy
 from touche.tira.provenance import Software, data_of_files, metadata
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -134,19 +132,6 @@ def test_tira_accepts_the_metadata_with_the_authors_tag_and_team(touche: Touche,
     }
     result = check_format(tmp_path / "ir-metadata.yml", "ir_metadata", {"required_fields": fields})
     assert result[0] == _fmt.OK, result
-
-
-def test_a_run_has_its_energy_where_the_machine_reports_it(
-    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(energy, "POWERCAP", tmp_path / "powercap")
-    run = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out")
-    touche(*run)
-    assert list(metadata_in(tmp_path / "out")["resources"]) == ["runtime"]
-    counter = count(0, 1_500_000)
-    monkeypatch.setattr(energy, "read_counters", lambda: {"intel-rapl:0": (next(counter), 10**9)})
-    touche(*run)
-    assert metadata_in(tmp_path / "out")["resources"]["cpu"] == {"energy used system": "1.5 J"}
 
 
 def test_awkward_texts_stay_what_they_are(write: Write) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from touche.baselines.declaration import declared
 from touche.baselines.loader import FILE, as_baseline, baseline_folder, load, names
@@ -35,9 +35,6 @@ from touche.trec.records import AnyTopics, topics_in
 from touche.trec.runs import RUN_FILE, read_run
 from touche.trec.topics import Topic
 
-if TYPE_CHECKING:
-    from touche.containers.runs import Usage
-
 HERE = "local"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MASTER = "local[*]"  # Spark's name for all processors of this machine
@@ -58,7 +55,6 @@ class WrittenRun(WrittenFile):
         runner: where the baseline ran.
         without_hits: the topics without results; empty if a sandbox made the run.
         warnings: sentences about the run, without the name of the baseline.
-        usage: the resources of a sandbox, or None.
     """
 
     baseline: str
@@ -67,7 +63,6 @@ class WrittenRun(WrittenFile):
     runner: str = HERE
     without_hits: tuple[Topic, ...] = ()
     warnings: tuple[str, ...] = ()
-    usage: "Usage | None" = None
 
 
 @dataclass(frozen=True)
@@ -289,13 +284,12 @@ def _write_in_sandbox(
     passed_texts = {name: text for name, text in texts.items() if text}
     arguments = as_arguments(values | passed_texts)
     job = Job(baseline=ranker.typed, arguments=arguments, input=settings.dataset, output=settings.output)
-    usage = RUNNERS[settings.runner](job, limits, log)
+    seconds = RUNNERS[settings.runner](job, limits, log).wall
     return WrittenRun(
         baseline=job.name,
         path=job.output / RUN_FILE,
-        seconds=usage.wall,
+        seconds=seconds,
         runner=settings.runner,
-        usage=usage,
     )
 
 

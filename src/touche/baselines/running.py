@@ -17,7 +17,6 @@ from touche.baselines.options import as_arguments
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ParameterError, ToucheError
-from touche.io.energy import EnergyMeter
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
 from touche.io.progress import watched
@@ -96,7 +95,6 @@ class Runs:
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
         started = datetime.now(UTC)
-        energy = EnergyMeter()
         tag = tag or self.ranker.tag(options)
         topics = self.source.topics
         documents = self.source.documents
@@ -113,13 +111,13 @@ class Runs:
             outputs = [output / RUN_FILE, output / METADATA_FILE]
             outputs += [statistics.output] if statistics.output else []
             rankings = _check_use_of_statistics(rankings, uses, outputs)
-        with noting_answers() as answers, energy:
+        with noting_answers() as answers:
 
             def describe() -> str:
                 """Returns the metadata, after the last ranking."""
                 data = wait_for_data() | data_of_answers(answers)
                 stopped = datetime.now(UTC)
-                return metadata(software, tag, options, data, started, stopped, energy.joules())
+                return metadata(software, tag, options, data, started, stopped)
 
             return write_run(output, topics, rankings, tag, describe, self._inputs(output, options))
 

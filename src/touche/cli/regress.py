@@ -117,10 +117,7 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         advice = f"{', '.join(regression.missing)}; {remedy_for(regression.missing)}"
         notes.append(f"{verdicts.MISSING}: {advice}")
     notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
-    usages = [outcome.usage for outcome in regression if outcome.usage]
-    memory_kinds = dict.fromkeys(usage.memory_of for usage in usages if usage.memory_of)
-    memory = f"; memory: {', '.join(memory_kinds)}" if memory_kinds else ""
-    notes.append(f"expected results: {summary(regression)}{memory}")
+    notes.append(f"expected results: {summary(regression)}")
     checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(_OUTCOMES, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]

@@ -164,10 +164,7 @@ def _run(
     with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
         written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
-    if written.usage:  # measured by a sandbox
-        tell(f"{written.baseline}: {written.path} by {written.runner}: {written.usage}")
-    else:
-        tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
+    tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
 
 
 def _example_of_input(name: str) -> str:

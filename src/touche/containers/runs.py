@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -21,7 +21,6 @@ from touche.baselines.running import statistics_named
 from touche.containers.content import digest
 from touche.containers.images import check_image, image_name
 from touche.containers.limits import Limits
-from touche.containers.meter import LARGEST_PROCESS, metered, metering, read_usage
 from touche.containers.programs import Ended, Log, check_exit, check_program, execute, output_of, succeeds
 from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
@@ -40,6 +39,19 @@ _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volum
 # The container of a run: the id and start time of this library's process, then digits that make it unique.
 _CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
 INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
+# Linux counts the memory of the process that starts a program as the program's own, so this small one starts it.
+# It survives SIGTERM, which reaches the whole process group, because the program may still be cleaning up.
+_STARTER = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: None)
+file, *command = sys.argv[1:]
+_, status, used = os.wait4(os.posix_spawn(command[0], command, os.environ), 0)
+with open(file, "w") as memory:
+    memory.write(str(used.ru_maxrss))
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)  # after a signal, as a shell does
+"""
+_BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 
 
 @dataclass(frozen=True)
@@ -47,22 +59,14 @@ class Usage:
     """The resources that a run used.
 
     Attributes:
-        wall, cpu: seconds; ``cpu`` is None if it cannot be measured.
-        memory: bytes at the peak; None if it cannot be measured.
-        memory_of: the kind of the figure, such as ``largest process``; different kinds cannot be compared.
+        wall: wall time in seconds.
+        memory: the peak memory of the largest process of a local run, in bytes; None for an image.
         image: the digest of the content of the image that ran; empty without an image.
     """
 
     wall: float
-    cpu: float | None = None
     memory: int | None = None
-    memory_of: str = ""
     image: str = ""
-
-    def __str__(self) -> str:
-        cpu = "" if self.cpu is None else f", processor {self.cpu:.1f} s"
-        memory = f", peak memory {self.memory / 1e6:.0f} MB ({self.memory_of})" if self.memory else ""
-        return f"{self.wall:.1f} s{cpu}{memory}"
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,15 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command += ["-i", job.input, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
-        file = scratch / "usage"
+        peak = scratch / "peak"
+        # -I and -S ignore the user's environment and packages, so that Python starts fast.
+        starter = [sys.executable, "-ISc", _STARTER, str(peak)]
         # With TMPDIR, even the temporary files of a killed baseline disappear with this folder.
-        ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
+        ended = execute([*starter, *command], log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
-        cpu, memory = read_usage(file)
+        memory = int(peak.read_text()) * _BYTES_PER_UNIT
     _check_run(job, job.output)
-    return Usage(wall=time.monotonic() - began, cpu=cpu, memory=memory, memory_of=LARGEST_PROCESS)
+    return Usage(wall=time.monotonic() - began, memory=memory)
 
 
 def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
@@ -144,9 +150,9 @@ def run_in_container(program: str, job: Job, limits: Limits, log: Log) -> Usage:
         ]
         arguments += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics_option(job)]
         try:
-            usage = _run_container(program, name, arguments, job, limits, log)
+            wall = _run_container(program, name, arguments, job, limits, log)
             _check_run(job, output)
-            return replace(usage, image=image)
+            return Usage(wall=wall, image=image)
         finally:
             succeeds(*_removal(program, name))  # the container may be gone, which is no error
 
@@ -301,8 +307,8 @@ def _bind(path: Path, target: str, shown: Path | None = None) -> str:
 
 def _run_container(
     program: str, name: str, arguments: Sequence[str], job: Job, limits: Limits, log: Log
-) -> Usage:
-    """Runs a container until it ends, and measures it.
+) -> float:
+    """Runs a container until it ends, and returns the seconds it took.
 
     Args:
         program: ``docker`` or ``podman``.
@@ -317,17 +323,15 @@ def _run_container(
     """
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
-        id_file = scratch / "id"
-        with metered(id_file) as meter:
-            ended = _in_time(
-                [program, "run", "--cidfile", str(id_file), *arguments],
-                job,
-                limits,
-                log,
-                if_killed=_removal(program, name),
-                folder=str(scratch),
-                paths=_input_paths(job, "/input") | {"/output": job.output},
-            )
+        ended = _in_time(
+            [program, "run", *arguments],
+            job,
+            limits,
+            log,
+            if_killed=_removal(program, name),
+            folder=str(scratch),
+            paths=_input_paths(job, "/input") | {"/output": job.output},
+        )
         # With control groups of version 1, Podman leaves this empty file in its working folder, which is
         # ``scratch``, if the memory was exceeded.
         out_of_memory = (scratch / "oom").exists()
@@ -335,7 +339,7 @@ def _run_container(
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
-    return Usage(wall=time.monotonic() - began, cpu=meter.cpu, memory=meter.memory, memory_of=meter.memory_of)
+    return time.monotonic() - began
 
 
 def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:

@@ -34,7 +34,7 @@ class Outcome:
         got: the measured value, or None.
         judged: the measured Judged@k, or None.
         remark: the reason of a failure, or more results.
-        usage: the resources of the run, or None without a run.
+        usage: the time and memory of the run, or None without a run.
         topics: the published and the measured value of each topic, if the entry compares topics.
         evaluated: the run in all dimensions with qrels, if runs are saved.
         agreements: the agreement of the rerun with official runs; only one of the rerun's outcomes has it.

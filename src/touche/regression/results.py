@@ -10,14 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from touche.containers.runs import Usage
 from touche.data.remedies import remedy_for
 from touche.errors import one_line
 from touche.regression.outcomes import FAILED, MISSING, NOT_INSTALLED, NOT_THE_SAME, UNCHECKED, Outcome
 from touche.trec.framed import Table, formatted
 
 COLUMNS = tuple(
-    "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()
+    "baseline dataset dimension evaluator kind expected got difference wall memory verdict".split()
 )
 
 
@@ -72,6 +71,7 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
     """Returns the cells of an outcome, one for each of ``COLUMNS``."""
     entry = outcome.expected
     difference = outcome.difference
+    usage = outcome.usage
     is_noted_below = outcome.verdict == NOT_INSTALLED  # touche regress prints its remark below the table
     has_remark = outcome.remark and not is_noted_below
     cells = (  # None and empty texts become dashes
@@ -82,19 +82,11 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
         f"{entry.value:g}" if isinstance(entry.value, float) else str(entry.value),  # as in expected.toml
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got,  # a text, such as a digest
         None if difference is None else f"{round(difference, 5) + 0.0:+.5f}",  # not -0.00000
-        *_resources(outcome.usage),
+        f"{usage.wall:.1f} s" if usage else None,
+        f"{usage.memory / 1e6:.0f} MB" if usage and usage.memory else None,
         f"{outcome.verdict}: {outcome.remark}" if has_remark else outcome.verdict,
     )
     return tuple(cell or "–" for cell in cells)
-
-
-def _resources(usage: Usage | None) -> tuple[str, str, str]:
-    """Returns the cells of wall time, processor time and memory; empty if they are unknown."""
-    if usage is None:
-        return "", "", ""
-    cpu = "" if usage.cpu is None else f"{usage.cpu:.1f} s"
-    memory = "" if usage.memory is None else f"{usage.memory / 1e6:.0f} MB"
-    return f"{usage.wall:.1f} s", cpu, memory
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

@@ -125,7 +125,6 @@ def metadata(
     data: Mapping[str, Any],
     started: datetime,
     stopped: datetime,
-    joules: float | None = None,
 ) -> str:
     """Returns the metadata of a run as YAML.
 
@@ -135,7 +134,6 @@ def metadata(
         parameters: the values of its options.
         data: the description of its input, from ``data_of_files`` or ``data_of_runs``.
         started, stopped: the times of start and end.
-        joules: the energy that the machine's processors used meanwhile; None if it is unknown.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)  # a team on the command line has priority
     # In an image, the folder is not in a repository, so the variables of the image replace git.
@@ -152,8 +150,6 @@ def metadata(
         "stop time": stopped.isoformat(timespec="milliseconds"),
         "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
     }
-    # ``energy used system`` is a name of TIREx tracker, because ir_metadata has none.
-    energy = None if joules is None else {"energy used system": f"{joules:.1f} J"}
     record = {
         "schema version": "0.2",
         "tag": tag,
@@ -166,7 +162,7 @@ def metadata(
                 "image": {"content digest": image} if image else None,
             }
         ),
-        "resources": _without_none({"runtime": runtime, "cpu": energy}),
+        "resources": {"runtime": runtime},
         "method": {
             "automatic": True,
             "name": software.name,
