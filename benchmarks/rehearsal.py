@@ -140,7 +140,7 @@ def publishers(sources: Sequence[Source], copy: Path, folder: Path, share: float
 
 
 def runs(copy: Path, dataset: str, baselines: Sequence[str], runner: str) -> Iterator[dict[str, Any]]:
-    """Yields a record for each run of ``touche regress`` on a dataset: its time, memory and temporary files."""
+    """Yields a record for each run of ``touche regress`` on a dataset."""
     records = copy / "records.json"
     for name in baselines or [*with_entry(copy, dataset)]:
         with peak_size(copy / "temporary") as peak:

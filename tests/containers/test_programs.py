@@ -11,8 +11,9 @@ import pytest
 
 from conftest import Write, wait_for
 from touche.containers import programs, runs
+from touche.containers.limits import Limits
 from touche.containers.programs import execute, output_of, succeeds
-from touche.containers.runs import Job, _check_run
+from touche.containers.runs import Job, _check_run, run_locally
 from touche.errors import ToucheError
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
@@ -157,3 +158,27 @@ def test_paths_in_a_container_are_those_of_the_user() -> None:
     ended = execute(["printf", "%s", text], said.append, paths=paths)
     expected = "wrote my out\\1/run.txt; in/topics.xml:3: broken, not /outputs/a, a/output/b or x/input"
     assert said == [expected] and ended.last_line == expected
+
+
+LARGE = """
+import os, subprocess, sys
+from touche import baseline
+
+@baseline
+def large(topics, documents, *, fault=False):
+    subprocess.run([sys.executable, "-c", "b'x' * 200_000_000"], check=True)
+    if fault:
+        os.kill(os.getpid(), 9)
+    yield from ((topic, [("a", 1.0)]) for topic in topics)
+"""
+
+
+def test_the_memory_of_a_local_run_is_that_of_its_largest_process_and_not_of_this_one(
+    write: Write, tmp_path: Path
+) -> None:
+    large = b"x" * 500_000_000
+    folder = str(write("large/baseline.py", LARGE).parent)
+    usage = run_locally(Job(folder, (), "spot-check/passages", tmp_path / "out"), Limits(), print)
+    assert len(large) > 400e6 > (usage.memory or 0) > 200e6
+    with pytest.raises(ToucheError, match="large: exit code 137: "):
+        run_locally(Job(folder, ("--fault",), "spot-check/passages", tmp_path / "out"), Limits(), print)

@@ -1,7 +1,6 @@
 """Images are rebuilt to the last byte, and what is not is named."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -25,12 +24,13 @@ OF_EACH_BASE = ("bm25", "elrond", "dense")
 COMMIT = "a" * 40
 OTHER = "b" * 40
 FILE = File(kind="file", mode="644", owner="0:0", content="1")
+BASE = {"etc": FILE}
 CONTENT = Content(
-    files={"opt/a": FILE, "opt/z": FILE, "usr/x": FILE},
-    settings={"User": ""},
+    layers=[BASE, {"usr/x": FILE}, {"opt/a": FILE}],
     commands=["base", "|1 A=b /bin/sh -c apt-get install --yes x", "/bin/sh -c #(nop) COPY file:1 in /opt"],
-    layers={"opt/a": 2, "opt/z": 2, "usr/x": 1},
+    settings={"User": "", "Env": []},
 )
+CHANGED = replace(CONTENT, layers=[BASE, {"usr/x": FILE}, {"opt/a": replace(FILE, mode="664")}])
 
 
 @dataclass
@@ -67,15 +67,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     return engine
 
 
-def changed(**files: File | None) -> Content:
-    paths = {name.replace("_", "/"): file for name, file in files.items()}
-    present = {path: file for path, file in (CONTENT.files | paths).items() if file is not None}
-    return replace(CONTENT, files=present, layers={path: CONTENT.layers.get(path, 2) for path in present})
-
-
 def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine) -> None:
     result = verify("docker", "bm25", print)
-    assert (result.answer, result.subject, result.differences) == (SAME, "touche/bm25", [])
+    assert (result.answer, result.subject, result.difference) == (SAME, "touche/bm25", "")
     assert result.digest == result.rebuilt == CONTENT.digest
     assert result.unpinned == ["apt-get install --yes x"]
     steps = {
@@ -89,21 +83,28 @@ def test_the_same_content_is_the_same_and_layers_of_apt_are_named(engine: Engine
         assert bool(verify("docker", "bm25", print).unpinned) == is_unpinned, command
 
 
-def test_differences_are_named_with_their_layers_those_of_contents_first(engine: Engine) -> None:
-    engine.rebuilt = changed(
-        opt_a=replace(FILE, mode="664"), opt_z=replace(FILE, content="2"), usr_x=None, opt_new=FILE
-    )
+APT, COPY = "the layer apt-get install --yes x", "the layer COPY file:1 in /opt"
+BOTH_CHANGED = [BASE, {"usr/x": None}, {"opt/a": replace(FILE, content="2")}]
+REBUILDS: dict[str, tuple[Content, str]] = {
+    "both changed": (replace(CONTENT, layers=BOTH_CHANGED), APT),
+    "one changed": (CHANGED, COPY),
+    "a file in a later layer": (replace(CONTENT, layers=[BASE, {}, {"usr/x": FILE, "opt/a": FILE}]), APT),
+    "an unchanged file again": (replace(CHANGED, layers=[BASE, BASE | {"usr/x": FILE}, {}]), COPY),
+    "a layer more": (
+        replace(CONTENT, layers=[*CONTENT.layers, {"x": FILE}], commands=[*CONTENT.commands, "RUN new"]),
+        "the layer RUN new",
+    ),
+    "settings": (replace(CONTENT, settings={"User": "1", "Env": ["A=1"]}), "the settings User, Env"),
+}
+
+
+@pytest.mark.parametrize("rebuild", REBUILDS)
+def test_the_first_layer_with_another_content_is_named_else_the_settings(
+    engine: Engine, rebuild: str
+) -> None:
+    engine.rebuilt, difference = REBUILDS[rebuild]
     result = verify("docker", "bm25", print)
-    assert result.answer == DIFFERENT
-    assert [(difference.kind, difference.path, difference.layer) for difference in result.differences] == [
-        ("content", "opt/z", "COPY file:1 in /opt"),
-        ("mode", "opt/a", "COPY file:1 in /opt"),
-        ("only in the rebuild", "opt/new", "COPY file:1 in /opt"),
-        ("only in the image", "usr/x", "apt-get install --yes x"),
-    ]
-    engine.rebuilt = replace(CONTENT, settings={"User": "1"})
-    (setting,) = verify("docker", "bm25", print).differences
-    assert (setting.kind, setting.path) == ("setting", "[User]")
+    assert (result.answer, result.difference) == (DIFFERENT, difference)
 
 
 @pytest.mark.parametrize(
@@ -151,12 +152,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touche: Touche) -> Path
 def test_a_run_leads_to_its_image_and_its_commit(engine: Engine, run: Path) -> None:
     result = verify_run("docker", run, print)
     assert (result.answer, result.digest, result.commit) == (SAME, CONTENT.digest, COMMIT)
-    engine.rebuilt = changed(opt_a=None)
+    engine.rebuilt = CHANGED
     result = verify_run("docker", run, print)
-    assert result.answer == DIFFERENT and [difference.path for difference in result.differences] == ["opt/a"]
-    engine.image = engine.rebuilt  # the local image is another one, so no file can be compared
+    assert (result.answer, result.difference) == (DIFFERENT, COPY)
+    engine.image = engine.rebuilt  # the local image is another one, so no layer can be compared
     result = verify_run("docker", run, print)
-    assert (result.answer, result.digest, result.differences) == (DIFFERENT, CONTENT.digest, [])
+    assert (result.answer, result.digest, result.difference) == (DIFFERENT, CONTENT.digest, "")
     engine.commit = OTHER
     assert verify_run("docker", run, print).answer == NOT_COMPARABLE
 
@@ -178,9 +179,9 @@ def test_a_run_without_an_image_or_of_an_unknown_baseline_is_refused(engine: Eng
 def test_the_command_prints_the_answer_and_its_exit_code_says_it(engine: Engine, touche: Touche) -> None:
     code, out, _ = touche("images", "verify", "bm25")
     assert code == 0 and f"touche/bm25: the same ({CONTENT.digest}, commit {COMMIT})\n" in out
-    engine.rebuilt = changed(opt_a=None)
+    engine.rebuilt = CHANGED
     code, out, _ = touche("images", "verify", "bm25")
-    assert code == 1 and re.search("only in the image +opt/a +COPY file", out)
+    assert code == 1 and f"\nthe first difference: {COPY}\n" in out
     engine.commit = OTHER
     code, out, err = touche("images", "verify", "bm25")
     assert (code, out, err.count("\n")) == (2, "", 1) and "touche/bm25: not comparable: " in err
@@ -273,11 +274,8 @@ def test_a_verification_leaves_no_image_and_no_container(
     try:
         before = everything(program)
         result = verify(program, str(folder), print)
-        assert result.answer == DIFFERENT
-        assert [(difference.kind, difference.path) for difference in result.differences] == [
-            ("content", "time")
-        ]
-        assert "date" in result.differences[0].layer and result.unpinned == ["apt --version > /apt"]
+        assert result.answer == DIFFERENT and result.difference.startswith("the layer date ")
+        assert result.unpinned == ["apt --version > /apt"]
         assert everything(program) == before
     finally:
         output_of(program, "image", "rm", "--force", "touche/mine")

@@ -14,7 +14,6 @@ from touche.containers.limits import PROGRAMS
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError
 
-_MAX_DIFFERENCES = 20  # printed rows
 _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 
 
@@ -67,21 +66,15 @@ def verify(name: str, against: str, run: Path | None, runner: Literal["docker", 
     result = library.verify_image(name, against=against, run=run, runner=runner, log=tell)
     if result.answer == NOT_COMPARABLE:
         raise ToucheError(f"{result.subject}: {result.answer}: {result.reason}")
-    render(result.table, style, [_differences(result)])
+    render(result.table, style, [Sheet(columns=[], records=[], above=_lines(result))])
     return BROKEN if result.answer == DIFFERENT else 0
 
 
-_DIFFERENCES = [Column("difference", "kind"), Column("path", "path"), Column("layer", "layer")]
-
-
-def _differences(result: VerifiedImage) -> Sheet:
-    """Returns the answer, and the differences below it if any are known."""
-    above = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
+def _lines(result: VerifiedImage) -> list[str]:
+    """Returns the answer, and below it what differs and what is not pinned."""
+    lines = [f"{result.subject}: {result.answer} ({result.digest}, commit {result.commit})"]
     if result.answer == DIFFERENT:
-        above.append(f"the rebuild: {result.rebuilt}")
-    if result.differences:  # none if they are unknown, because only the image's digest was compared
-        above.append("")  # a blank line before the table
-    notes = [f"not pinned, may change at any time: {command}" for command in result.unpinned]
-    if len(result.differences) > _MAX_DIFFERENCES:
-        notes.insert(0, f"and {len(result.differences) - _MAX_DIFFERENCES} more")
-    return Sheet(_DIFFERENCES, result.differences[:_MAX_DIFFERENCES], notes, above)
+        lines.append(f"the rebuild: {result.rebuilt}")
+    if result.difference:
+        lines.append(f"the first difference: {result.difference}")
+    return lines + [f"not pinned, may change at any time: {command}" for command in result.unpinned]

@@ -47,28 +47,40 @@ class File:
     content: str
 
 
+Layer = Mapping[str, File | None]
+"""The files of a layer by their paths, without a slash at the start.
+
+A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
+"""
+
+
 @dataclass(frozen=True)
 class Content:
     """The content of an image.
 
     Attributes:
-        files: the files by their paths, without a slash at the start.
+        layers: the layers, from the lowest.
+        commands: the command that made each layer.
         settings: entrypoint, variables, labels and others by their names.
-        commands: the command that made each layer, from the lowest layer.
-        layers: the number of the layer of each file, by path: an index of ``commands``.
     """
 
-    files: Mapping[str, File]
-    settings: Mapping[str, Any]
+    layers: Sequence[Layer]
     commands: Sequence[str]
-    layers: Mapping[str, int]
+    settings: Mapping[str, Any]
+
+    def files(self, layers: int | None = None) -> dict[str, File]:
+        """Returns the files by their paths, after the lowest ``layers`` layers or after all."""
+        files: dict[str, File] = {}
+        for layer in self.layers[:layers]:
+            _remove(files, layer)
+            files |= {path: file for path, file in layer.items() if file is not None}
+        return files
 
     @property
     def digest(self) -> str:
         """The digest of files and settings, such as ``sha256:5f3a...``."""
         digest = hashlib.sha256(f"{_FORMAT}\n{json.dumps(self.settings, sort_keys=True)}\n".encode())
-        for path in sorted(self.files):
-            file = self.files[path]
+        for path, file in sorted(self.files().items()):
             fields = [path, file.kind, file.mode, file.owner, file.content]
             # Paths may not be UTF-8.
             digest.update("\0".join(fields).encode(errors="surrogateescape") + b"\n")
@@ -176,7 +188,7 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
         ToucheError: if a layer has an unknown compression.
         ValueError: if a description is not JSON.
     """
-    layers: dict[str, dict[str, File | None]] = {}  # by their names in the archive; see _parse_layer
+    layers: dict[str, Layer] = {}  # by their names in the archive
     descriptions: dict[str, bytes] = {}  # JSON files, by their names
     links: dict[str, str] = {}  # targets, by the names of links
     for member in archive:
@@ -198,14 +210,17 @@ def parse_archive(archive: tarfile.TarFile) -> Content:
                 layers[name] = _parse_layer(file)
     (image,) = json.loads(descriptions["manifest.json"])  # the archive has one image
     config = json.loads(descriptions[image["Config"]])
-    return _merge_layers([layers[links.get(name, name)] for name in image["Layers"]], config)
+    layers_of_image = [layers[links.get(name, name)] for name in image["Layers"]]
+    # A step that changes only a setting, such as ENV, has no layer.
+    steps = [step for step in config.get("history") or () if not step.get("empty_layer")]
+    commands = [step.get("created_by", "") for step in steps]
+    if len(commands) != len(layers_of_image):  # the history is missing or incomplete
+        commands = [f"layer {number}" for number, _ in enumerate(layers_of_image, 1)]  # people count from 1
+    return Content(layers=layers_of_image, commands=commands, settings=_settings(config))
 
 
-def _parse_layer(stream: IO[bytes]) -> dict[str, File | None]:
-    """Returns the files of a layer by their paths.
-
-    A removal has None instead of a file; its path has the marker, as in ``folder/.wh.name``.
-    """
+def _parse_layer(stream: IO[bytes]) -> Layer:
+    """Returns the files of a layer."""
     files: dict[str, File | None] = {}
     with tarfile.open(fileobj=stream, mode="r|*") as layer:
         for member in layer:
@@ -245,35 +260,10 @@ def _describe_member(layer: tarfile.TarFile, member: tarfile.TarInfo) -> File:
     return File(kind=kind, mode=mode, owner=f"{member.uid}:{member.gid}", content=content)
 
 
-def _merge_layers(layers: Sequence[Mapping[str, File | None]], config: Mapping[str, Any]) -> Content:
-    """Returns the content of an image, whose later layers replace and remove files of earlier ones."""
-    files: dict[str, File] = {}
-    layer_numbers: dict[str, int] = {}  # from 0, by path; also of removed files
-    for number, layer in enumerate(layers):
-        _remove(files, layer)
-        for path, file in layer.items():
-            if file is not None:
-                files[path] = file
-                layer_numbers[path] = number
-    history = config.get("history") or ()
-    # A step that changes only a setting, such as ENV, has no layer.
-    commands = [step.get("created_by", "") for step in history if not step.get("empty_layer")]
-    if len(commands) != len(layers):  # the history is missing or incomplete
-        commands = [f"layer {number}" for number in range(1, len(layers) + 1)]  # people count from 1
-    return Content(
-        files=files,
-        settings=_settings(config),
-        commands=commands,
-        layers={path: layer_numbers[path] for path in files},
-    )
+def _remove(files: dict[str, File], layer: Layer) -> None:
+    """Removes what a layer removes from the files of all lower layers.
 
-
-def _remove(files: dict[str, File], layer: Mapping[str, File | None]) -> None:
-    """Removes the files that a layer removes, and the files in folders that become another kind of file.
-
-    Args:
-        files: the files of all lower layers by their paths, which are changed here.
-        layer: as from ``_parse_layer``.
+    These are also the files in folders that become another kind of file.
     """
     removed_paths: set[str] = set()
     emptied_folders: list[str] = []  # beginnings of paths, such as ``folder/``; empty for the root

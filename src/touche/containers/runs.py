@@ -39,8 +39,8 @@ _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volum
 # The container of a run: the id and start time of this library's process, then digits that make it unique.
 _CONTAINER_NAME = re.compile(r"touche-(?P<identity>(?P<pid>\d+)-\d+)-[0-9a-f]+")
 INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
-# Linux counts the memory of the process that starts a program as the program's own, so this small one starts it.
-# It survives SIGTERM, which reaches the whole process group, because the program may still be cleaning up.
+# Linux adds the memory of the process that starts a program to the program's peak, so a small one starts it.
+# It ignores SIGTERM, which the whole process group receives, because the program may still clean up.
 _STARTER = """
 import os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: None)

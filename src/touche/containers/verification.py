@@ -5,12 +5,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers.content import Content, File, digest, find_image, read_content
+from touche.containers.content import Content, digest, find_image, read_content
 from touche.containers.images import (
     BASES,
     REVISION_LABEL,
@@ -40,22 +40,6 @@ _MAX_COMMAND_LENGTH = 60  # characters of a layer's command
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A difference between an image and its rebuild.
-
-    Attributes:
-        layer: the command that made the layer; ``settings`` for a setting.
-        path: the file, or the name of the setting in brackets.
-        kind: ``content``, ``mode``, ``owner``, ``kind``, ``setting``, ``only in the image`` or
-            ``only in the rebuild``.
-    """
-
-    layer: str
-    path: str
-    kind: str
-
-
-@dataclass(frozen=True)
 class VerifiedImage(Record):
     """The result of a verification.
 
@@ -66,7 +50,8 @@ class VerifiedImage(Record):
         commit: the commit of the current source.
         digest: the digest of the image; empty if it was not read.
         rebuilt: the digest of the rebuild; empty if they are not comparable.
-        differences: those of contents first.
+        difference: the command of the first layer with a different content, or the settings that differ;
+            empty if the image that made a run is missing.
         unpinned: commands of layers whose input can change without a change of the source.
     """
 
@@ -76,8 +61,8 @@ class VerifiedImage(Record):
     reason: str = ""
     digest: str = ""
     rebuilt: str = ""
-    differences: Sequence[Difference] = field(default_factory=tuple)
-    unpinned: Sequence[str] = field(default_factory=tuple)
+    difference: str = ""
+    unpinned: Sequence[str] = ()
 
 
 def verify(program: str, baseline: str, log: Log, *, against: str = "") -> VerifiedImage:
@@ -233,7 +218,6 @@ def _compare(
     original = read_content(program, image) if has_original else None
     rebuilt, commands_above_base = _rebuild(program, baseline, log)
     original_digest = original.digest if original else expected_digest
-    differences = _differences(original, rebuilt) if original else []
     unpinned = [command for command in commands_above_base if _UNPINNED.search(_SHELL.sub("", command))]
     return VerifiedImage(
         subject=subject,
@@ -241,7 +225,7 @@ def _compare(
         commit=commit,
         digest=original_digest,
         rebuilt=rebuilt.digest,
-        differences=differences,
+        difference=_first_difference(original, rebuilt) if original else "",
         unpinned=[*map(_short_command, unpinned)],
     )
 
@@ -284,34 +268,15 @@ def _layers_of_base(program: str, prefix: str) -> int:
     return max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
 
 
-def _differences(image: Content, rebuilt: Content) -> list[Difference]:
-    """Returns differences: files with another content, then other files, then settings."""
-    differences = []
-    for path in sorted({*image.files, *rebuilt.files}):
-        file = image.files.get(path)
-        rebuilt_file = rebuilt.files.get(path)
-        if file != rebuilt_file:
-            # If both have the file, the layer of the image is named, because the image is verified.
-            content_with_file = image if file else rebuilt
-            command = content_with_file.commands[content_with_file.layers[path]]
-            kind = _kind_of_difference(file, rebuilt_file)
-            differences.append(Difference(layer=_short_command(command), path=path, kind=kind))
-    differences.sort(key=lambda difference: difference.kind != "content")  # False is first; paths stay sorted
-    for name in sorted({*image.settings, *rebuilt.settings}):
-        if image.settings.get(name) != rebuilt.settings.get(name):
-            differences.append(Difference(layer="settings", path=f"[{name}]", kind="setting"))
-    return differences
-
-
-def _kind_of_difference(file: File | None, rebuilt: File | None) -> str:
-    """Returns how the files of an image and of its rebuild differ; None is a missing file."""
-    if file is None:
-        return "only in the rebuild"
-    if rebuilt is None:
-        return "only in the image"
-    # The kind is compared first, because files of different kinds also differ in content.
-    properties = ("kind", "content", "mode", "owner")
-    return next(name for name in properties if getattr(file, name) != getattr(rebuilt, name))
+def _first_difference(image: Content, rebuilt: Content) -> str:
+    """Returns the command of the first layer whose content differs, else the settings that differ."""
+    longer = max(image, rebuilt, key=lambda content: len(content.layers))
+    for number, command in enumerate(longer.commands):
+        # Not the layers themselves: builders differ in which unchanged folders they repeat in a layer.
+        if image.files(number + 1) != rebuilt.files(number + 1):
+            return f"the layer {_short_command(command)}"
+    differing = [name for name, value in image.settings.items() if rebuilt.settings[name] != value]
+    return f"the settings {', '.join(differing)}" if differing else ""
 
 
 def _short_command(command: str) -> str:
