@@ -164,7 +164,10 @@ def _run(
     with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
         written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
-    tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
+    if written.runner in (HERE, SPARK):
+        tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
+    else:  # the container has already printed what it wrote
+        tell(f"{written.baseline}: {written.runner} took {written.seconds:.1f} s")
 
 
 def _example_of_input(name: str) -> str:
