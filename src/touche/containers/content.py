@@ -8,7 +8,6 @@ import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from io import BufferedReader
 from typing import IO, Any
 
@@ -103,7 +102,7 @@ class ImageDigest:
 
 
 def digest(program: str, image: str) -> ImageDigest:
-    """Returns the digest of an image's content, which is computed once for each id, and then cached.
+    """Returns the digest of an image's content, which is computed once for each id and saved on the disk.
 
     Args:
         program: ``docker`` or ``podman``.
@@ -114,7 +113,14 @@ def digest(program: str, image: str) -> ImageDigest:
     """
     check_program(program)
     id = image_id(program, image)
-    return ImageDigest(image=image, id=id, digest=_digest_of_id(program, id))
+    saved = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
+    if saved.is_file():
+        return ImageDigest(image=image, id=id, digest=saved.read_text(encoding="ascii"))
+    content_digest = read_content(program, id).digest
+    with suppress(OSError, ToucheError):  # a saved digest only saves time
+        saved.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(saved, content_digest)
+    return ImageDigest(image=image, id=id, digest=content_digest)
 
 
 def image_id(program: str, image: str) -> str:
@@ -132,19 +138,6 @@ def image_id(program: str, image: str) -> str:
 def find_image(program: str, image: str) -> str:
     """Returns the id of a local image, as the program writes it; empty if there is no such image."""
     return output_of(program, "image", "inspect", "--format", "{{.Id}}", image)
-
-
-@cache
-def _digest_of_id(program: str, id: str) -> str:
-    """Returns the digest of an image's content; cached on the disk, because the content of an id is fixed."""
-    cache_file = cache_folder() / "images" / f"{_FORMAT}-{program}-{id.removeprefix('sha256:')}"
-    if cache_file.is_file():
-        return cache_file.read_text(encoding="ascii")
-    content_digest = read_content(program, id).digest
-    with suppress(OSError, ToucheError):  # the cache only saves time
-        cache_file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(cache_file, content_digest)
-    return content_digest
 
 
 def read_content(program: str, image: str) -> Content:

@@ -20,7 +20,6 @@ from touche.containers.programs import Log, check_exit, check_program, execute, 
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
 from touche.io.temporary import temporary_folder
-from touche.io.toml import read_toml
 from touche.tira.provenance import PROJECT
 
 _FIRST_BASE = "base"  # the other bases begin with this image
@@ -148,6 +147,11 @@ def build(
             )
     for folder in folders:
         builder.build_baseline(folder, root)
+    if program == "docker":
+        # Docker without BuildKit keeps the images of first stages, which have this label, as its cache.
+        succeeds(
+            "docker", "image", "prune", "--force", "--filter=label=touche.temporary", "--filter=until=24h"
+        )
 
 
 @dataclass(frozen=True)
@@ -161,7 +165,6 @@ class _Builder:
 
     def build_base(self, name: str, root: Path) -> None:
         """Builds a base image in a clone."""
-        check_lock(root, name)
         python_image = os.environ.get(PYTHON_VARIABLE)  # replaces the one in the Dockerfile
         build_arguments = []
         if name != _FIRST_BASE:
@@ -203,21 +206,6 @@ class _Builder:
         with _build_context(folder, _files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), arguments)
 
-    @contextmanager
-    def _replacing(self, image: str) -> Iterator[None]:
-        """Removes the earlier image of a name if another image gets the name in this block.
-
-        The earlier image stays if it has other names, or a container or an image needs it.
-        """
-        earlier_id = find_image(self.program, image)  # empty if there is none
-        yield
-        if earlier_id:
-            name_count = output_of(
-                self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
-            )
-            if name_count == "0":
-                succeeds(self.program, "image", "rm", earlier_id)  # fails if something needs it
-
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
         """Builds an image whose files and description have one time.
 
@@ -236,38 +224,21 @@ class _Builder:
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
         command += [*self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
-        with self._replacing(image):
-            ended = execute(command, lines.append, environment=environment)
-            if ended.code:
-                for line in lines:
-                    self.log(line)
-                reason = explain_failure(lines)
-                if reason:
-                    raise ToucheError(f"building {image}: {reason}; see its output above")
-                check_exit(f"building {image}", ended)
-        # Images of stages get names, so that the next build can find and remove them.
-        for number, stage_id in enumerate(stages_in(lines), 1):
-            stage_name = f"{image}:stage-{number}"
-            with self._replacing(stage_name):
-                # If this fails, the next build takes longer, and nothing else is lost.
-                succeeds(self.program, "tag", stage_id, stage_name)
-
-
-def stages_in(lines: Iterable[str]) -> list[str]:
-    """Returns the image ids of all stages except the last, from the output of Docker without BuildKit.
-
-    Docker saves these images as its cache, without a name. BuildKit has another cache, and no such images.
-    """
-    stages = list[str]()
-    latest_image = ""  # after the last step so far
-    for line in lines:
-        begins_stage = re.match(r"Step \d+/\d+ : FROM ", line)
-        if begins_stage and latest_image:
-            stages.append(latest_image)
-        image_of_step = re.fullmatch(r" ---> ([0-9a-f]{12,})", line.rstrip())
-        if image_of_step:
-            latest_image = image_of_step[1]
-    return stages
+        earlier_id = find_image(self.program, image)  # empty if there is none
+        ended = execute(command, lines.append, environment=environment)
+        if ended.code:
+            for line in lines:
+                self.log(line)
+            reason = explain_failure(lines)
+            if reason:
+                raise ToucheError(f"building {image}: {reason}; see its output above")
+            check_exit(f"building {image}", ended)
+        if earlier_id:
+            name_count = output_of(
+                self.program, "image", "inspect", "--format", "{{len .RepoTags}}", earlier_id
+            )
+            if name_count == "0":  # the new image took its last name
+                succeeds(self.program, "image", "rm", earlier_id)  # fails if something needs it
 
 
 def size(program: str, name: str) -> str:
@@ -379,29 +350,6 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
     if not named or root is None:
         return named
     return list(dict.fromkeys([_FIRST_BASE, *named]))  # each once
-
-
-def check_lock(root: Path, name: str) -> None:
-    """Checks that the lock of a base image has all packages that pyproject.toml requires for the image.
-
-    Args:
-        root: the clone.
-        name: the name of the base image; ``base`` needs the dependencies, and others those of their extra.
-
-    Raises:
-        InputError: if the lock is missing or lacks a package.
-    """
-    lock = root / "docker" / f"{name}.txt"
-    project = read_toml(root / "pyproject.toml")["project"]
-    required = project["dependencies"] if name == _FIRST_BASE else project["optional-dependencies"][name]
-    # Packages that pyproject.toml requires, but images do not need.
-    omitted = (root / "docker" / "unused.txt").read_text(encoding="utf-8").split("\n")
-    packages = {re.split("[<>=]", requirement)[0] for requirement in required} - {*omitted}
-    text = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    locked = set(re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE))
-    missing = sorted(packages - locked)
-    if missing:
-        raise InputError(lock, f"no {missing[0]} in this lock", "write it again with: make locks")
 
 
 @contextmanager
