@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tiny_bert import make_tiny
 from touche import cli
+from touche.data import places
 from touche.io import origin
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +59,18 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(places, "find", _find_unless_fetched)
+
+
+find_anywhere = places.find
+
+
+def _find_unless_fetched(kind: str, name: str) -> Path | None:
+    """Hides what ``touche data fetch`` has put into the clone, where .gitignore excludes it."""
+    path = find_anywhere(kind, name)
+    if path is None or path.name.startswith("spot-check"):
+        return path
+    return None if path.parent.resolve() == ROOT / kind else path
 
 
 def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

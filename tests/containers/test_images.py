@@ -172,6 +172,7 @@ def test_a_failed_build_is_one_line_with_the_reason(
         return Ended(1, "The command returned a non-zero code: 1")
 
     monkeypatch.setattr(images, "check_program", lambda program: None)
+    monkeypatch.setattr(images, "find_image", lambda program, image: "")
     monkeypatch.setattr(images, "execute", execute)
     with pytest.raises(ToucheError, match=f"building touche/base: {REASONS[line]}"):
         images.build("docker", ["bm25"], print)

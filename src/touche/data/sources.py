@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import tasks
-from touche.data.places import find, whole_corpus
+from touche.data.places import whole_corpus
 from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
 
@@ -53,7 +53,7 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns the path of the file in a folder, or in the searched folders; None if it is missing."""
-        path = folder / self.path if folder is not None else find(self.kind, self.name)
+        path = folder / self.path if folder is not None else places.find(self.kind, self.name)
         if path is None:
             return None
         is_usable = is_complete(self, path) if path.is_dir() else path.exists()
