@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from touche import tasks
+from touche.data import places
 from touche.data.places import whole_corpus
 from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
