@@ -123,7 +123,8 @@ def embedded_text(document: AnyDocument) -> str:
 
 def _store(path: Path, vectors: Vectors) -> None:
     """Writes the file of a block."""
-    with whole(path, is_cache=True) as file:
+    path.unlink(missing_ok=True)  # whole would follow a link that someone put into a shared folder
+    with whole(path) as file:
         file.write(vectors.tobytes())
         file.write(_checksum(path.name, vectors))
 

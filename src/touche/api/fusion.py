@@ -12,7 +12,6 @@ import numpy as np
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, expanded, optional_path
-from touche.io.inputs import command_line, keeping_inputs
 from touche.io.opening import STANDARD_INPUT, FileInMemory
 from touche.tira.outputs import METADATA_FILE, write_ranked
 from touche.tira.provenance import Software, data_of_runs, metadata
@@ -36,7 +35,6 @@ class FusedRun(Run):
     warnings: tuple[str, ...] = ()
 
 
-@keeping_inputs
 def fuse(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     method: str = "rrf",
@@ -46,6 +44,7 @@ def fuse(
     tag: str = "",
     team: str = "",
     output: str | PathLike[str] | None = None,
+    command: str = "touche.fuse",
 ) -> FusedRun:
     """Fuses runs into one; documents that several runs rank high come first.
 
@@ -59,6 +58,7 @@ def fuse(
         tag: the name of the fused run; by default ``touche-`` and the method.
         team: your team, for ``ir-metadata.yml``.
         output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
+        command: the command that ``ir-metadata.yml`` names.
 
     Returns:
         The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
@@ -97,7 +97,7 @@ def fuse(
     fused = fusion.fused_run(by_ranking, fusion.METHODS[method], depth, weights, tag).by_topic_number()
     if folder is not None:
         files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
-        _write_fused(folder, files, fused, options, team, started)
+        _write_fused(folder, files, fused, options, team, command, started)
     fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}
     return FusedRun(**fields_of_run, warnings=warnings)
 
@@ -123,13 +123,14 @@ def _write_fused(
     fused: Run,
     options: Mapping[str, Any],
     team: str,
+    command: str,
     started: datetime,
 ) -> None:
     """Writes a fused run with its metadata."""
     software = Software(
         name=f"touche fuse --method {options['method']}",
         team=team,
-        command=command_line("touche.fuse"),
+        command=command,
         # The first line of ``touche fuse --help``.
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
@@ -137,4 +138,4 @@ def _write_fused(
     # The output must overwrite neither the runs nor their metadata.
     inputs = [file for file in files if not isinstance(file, FileInMemory)]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
-    write_ranked(folder, fused, lambda: text, inputs)
+    write_ranked(folder, fused, text, inputs)

@@ -17,7 +17,6 @@ from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import Level, levels, rank, shortlist
 from touche.io.grouping import group_by
 from touche.io.identifiers import as_path, baseline_names, name_or_path
-from touche.io.inputs import keeping_inputs
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import STANCE, Published, Task, per_topic
@@ -361,7 +360,6 @@ def _checked(card: Path) -> CheckedCard:
         return CheckedCard(str(card), str(error))
 
 
-@keeping_inputs
 def write_for_tira(
     task: str,
     output: str | PathLike[str],

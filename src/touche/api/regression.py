@@ -7,16 +7,17 @@ from pathlib import Path
 from platform import machine
 from typing import Literal
 
+from touche.baselines.loader import baseline_folder
 from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
 from touche.io.identifiers import baseline_names, optional_path, quoted
-from touche.io.inputs import keeping_inputs
 from touche.io.optional import imported
 from touche.io.progress import processors
 from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.regression import running
+from touche.regression.expected import EXPECTED_FILE
 from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome
 from touche.regression.results import Regression, markdown, to_json
@@ -25,7 +26,6 @@ from touche.regression.results import junit as to_junit
 _log = logging.getLogger(__name__)
 
 
-@keeping_inputs
 def regress(
     baselines: str | Sequence[str] = (),
     datasets: str | Sequence[str] = (),
@@ -86,7 +86,6 @@ def regress(
     for file in files:
         if not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
-    check_outputs(files)
     _check_log(log_of_reruns, by)
     if folder:
         # A missing package is an error before the runs, instead of after them.
@@ -94,6 +93,7 @@ def regress(
         imported("matplotlib", "analysis")
     # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
     expected, outcomes = running.read_expectations(baseline_names(baselines), ids)
+    check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
     if folder:
         make_folder(folder)
     folder_of_runs = folder / "runs" if folder else None

@@ -10,15 +10,14 @@ from touche.api.scoring import naming_qrels, with_reference
 from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.io.identifiers import as_path
-from touche.io.inputs import keeping_inputs
-from touche.reports import Report, published_parts, task_report, write
+from touche.io.writing import check_outputs
+from touche.reports import PAGE_FILE, Report, published_parts, task_report, write
 from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
 
-@keeping_inputs
 def report(
     runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     output: str | PathLike[str],
@@ -64,6 +63,8 @@ def report(
     with file_of_qrels(qrels) as path:
         scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         named_runs, reference_name = with_reference(runs, reference)
+        inputs = [run for run in named_runs if isinstance(run, Path)]
+        check_outputs([folder / PAGE_FILE], [*inputs, path] if path else inputs)
         evaluated = naming_qrels(qrels, scores.evaluate(named_runs, scored_task))
         part = task_report(evaluated, task or scored_task.id, reference_name)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"

@@ -26,7 +26,6 @@ from touche.documents.parquet import check_no_pages
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
-from touche.io.inputs import keeping_inputs
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
 from touche.trec.columns import Run
@@ -130,7 +129,6 @@ def run(
         return result.called(ranker.tag(values))  # instead of the path of the file, which may be temporary
 
 
-@keeping_inputs
 def write_run(
     baseline: str | PathLike[str] | Baseline,
     dataset: str | PathLike[str] | None,

@@ -22,9 +22,9 @@ from touche.io.origin import origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs
 from touche.tira.answers import data_of_answers, noting_answers
-from touche.tira.outputs import METADATA_FILE, write_run
+from touche.tira.outputs import write_run
 from touche.tira.provenance import Software, data_of_files, metadata
-from touche.trec.runs import MAX_DEPTH, RUN_FILE
+from touche.trec.runs import MAX_DEPTH
 from touche.trec.topics import Topic
 
 _T = TypeVar("_T")
@@ -108,9 +108,11 @@ class Runs:
         software = replace(self._software, command=command)
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
         if statistics:  # the baseline has to read or write their file
-            outputs = [output / RUN_FILE, output / METADATA_FILE]
-            outputs += [statistics.output] if statistics.output else []
-            rankings = _check_use_of_statistics(rankings, uses, outputs)
+            rankings = _check_use_of_statistics(rankings, uses)
+        inputs = self._inputs(options)
+        other_outputs = [statistics.output] if statistics and statistics.output else []
+        if self.ranker.folder:
+            check_outputs(other_outputs, [self.ranker.folder])
         with noting_answers() as answers:
 
             def describe() -> str:
@@ -119,40 +121,29 @@ class Runs:
                 stopped = datetime.now(UTC)
                 return metadata(software, tag, options, data, started, stopped)
 
-            return write_run(output, topics, rankings, tag, describe, self._inputs(output, options))
+            return write_run(
+                output, topics, rankings, tag, describe, inputs=inputs, other_outputs=other_outputs
+            )
 
-    def _inputs(self, output: Path, options: Mapping[str, Any]) -> list[Path]:
-        """Returns the files that the run may not overwrite.
-
-        These are the files of the input, of the statistics, of the options and of the baseline's folder. If
-        the output directory is this folder, its earlier run may be overwritten.
-        """
+    def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
+        """Returns the files of the input, of the statistics and of the options."""
         statistics = self.source.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
-        folder = self.ranker.folder
-        files_in_folder = [folder / path for path in self.ranker.files] if folder else []
-        earlier_run = [output.resolve() / name for name in (RUN_FILE, METADATA_FILE)]
-        files_of_baseline = [path for path in files_in_folder if path not in earlier_run]
-        return [*self.source.files, *known, *files_in_options, *files_of_baseline]
+        return [*self.source.files, *known, *files_in_options]
 
 
-def _check_use_of_statistics(
-    rankings: Iterator[Ranking], uses: Sequence[bool], outputs: Sequence[Path]
-) -> Iterator[Ranking]:
+def _check_use_of_statistics(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
     """Yields the same rankings; reports early what would make a long run useless.
 
     Args:
         rankings: the rankings of the baseline, which begins to work when the first one is requested.
         uses: not empty after the baseline has used the statistics.
-        outputs: the files that will be written.
 
     Raises:
-        ToucheError: before the first ranking, if an output cannot be written, or the baseline has not used
-            the statistics.
+        ToucheError: before the first ranking, if the baseline has not used the statistics.
     """
-    check_outputs(outputs)
     first_ranking = [*islice(rankings, 1)]  # empty without topics
     if not uses:
         problem = "only baselines that rank with touche.scan use statistics"

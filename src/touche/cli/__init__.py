@@ -17,7 +17,6 @@ import click
 
 from touche.cli.commands import Command, Group
 from touche.errors import ToucheError
-from touche.io.inputs import command_running
 from touche.io.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
@@ -102,8 +101,7 @@ def main() -> None:
             # An ignored signal stays ignored, such as SIGINT of a job in the background.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, _stop)
-        with command_running():
-            code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
+        code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
         sys.exit(code or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

@@ -1,6 +1,8 @@
 """Arguments, options and ids of commands; every command has an example, --quiet and --verbose."""
 
 import logging
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from glob import escape, glob
@@ -17,6 +19,11 @@ _ListIds = Callable[[], Iterable[str]]
 
 OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in a container image
 PATH = click.Path(path_type=Path, readable=False)
+
+
+def command_line() -> str:
+    """Returns the running command as typed."""
+    return shlex.join(["touche", *sys.argv[1:]])
 
 
 class Option(click.Option):

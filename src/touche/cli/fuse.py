@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from touche.api import fusion as library
-from touche.cli.commands import command, option
+from touche.cli.commands import command, command_line, option
 from touche.cli.options import DEPTH, RUNS, naming, output
 from touche.cli.output import FORMATS, Column, Sheet, counted, quietly, render, tell, warn
 from touche.evaluation.fusion import METHODS
@@ -70,7 +70,7 @@ def fuse(
     Ties are ordered by descending document id. A document's stance comes from the first RUN that has the
     document. A RUN with weight 0 is ignored.
     """
-    fused = quietly(library.fuse, runs, method, weights=weights, **settings)
+    fused = quietly(library.fuse, runs, method, weights=weights, command=command_line(), **settings)
     warn(*fused.warnings)
     if style != "table":  # the default, which prints no hits, because run.txt has them
         hits = Table(RunLine, tuple(fused))

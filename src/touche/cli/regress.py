@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from touche.api import regression as library
-from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
+from touche.cli.commands import BASELINE, DATASET_ID, argument, command, command_line, option
 from touche.cli.options import FORMAT
 from touche.cli.output import (
     BAD,
@@ -29,7 +29,6 @@ from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
-from touche.io.inputs import command_line
 from touche.regression import outcomes as verdicts
 from touche.regression.outcomes import Outcome
 from touche.regression.results import COLUMNS, Regression, row_of, summary
@@ -84,9 +83,7 @@ def regress(
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
-    regression = library.regress(
-        names, datasets, twice=twice, command=command_line("touche"), log=tell, **options
-    )
+    regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
     print_line = click.echo if style == "table" else tell

@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from touche.api import reports as library
-from touche.cli.commands import command, option
+from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import quietly
 from touche.errors import one_line
-from touche.io.inputs import command_line
 
 
 @command(
@@ -45,7 +44,7 @@ def report(
         output,
         reference=reference,
         all_published=all_published,
-        command=command_line("touche"),
+        command=command_line(),
         **scoring,
     )
     click.echo(one_line(str(page)))

@@ -26,9 +26,9 @@ from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
-from touche.io.writing import check_writable, make_folder, together, whole
+from touche.io.writing import check_outputs, whole
 from touche.linting import ERROR, lint_format
-from touche.tira.outputs import METADATA_FILE
+from touche.tira.outputs import remove_earlier_run
 from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
@@ -389,7 +389,7 @@ def input_directory(name: str) -> Iterator[Path]:
     if Path(name).is_dir() and not places.is_dataset(name):
         yield Path(name)
         return
-    with temporary_folder("touche-input-", mounted=True) as folder:
+    with temporary_folder("touche-input-") as folder:
         for file_name, path in _files_of_dataset(name).items():
             if path.is_dir():
                 shutil.copytree(path, folder / file_name, copy_function=_link)
@@ -409,16 +409,18 @@ def _link(path: str | Path, link: str | Path) -> None:
 
 @contextmanager
 def _output_directory(job: Job) -> Iterator[Path]:
-    """Yields an empty hidden folder in the output directory; without an error, its files are copied there."""
-    make_folder(job.output)
-    check_writable(job.output)
+    """Yields an empty hidden folder in the output directory; without an error, its files are copied there.
+
+    An earlier run is removed first.
+    """
+    remove_earlier_run(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
         yield folder
         _copy_output(folder, job)
 
 
 def _copy_output(folder: Path, job: Job) -> None:
-    """Copies the files of a run to the output directory, where they replace an earlier run and its metadata.
+    """Copies the files of a run to the output directory, run.txt last.
 
     Args:
         folder: what the program wrote.
@@ -427,27 +429,18 @@ def _copy_output(folder: Path, job: Job) -> None:
     Raises:
         InputError: if a file cannot be written, or would replace one of the input.
     """
-    names_of_run = (RUN_FILE, METADATA_FILE)
     paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
     # A link may point to any file of this machine.
     files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
-    inputs: list[Path] = []
+    files.sort(key=lambda file: file == Path(RUN_FILE))  # False comes first
     if places.is_dataset(job.input):
-        inputs += _files_of_dataset(job.input).values()
+        inputs = [*_files_of_dataset(job.input).values()]
     else:
-        inputs += Path(job.input).iterdir()
-        if job.output.resolve().is_relative_to(Path(job.input).resolve()):
-            # Existing files in subfolders of the output are also input, and iterdir does not list them.
-            inputs += [job.output / file for file in files]
-    # An earlier run in the input folder may be replaced, but no other input.
-    protected = [path for path in inputs if path.name not in names_of_run]
-    # The metadata of an earlier run does not belong to this one.
-    removed = [] if Path(METADATA_FILE) in files else [job.output / METADATA_FILE]
-    with together(job.output / RUN_FILE, protected, removed):
-        for file in files:
-            make_folder((job.output / file).parent)
-            with (folder / file).open("rb") as content, whole(job.output / file) as copy:
-                shutil.copyfileobj(content, copy)
+        inputs = [Path(job.input), *Path(job.input).iterdir()]  # whose files may be links
+    check_outputs([job.output / file for file in files], inputs)
+    for file in files:
+        with (folder / file).open("rb") as content, whole(job.output / file) as copy:
+            shutil.copyfileobj(content, copy)
 
 
 def _check_run(job: Job, folder: Path) -> None:

@@ -13,7 +13,6 @@ from touche.data.judgments import task_qrels
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
 from touche.io.identifiers import as_path
-from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import make_folder, whole
@@ -22,7 +21,6 @@ from touche.tasks import STANCE, Task
 _log = logging.getLogger(__name__)
 
 
-@keeping_inputs
 def write_beir(dataset: str, output: str | PathLike[str]) -> list[Path]:
     """Writes a dataset in the format of BEIR.
 
@@ -99,8 +97,7 @@ def _qrels_files(task: Task) -> dict[str, Iterable[str]]:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields a path in a hidden folder; what the block makes there is renamed to ``folder`` at the end.
 
-    ``folder`` may exist if it is empty. A killed process leaves the hidden folder behind. The next process
-    that writes a folder in the same place removes it.
+    ``folder`` may exist if it is empty. A killed process leaves the hidden folder behind.
     """
     target = Path(os.path.realpath(folder))  # a link stays, and its target is replaced
     make_folder(target.parent)

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
@@ -20,10 +19,9 @@ from touche.data.places import data_home, is_available, whole_corpus
 from touche.data.remedies import how_to_download
 from touche.data.sources import Source, official
 from touche.errors import InputError, ToucheError
-from touche.io.inputs import keeping_inputs
 from touche.io.opening import md5, opened
 from touche.io.progress import bar
-from touche.io.writing import locked, make_folder, whole
+from touche.io.writing import make_folder, whole
 
 # Words of ``Status``.
 NOT_IN_MIRROR = "not in the mirror"
@@ -57,7 +55,6 @@ class RefusedError(InputError):
     """A file that differs from the published one."""
 
 
-@keeping_inputs
 def fetch(
     source: Source, mirror: Path | None = None, folder: Path | None = None, *, keep: bool = False
 ) -> Status:
@@ -66,7 +63,7 @@ def fetch(
     If the file needs a licence or has no address, or the mirror lacks it, it stays missing, and the status
     says why.
 
-    An interrupted download resumes. If another process is downloading the file, this one waits.
+    An interrupted download resumes.
 
     Args:
         source: the file.
@@ -111,19 +108,15 @@ def _download_into_place(source: Source, data_folder: Path, keep: bool) -> Statu
     """
     part = data_folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
-    warn_of_waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
-    with locked(part, warn_of_waiting):
-        if source.place(data_folder):  # it was missing before this process waited
-            return Status(source.path, "available", "another process fetched it")
-        _download(source, part)
-        try:
-            status = _put_in_place(source, part, data_folder)
-        except RefusedError:
-            part.unlink()  # resuming from a wrong file would fail forever
-            raise
-        if not keep:
-            part.unlink()
-        return status
+    _download(source, part)
+    try:
+        status = _put_in_place(source, part, data_folder)
+    except RefusedError:
+        part.unlink(missing_ok=True)  # resuming from a wrong file would fail forever
+        raise
+    if not keep:
+        part.unlink(missing_ok=True)
+    return status
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:

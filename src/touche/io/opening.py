@@ -1,5 +1,6 @@
 """Reading of untrusted files, plain or gzipped; errors name the file and the line."""
 
+import gzip
 import hashlib
 import io
 import logging
@@ -17,15 +18,12 @@ from typing import IO, Any
 
 from touche.errors import InputError
 from touche.io.identifiers import check_path
-from touche.io.inputs import add_input
 from touche.io.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 # A compressed file may decompress to _MOST_TIMES its size, and _ALWAYS_ALLOWED more.
 _ALWAYS_ALLOWED = 10_000_000  # bytes
 _MOST_TIMES = 500  # files made to fill a memory reach 1000 times their size
-_GZIP_READ = 1 << 12  # bytes of gzip read at a time
-_GZIP_FORMAT = 31  # zlib's wbits: 15 for the largest window, and 16 for the headers of gzip
 _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
 _BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; no document is longer, and a line has to fit into memory
@@ -93,57 +91,37 @@ def unpacks_too_far(packed: int, unpacked: int) -> bool:
     return unpacked > _ALWAYS_ALLOWED + _MOST_TIMES * packed
 
 
-class _Unpacked(io.RawIOBase):
-    """Content of a gzipped file with one or several streams; refuses implausible compression.
-
-    Unlike ``gzip.GzipFile``, it counts the compressed bytes that are used up, not those that are read ahead.
-    """
+class _Counted:
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._stream = zlib.decompressobj(_GZIP_FORMAT)
-        self._packed = b""  # compressed bytes that are not used up
-        self._read_size = 0  # bytes that were read from the file
-        self._unpacked_size = 0  # bytes of the content
+        self.count = 0
+
+    def read(self, size: int) -> bytes:
+        block = self._file.read(size)
+        self.count += len(block)
+        return block
+
+
+class _Unpacked(io.RawIOBase):
+    """Content of a gzipped file; refuses implausible compression."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._packed = _Counted(file)
+        self._content = gzip.GzipFile(fileobj=self._packed, mode="rb")  # type: ignore[call-overload]
+        self._size = 0  # bytes of the content
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Decompresses into a buffer; returns the number of bytes, which is 0 at the end."""
-        unpacked = b""
-        while not unpacked and self._read_more():
-            unpacked = self._stream.decompress(self._packed, len(buffer))
-            # The bytes that are left: those after the end of the stream, or those whose content did not fit
-            # into the buffer. Even if none are left, zlib may hold content that did not fit. Then the stream
-            # has not ended, and _read_more reads its next bytes.
-            self._packed = self._stream.unused_data or self._stream.unconsumed_tail
-        self._unpacked_size += len(unpacked)
-        if unpacks_too_far(self._read_size - len(self._packed), self._unpacked_size):
-            raise zlib.error(f"it decompresses to more than {_MOST_TIMES} times its size")
-        buffer[: len(unpacked)] = unpacked
-        return len(unpacked)
-
-    def _read_more(self) -> bool:
-        """Reads bytes if none are left, and begins the next stream after the end of one.
-
-        Returns:
-            False at the end of the file, else True.
-        """
-        at_end_of_stream = self._stream.eof
-        if at_end_of_stream:
-            self._packed = self._packed.lstrip(b"\0")  # zeros after a stream are padding, as on tapes
-        while not self._packed:
-            block = self._file.read(_GZIP_READ)
-            if not block:
-                if at_end_of_stream:
-                    return False
-                raise EOFError("it is truncated")
-            self._read_size += len(block)
-            self._packed = block.lstrip(b"\0") if at_end_of_stream else block
-        if at_end_of_stream:
-            self._stream = zlib.decompressobj(_GZIP_FORMAT)
-        return True
+        """Unpacks into a buffer; returns the number of bytes, which is 0 at the end."""
+        count = self._content.readinto(buffer)
+        self._size += count
+        if unpacks_too_far(self._packed.count, self._size):
+            raise gzip.BadGzipFile(f"it decompresses to more than {_MOST_TIMES} times its size")
+        return count
 
 
 class FileInMemory(PosixPath):
@@ -212,13 +190,12 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """
     check_path(path)
     try:
-        add_input(path)  # so that no output of the running command replaces the file
         with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
                 yield io.BufferedReader(_Unpacked(file), _BUFFER_SIZE)
             else:
                 yield file
-    except (EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         problem = f"the gzip stream is broken ({error})"
         raise InputError(path, problem, "fetch the file again") from error
     except OSError as error:

@@ -1,7 +1,6 @@
 """The log of reruns: a CSV file with a row for each measured score."""
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from msgspec import Meta, convert
 from touche.errors import InputError
 from touche.io.opening import decoded_lines
 from touche.io.toml import Share, Text
-from touche.io.writing import locked, write_whole
+from touche.io.writing import write_whole
 from touche.regression.expected import ExpectedScore, ExpectedTopics
 from touche.regression.outcomes import Outcome
 from touche.tasks import STANCE
@@ -139,7 +138,7 @@ def read_log(path: Path) -> list[LoggedScore]:
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends all rows to a log, or none after an error; other processes that append meanwhile wait.
+    """Appends all rows to a log, or none after an error; only one process at a time can append.
 
     Without rows, no log is created.
 
@@ -148,17 +147,16 @@ def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
     """
     if not scores:
         return
-    with locked(Path(os.path.realpath(path))):  # the same lock for a link and its target
-        text = _content(path)
-        _parsed(text, path)  # raises an error for a damaged log
-        new_rows = StringIO()
-        writer = csv.DictWriter(new_rows, _COLUMNS, lineterminator="\n")
-        if not text:
-            writer.writeheader()
-        writer.writerows(map(asdict, scores))
-        lacks_line_break = text and not text.endswith("\n")  # at its end, after an edit by hand
-        separator = "\n" if lacks_line_break else ""
-        write_whole(path, f"{text}{separator}{new_rows.getvalue()}", is_update=True)
+    text = _content(path)
+    _parsed(text, path)  # raises an error for a damaged log
+    new_rows = StringIO()
+    writer = csv.DictWriter(new_rows, _COLUMNS, lineterminator="\n")
+    if not text:
+        writer.writeheader()
+    writer.writerows(map(asdict, scores))
+    lacks_line_break = text and not text.endswith("\n")  # at its end, after an edit by hand
+    separator = "\n" if lacks_line_break else ""
+    write_whole(path, f"{text}{separator}{new_rows.getvalue()}")
 
 
 def _content(path: Path) -> str:

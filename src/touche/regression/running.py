@@ -193,7 +193,7 @@ def _rewrite(pinned: Expected) -> None:
         )
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     document[pinned.TABLE][pinned.entry][pinned.PINNED_KEY] = pinned.value
-    write_whole(path, tomlkit.dumps(document), is_update=True)
+    write_whole(path, tomlkit.dumps(document))
 
 
 def _rerun_outcomes(
@@ -215,7 +215,7 @@ def _rerun_outcomes(
         twice, keep: as for ``regress``.
     """
     shared = group[0]  # for the baseline, its options and the dataset
-    with temporary_folder("touche-regress-", mounted=True) as folder:
+    with temporary_folder("touche-regress-") as folder:
         jobs = [
             Job(
                 baseline=shared.baseline,

@@ -9,7 +9,7 @@ from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
-from touche.io.writing import make_folder, together, write_whole
+from touche.io.writing import make_folder, write_whole
 from touche.plots import Interval, plot_intervals, save
 from touche.regression.reruns import command_of
 from touche.reports.records import Report, TaskReport
@@ -42,13 +42,12 @@ def write(page: Report, folder: Path) -> Path:
     )
     environment.filters |= {"command": command_of, "digits": _digits, "short": _short}
     environment.globals |= {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
-    with together(folder / PAGE_FILE):
-        for part in watched(page.parts, "writing", "pages", len(page.parts)):
-            plots = {} if page.divided else _write_plots(part, folder)
-            html = environment.get_template("task.html").render(part=part, plots=plots)
-            write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
-        if page.divided:
-            write_whole(folder / PAGE_FILE, environment.get_template("index.html").render())
+    for part in watched(page.parts, "writing", "pages", len(page.parts)):
+        plots = {} if page.divided else _write_plots(part, folder)
+        html = environment.get_template("task.html").render(part=part, plots=plots)
+        write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
+    if page.divided:
+        write_whole(folder / PAGE_FILE, environment.get_template("index.html").render())
     return folder / PAGE_FILE
 
 

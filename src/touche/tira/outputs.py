@@ -1,14 +1,13 @@
-"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml, together."""
+"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
 from touche.io.identifiers import check_tag, is_word, quoted
-from touche.io.writing import check_outputs, together, write_whole
+from touche.io.writing import check_outputs, write_whole
 from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH, RUN_FILE, digits, format_run, ranking
 from touche.trec.topics import Topic
@@ -26,12 +25,13 @@ def write_run(
     rankings: Iterable[tuple[Topic, Iterable[Hit]]],
     tag: str,
     metadata: Callable[[], str],
-    inputs: Iterable[Path] = (),
+    *,
+    inputs: Sequence[Path] = (),
+    other_outputs: Sequence[Path] = (),
 ) -> list[Topic]:
-    """Writes run.txt, in the order of the topics, together with its metadata.
+    """Writes ir-metadata.yml and run.txt, whose lines are in the order of the topics.
 
-    An error or an interrupt leaves the output of an earlier run as it was. A kill at the very end may leave
-    run.txt without ir-metadata.yml. The files of two runs are never mixed.
+    An earlier run is removed before the first ranking, so run.txt is never one of an earlier run.
 
     Args:
         directory: the output directory, which is made if it is missing.
@@ -40,7 +40,8 @@ def write_run(
             topic may have several rankings, each with a stance of its own.
         tag: the last column, one word.
         metadata: is called after the last ranking, and returns the text of ir-metadata.yml.
-        inputs: further files that the output must not overwrite, besides the files that the command has read.
+        inputs: files that the output must not overwrite, and folders whose files it must not overwrite.
+        other_outputs: files that the baseline will write.
 
     Returns:
         The topics without results.
@@ -51,19 +52,19 @@ def write_run(
         InputError: if the directory cannot be written, or the disk is full.
     """
     check_tag(tag)
-    with _writing_with_metadata(directory, metadata, inputs) as file:
-        texts = _texts_by_topic({topic.number: topic for topic in topics}, rankings, tag)
-        write_whole(file, "".join(texts.get(topic.number, "") for topic in topics))
+    remove_earlier_run(directory, inputs, other_outputs)
+    texts = _texts_by_topic({topic.number: topic for topic in topics}, rankings, tag)
+    _write(directory, metadata(), "".join(texts.get(topic.number, "") for topic in topics))
     return [topic for topic in topics if not texts.get(topic.number)]
 
 
-def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs: Iterable[Path] = ()) -> None:
-    """Writes a whole run as run.txt, together with its metadata, as ``write_run`` does.
+def write_ranked(directory: Path, run: Run, metadata: str, inputs: Sequence[Path] = ()) -> None:
+    """Writes a whole run and its metadata, as ``write_run`` does.
 
     Args:
         directory: the output directory, which is made if it is missing.
         run: the run, best documents first; scores are written with the fewest digits of their float32.
-        metadata: returns the text of ir-metadata.yml.
+        metadata: the text of ir-metadata.yml.
         inputs: as for ``write_run``.
 
     Raises:
@@ -80,21 +81,36 @@ def write_ranked(directory: Path, run: Run, metadata: Callable[[], str], inputs:
         for word in words:
             if not is_word(word):
                 raise ToucheError(f"the run has the {name} {quoted(word)}; write one word")
-    with _writing_with_metadata(directory, metadata, inputs) as file:
-        write_whole(file, "".join(run.lines_with(digits(run.rounded))))
+    remove_earlier_run(directory, inputs)
+    _write(directory, metadata, "".join(run.lines_with(digits(run.rounded))))
 
 
-@contextmanager
-def _writing_with_metadata(
-    directory: Path, metadata: Callable[[], str], inputs: Iterable[Path]
-) -> Iterator[Path]:
-    """Yields the path of run.txt for writing, and then writes the metadata; both files appear together."""
-    run_file = directory / RUN_FILE
-    metadata_file = directory / METADATA_FILE
-    with together(run_file, inputs):
-        check_outputs([run_file, metadata_file])  # before the work
-        yield run_file
-        write_whole(metadata_file, metadata())
+def remove_earlier_run(
+    directory: Path, inputs: Sequence[Path] = (), other_outputs: Iterable[Path] = ()
+) -> None:
+    """Checks that a run can be written, and removes an earlier run and its metadata.
+
+    Args:
+        directory: the output directory, which is made if it is missing.
+        inputs, other_outputs: as for ``write_run``.
+
+    Raises:
+        InputError: if a file cannot be written, or would overwrite an input.
+    """
+    files = [directory / RUN_FILE, directory / METADATA_FILE]
+    check_outputs([*files, *other_outputs], inputs)
+    for file in files:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            problem = f"cannot be removed ({error.strerror})"
+            raise InputError(file, problem, "choose another directory") from error
+
+
+def _write(directory: Path, metadata: str, lines: str) -> None:
+    """Writes a run; run.txt comes last, so that it is never without its metadata."""
+    write_whole(directory / METADATA_FILE, metadata)
+    write_whole(directory / RUN_FILE, lines)
 
 
 def _texts_by_topic(

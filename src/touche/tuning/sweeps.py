@@ -27,10 +27,9 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
 from touche.io.identifiers import check_tag, dataset_name, optional_path
-from touche.io.inputs import keeping_inputs
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
-from touche.io.writing import write_whole
+from touche.io.writing import check_outputs, write_whole
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.trec.forms import AnyQrels, file_of_qrels
@@ -49,7 +48,6 @@ FOLDS_FILE = "folds.csv"
 _log = logging.getLogger(__name__)
 
 
-@keeping_inputs
 def sweep(
     baseline: str | PathLike[str] | Baseline,
     dataset: str | PathLike[str],
@@ -116,6 +114,9 @@ def sweep(
             scores.check_evaluators(scored_task, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
+        if folder is not None and not is_new:
+            tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
+            check_outputs(tables, [judgments] if judgments else [])
         try:
             result = run_settings(
                 ranker, source, folder or temporary, settings, scored, evaluator, cross_validation

@@ -6,20 +6,18 @@ from keyword import kwlist
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError
-from touche.io.temporary import temporary_folder
 
 _EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
 _EXAMPLE_FUNCTION = "my_team"
 _BASE = "touche/base"
-_BASELINE = "baseline.py"  # the file that makes the folder a baseline
 _FILES = (
-    _BASELINE,
     "Dockerfile",
     "README.md",
     "expected.toml",
     "test_baseline.py",
     "ruff.toml",
     ".github/workflows/check.yml",
+    "baseline.py",
 )
 # Names that the function cannot have: Python's, and those that baseline.py uses (all without capitals).
 _TAKEN = {"baseline", "re", "tokenize", "with_unmatched", *dir(builtins), *kwlist}
@@ -28,8 +26,7 @@ _TAKEN = {"baseline", "re", "tokenize", "with_unmatched", *dir(builtins), *kwlis
 def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     """Writes a new baseline; the folder's name is also that of image and function.
 
-    A missing folder appears whole or not at all. An empty folder, such as ``.``, stays in place, and
-    baseline.py is written last: if baseline.py is missing after a kill, empty the folder and repeat the call.
+    baseline.py is written last. If it is missing after an error, empty the folder and repeat the call.
 
     Args:
         folder: the new folder, missing or empty.
@@ -63,7 +60,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
 
 
 def _write(target: Path, function: str, base: str, team: str) -> None:
-    """Writes the files to a temporary folder, and then moves them, so that a full disk leaves nothing behind.
+    """Writes the files; without baseline.py, which comes last, the folder is no baseline yet.
 
     Args:
         target: the new folder, an absolute path.
@@ -71,25 +68,16 @@ def _write(target: Path, function: str, base: str, team: str) -> None:
         base, team: as in ``write_baseline``.
     """
     new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
-    with temporary_folder(".touche-new-", within=target.parent) as scratch:
-        new_folder = scratch / target.name
-        for name in _FILES:
-            text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
-            # Both names at once, because a new name may contain the other example.
-            text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
-            if name == "Dockerfile":
-                text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
-                text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
-            path = new_folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        if not target.exists():
-            new_folder.rename(target)
-            return
-        # An empty folder stays, because a shell may be in it. Without baseline.py, it is no baseline yet.
-        others = [path for path in new_folder.iterdir() if path.name != _BASELINE]
-        for path in (*others, new_folder / _BASELINE):
-            path.rename(target / path.name)
+    for name in _FILES:
+        text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
+        # Both names at once, because a new name may contain the other example.
+        text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
+        if name == "Dockerfile":
+            text = text.replace(f"ARG BASE={_BASE}\n", f"ARG BASE={base}\n")
+            text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def _quoted_for_dockerfile(value: str) -> str:
