@@ -460,6 +460,7 @@ def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write:
     assert "viewfs://tests/data/none" in on_spark("bm25", "-i", "viewfs://tests/data/none")
     alone, fails = (folder(write, name, baseline=own) for name, own in (("first", BY_ITSELF), ("f", FAILS)))
     options = ["-i", "spot-check/passages"]
+    write("out/run.txt", "of an earlier run")
     assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *options)
     assert "iterates over the documents on one machine" in on_spark(alone, *options)
     assert "--cpus has no effect on the runner spark" in on_spark("bm25", *options, "--cpus", "2")

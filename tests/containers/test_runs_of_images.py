@@ -230,6 +230,7 @@ def faulty(output: Path, fault: str) -> Job:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path: Path, fault: str) -> None:
     limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
+    (tmp_path / "run.txt").write_text("of an earlier run")
     with pytest.raises(ToucheError, match=FAULTS[fault]):
         RUNNERS[program](faulty(tmp_path, fault), limits, print)
     left = ["run.txt.invalid"] if "run" in fault else []

@@ -5,7 +5,6 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -31,12 +30,10 @@ class Publisher(BaseHTTPRequestHandler):
     breaks_after: ClassVar[int | None] = None
     ranges: ClassVar[bool] = True
     asked: ClassVar[list[str | None]] = []
-    delay: ClassVar[float] = 0.0
 
     def do_GET(self) -> None:
         wanted = self.headers.get("Range")
         self.asked.append(wanted)
-        threading.Event().wait(self.delay)
         start = int(re.findall(r"\d+", wanted or "0")[0]) if self.ranges else 0
         if self.path == "/gone":
             self.send_error(404)
@@ -114,19 +111,6 @@ def test_a_file_is_fetched_and_verified(publisher: str, home: Path) -> None:
     assert fetch(source(f"{publisher}/a.qrels")).word == "available"
     assert len(Publisher.asked) == 1
     assert [path.name for path in (home / "qrels").iterdir()] == ["a.qrels"]
-
-
-def test_the_second_of_two_fetches_of_a_file_waits_and_downloads_nothing(
-    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(Publisher, "delay", 0.5)
-    with ThreadPoolExecutor(3) as threads:
-        statuses = [*threads.map(fetch, 3 * [source(f"{publisher}/a.qrels")])]
-    assert sorted(status.word for status in statuses) == ["available", "available", "fetched"]
-    assert len(Publisher.asked) == 1
-    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
-    assert "another process downloads qrels/a.qrels; waiting for it" in caplog.text
-    assert [*(home / "downloads").iterdir()] == []
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Unpacks into a buffer; returns the number of bytes, which is 0 at the end."""
-        count = self._content.readinto(buffer)
+        count: int = self._content.readinto(buffer)
         self._size += count
         if unpacks_too_far(self._packed.count, self._size):
             raise gzip.BadGzipFile(f"it decompresses to more than {_MOST_TIMES} times its size")

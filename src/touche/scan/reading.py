@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -17,6 +18,7 @@ from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece, PieceInFile
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
+from touche.io.background import processors_in_use
 from touche.io.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, join_parts
 
@@ -27,6 +29,7 @@ _log = logging.getLogger(__name__)
 _BATCH_DOCUMENTS = 1000  # that one process reads at a time
 _MIN_PIECES = 16  # with fewer, one process is done before others have started
 _MAX_PROCESSES = 16  # one process cannot cut pieces for more
+_ENOUGH_PROCESSES = 4  # with as many, one processor more or less makes no difference
 _MERGED_DOCUMENTS = 1 << 16  # that are scored together; their counts fit into the processor's cache
 
 
@@ -254,7 +257,9 @@ def _parts_of_pieces(
     from touche.io.processes import Pool, in_order  # here, because only large collections need its 10 ms
 
     seen: set[str] = set()
-    with Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
+    # On few processors, the md5 of the files, which is computed in the background, pauses during the reading.
+    in_use = processors_in_use() if processes < _ENOUGH_PROCESSES else nullcontext()
+    with in_use, Pool(processes, _begin_worker, reading.begin, reading.among) as pool:
         pool.check("read the collection", reading.begin)
         # A piece in a file is sent without its bytes, because the worker can read them itself.
         sent_pieces = (piece.in_file or piece for piece in pieces)

