@@ -161,7 +161,7 @@ def test_a_sweep_with_wrong_values_leaves_no_folder(
     mine: str, tmp_path: Path, values: dict[str, list[Any]]
 ) -> None:
     with pytest.raises(ToucheError, match=r"least = |wrods"):
-        touche.sweep(mine, DATASET, values, output=tmp_path / "new" / "out")
+        touche.sweep(mine, DATASET, values, output=tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 

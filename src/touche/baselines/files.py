@@ -7,7 +7,6 @@ from pathlib import Path
 
 _LARGE_BYTES = 1_000_000  # the md5 of larger files would take long
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
-_HIDDEN_SUFFIXES = (".part", ".lock", ".earlier")  # of hidden files that touche writes
 
 
 def fingerprints(folder: Path) -> dict[Path, str]:
@@ -46,7 +45,7 @@ def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
     if is_circular or is_environment or not is_readable:
         return
     for path in sorted(folder.iterdir()):
-        is_hidden = path.name.startswith(".") and path.suffix in _HIDDEN_SUFFIXES
+        is_hidden = path.name.startswith(".") and path.suffix == ".part"  # of ``whole``
         if is_hidden or path.name in _CACHES:
             continue
         if path.is_dir():
