@@ -64,7 +64,7 @@ TESTED = "|{won}, {lost}, {tied}|{topics}$"
 AGREEMENT = "{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}$"
 SETTING = "^{setting.swept[k1]}|{dimension}|{mean:.3f}...|{judged:.2f}$"
 FINDING = "{severity}: {message}; {remedy} [{code}]"
-SWEEP = f"sweep bm25 --k1 0.6,1.2 --task {TOY} -o OUT --measure nDCG@5,AP"
+SWEEP = f"sweep bm25 --k1 0.6,1.2 --task {TOY} -o OUT --overwrite --measure nDCG@5,AP"
 
 
 def swept(cross_validation: str | None = None, output: Path | None = None) -> Any:
