@@ -104,15 +104,6 @@ def test_refused_arguments_leave_an_earlier_run(
     assert contents(earlier) == before
 
 
-def test_statistics_of_a_run_that_fails_are_not_written(write: Write, earlier: Path) -> None:
-    body = "    yield from scan.rank(topics, documents, scan.bm25(1.2, 0.75), analysis='plain')\n"
-    mine = write("my-team/baseline.py", HEAD + body.replace("'plain'", "'english'") + "    1 / 0\n").parent
-    statistics = write("s.json", "earlier statistics")
-    command = ("run", mine, "-i", "spot-check/passages", "-o", earlier, "--keep-statistics", statistics)
-    assert in_process(*command)[0] == 1
-    assert statistics.read_text() == "earlier statistics" and not contents(earlier)
-
-
 @pytest.fixture(scope="module")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with runs A and B, their input and statistics, and an earlier output of each command."""
