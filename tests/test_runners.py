@@ -156,7 +156,6 @@ def test_cells_without_a_value_are_missing_in_arguments_and_pages() -> None:
         ({"topics": QUERIES, "runner": "spark"}, "has its own topics"),
         ({"topics": QUERIES, "runner": "docker"}, "has its own topics"),
         ({"dataset": "s3a://bucket/corpus", "topics": "topics.xml"}, "only Spark opens addresses"),
-        ({"resume": True}, "resume has no effect on the runner local; omit it"),
         ({"master": "yarn", "runner": "podman"}, "master has no effect on the runner podman; omit it"),
         ({"limits": Limits(cpus=2)}, "limits has no effect on the runner local; omit it"),
         ({"limits": Limits(memory="8g"), "runner": "spark"}, "limits has no effect on the runner spark"),

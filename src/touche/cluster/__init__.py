@@ -2,6 +2,5 @@
 
 from touche.cluster.inputs import find as find
 from touche.cluster.inputs import find_remote as find_remote
-from touche.cluster.inputs import resumable as resumable
 from touche.cluster.session import started as started
 from touche.cluster.shipping import folder_sent as folder_sent

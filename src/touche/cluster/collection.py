@@ -1,12 +1,9 @@
 """Collections on Spark: workers read them, and store the results on their disks."""
 
-import hashlib
 import logging
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, add_results, result_or_failure, spark_errors
@@ -23,42 +20,8 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 _TASK_BYTES = 1 << 27  # approximately, as in Spark
-_SUCCESS_FILE = "_SUCCESS"  # Spark writes this file last
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ResultsFolder:
-    """A folder for the workers' results, shared by all machines, so that a run that was killed can resume.
-
-    Attributes:
-        folder: its path, the same on the driver and on the workers.
-        version: identifies the baseline's code.
-    """
-
-    folder: Path
-    version: bytes
-
-    def parts(self, items: Any, *keys: bytes) -> Any:
-        """Returns an RDD with the stored results of workers, which an earlier identical run may have made.
-
-        Args:
-            items: an RDD, a collection on the workers, which computes the results when it is used.
-            keys: what identifies a run, besides the version of the baseline.
-        """
-        digest = hashlib.md5(b"\0".join([self.version, *keys]))
-        results = self.folder.absolute() / digest.hexdigest()
-        if (results / _SUCCESS_FILE).exists():
-            _log.info("resuming with the parts in %s", results)
-        else:
-            shutil.rmtree(results, ignore_errors=True)  # of a run that was killed
-            items.saveAsPickleFile(results.as_uri())
-        return items.context.pickleFile(results.as_uri())
-
-    def remove(self) -> None:
-        """Removes the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -68,22 +31,18 @@ class SparkDocuments(Documents):
     Attributes:
         files: the same collection on one machine.
         size: the size of the files in bytes.
-        stamp: identifies the files: their names, sizes and times of change.
         sources: returns an RDD with the files; its argument is the number of partitions.
         parallelism: the smallest number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
         fields: the folder for parsed web pages, or None.
-        results: the folder for results of a run that can resume, or None.
     """
 
     files: Files
     size: int
-    stamp: str
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
     fields: FieldsFolder | None = None
-    results: ResultsFolder | None = None
 
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
@@ -98,8 +57,7 @@ class SparkDocuments(Documents):
     def read_by_workers(self, read: MakeParts[_T]) -> Parts[_T]:
         """Reads the documents; each task passes some of them to a function, and stores its parts.
 
-        Parts are stored on the disks of workers, or in the folder of a run that can resume. If a worker is
-        lost, its parts are made again.
+        Parts are stored on the disks of workers. If a worker is lost, its parts are made again.
 
         Args:
             read: makes parts from documents.
@@ -107,26 +65,19 @@ class SparkDocuments(Documents):
         Raises:
             ToucheError: if a file is broken, there are no documents, or workers fail.
         """
+        from pyspark import StorageLevel  # optional
+
         task = ReadTask(
             reader=self.files.format.read, parser=self.parser, make_parts=read, fields=self.fields
         )
         with spark_errors():
             # Each task yields parts, and then a report. Only the reports come to this machine.
-            items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
+            items = self._sources().mapPartitions(self.ship(task)).persist(StorageLevel.DISK_ONLY)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
         if self.fields:
             self.fields.end()
         self._check(sum(reports, WorkerReport()))
         return WorkerParts(items, self.ship)
-
-    def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
-        """Makes an RDD store its results when it has computed them: on workers' disks or in a folder."""
-        from pyspark import StorageLevel, cloudpickle  # optional
-
-        if self.results is None:
-            return items.persist(StorageLevel.DISK_ONLY)
-        stamp = self.stamp.encode(errors="backslashreplace")  # names of files may not be UTF-8
-        return self.results.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
         """Returns an RDD with the files, or with their pieces if there are fewer files than processors."""
@@ -143,8 +94,6 @@ class SparkDocuments(Documents):
             _log.warning("%s", warning)
         report.skipped.warn()
         if report.errors:
-            if self.results:
-                self.results.remove()  # the next run has to read the files again
             raise ToucheError(report.errors[0])
         if not report.records:
             # No file has documents; the error names the first file.

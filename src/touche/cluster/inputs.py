@@ -1,14 +1,12 @@
 """Finds the input of a run on Spark: in files shared by all machines, or in any file system of Spark."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from touche.baselines.files import combined_digest, fingerprints
-from touche.cluster.collection import ResultsFolder, SparkDocuments
+from touche.cluster.collection import SparkDocuments
 from touche.cluster.failing import spark_errors
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
@@ -36,22 +34,20 @@ def find(context: Any, ship: Ship, local: Input) -> Input:
     files = local.documents
     if not isinstance(files, Files):
         raise ToucheError("Spark reads only topics and documents in files; omit --runner spark")
-    stats = {str(path.absolute()): path.stat() for path in files.paths}
-    entries = [_Entry(name, stat.st_size, str(stat.st_mtime_ns)) for name, stat in stats.items()]
+    size = sum(path.stat().st_size for path in files.paths)
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
-    return replace(local, documents=_on_spark(context, ship, files, entries, sources))
+    return replace(local, documents=_on_spark(context, ship, files, size, sources))
 
 
 class _Entry(NamedTuple):
-    """A file in the listing of a folder: name, size in bytes, and time of change."""
+    """A file in the listing of a folder: its name, and its size in bytes."""
 
     name: str
     size: int
-    changed: str
 
 
 def _on_spark(
-    context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
+    context: Any, ship: Ship, files: Files, size: int, sources: Callable[[int], Any]
 ) -> SparkDocuments:
     """Returns a collection for workers, and creates its folder for fields.
 
@@ -59,7 +55,7 @@ def _on_spark(
         context: a SparkContext.
         ship: the result of ``folder_sent``.
         files: the files on this machine, or their names on the cluster.
-        entries: name, size and time of change of each file.
+        size: the size of all files in bytes.
         sources: returns an RDD with the files; its argument is the number of partitions.
     """
     fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
@@ -71,29 +67,12 @@ def _on_spark(
         parser=files.parser,
         statistics=files.statistics,
         files=files,
-        size=sum(entry.size for entry in entries),
-        stamp=str(sorted(entries)),
+        size=size,
         sources=sources,
         parallelism=context.defaultParallelism,
         ship=ship,
         fields=fields,
     )
-
-
-@contextmanager
-def resumable(input: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
-    """Yields the same input, whose results are stored until the block ends.
-
-    Args:
-        input: the result of ``find`` or ``find_remote``.
-        folder: a folder shared by all machines.
-        baseline: the baseline's folder, or None.
-    """
-    version = combined_digest(fingerprints(baseline)) if baseline else ""
-    results = ResultsFolder(folder, version.encode())
-    # The documents are SparkDocuments, which have results, although mypy does not know it.
-    yield replace(input, documents=replace(input.documents, results=results))  # type: ignore[call-arg]
-    results.remove()  # not after an error, so that the next run can resume
 
 
 @dataclass(frozen=True)
@@ -123,8 +102,8 @@ class _Folder:
         """Returns all files at any depth by path, except hidden ones."""
         with spark_errors():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
-            rows = files.select("path", "length", "modificationTime").collect()  # without the contents
-        return {self.path(row.path): _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
+            rows = files.select("path", "length").collect()  # without the contents
+        return {self.path(row.path): _Entry(row.path, row.length) for row in rows}
 
     def readable_file(self, entry: _Entry) -> Path:
         """Returns a file that this process can read.
@@ -197,7 +176,8 @@ def find_remote(
     input = Input.combine(read_topics(topics_file), topics_file, files)
     if not folder.is_local:  # only files of this machine can be read again, for their md5
         input = replace(input, files=(topics,) if topics else ())
-    return replace(input, documents=_on_spark(context, ship, files, collection_entries, sources))
+    size = sum(entry.size for entry in collection_entries)
+    return replace(input, documents=_on_spark(context, ship, files, size, sources))
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:
