@@ -4,7 +4,27 @@ from pathlib import Path
 import pytest
 
 import touche as library
-from conftest import ROOT, Touche
+from conftest import ROOT, Touche, Write
+from touche.trec.runs import read_run
+
+
+@pytest.mark.parametrize("baseline", ["bm25", "dirichletlm"])  # by df, and by ttf
+def test_documents_of_a_sample_get_the_scores_of_the_whole_collection(
+    touche: Touche, write: Write, tmp_path: Path, baseline: str
+) -> None:
+    statistics = tmp_path / "s.json"
+    whole = ("-i", "spot-check/passages", "-o", tmp_path / "whole", "--keep-statistics", statistics)
+    assert touche("run", baseline, *whole)[0] == 0
+    passages = (ROOT / "corpora" / "spot-check-passages" / "passages.jsonl").read_text()
+    write("in/passages.jsonl", "".join(passages.splitlines(keepends=True)[::2]))
+    write("in/topics.xml", (ROOT / "topics" / "spot-check-passages.xml").read_text())
+    sample = ("-i", tmp_path / "in", "-o", tmp_path / "sample", "--statistics", statistics)
+    assert touche("run", baseline, *sample)[0] == 0
+    scores, all_scores = (
+        {(line.topic, line.document): line.score for line in read_run(tmp_path / name / "run.txt")}
+        for name in ("sample", "whole")
+    )
+    assert scores.items() < all_scores.items()
 
 
 @pytest.fixture(scope="module")
