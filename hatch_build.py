@@ -40,7 +40,7 @@ PLATFORMS = {  # by WHEEL_FOR: the target of ziglang, and the tag of the wheel
 }
 ZIG = "ziglang>=0.13"
 UNRELEASED = {  # README before and after the first release
-    "No version is on PyPI yet. Install the package from a clone, also": "Install the package, also",
+    "touche-baselines is not on PyPI yet. Install it from a clone, optionally": "Install it, optionally",
     "pip install .\n": "pip install touche-baselines\n",
     "pip install '.[": "pip install 'touche-baselines[",
 }
