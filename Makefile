@@ -18,7 +18,7 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup --max-worker-restart 0
 # RUNNER is docker or podman; for regress also local (the default) or tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-# pyarrow's exceptions need libstdc++ at the start; pytrec_eval mixes malloc and delete; Java handles its own faults.
+# Exceptions of C++ need libstdc++ at the start; pytrec_eval mixes malloc and delete; Java handles its own faults.
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
@@ -133,9 +133,9 @@ $(READY): $(DEMO) pyserini.txt
 $(VENV)/spark: $(READY)
 	@$(PIP) --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"
 
-# Tests compare with ranx and run pipelines of PyTerrier; both need much that nothing else does.
+# Tests run pipelines of PyTerrier, which needs much that nothing else does.
 $(VENV)/peers: $(READY)
-	@$(PIP) --editable ".[pyterrier]" ranx && touch $@ || echo "PyTerrier and ranx cannot be installed"
+	@$(PIP) --editable ".[pyterrier]" && touch $@ || echo "PyTerrier cannot be installed"
 
 # Engines that the benchmarks compare with, in an environment of their own.
 $(ENGINES): $(READY)

@@ -4,6 +4,7 @@ import re
 from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas
@@ -51,9 +52,9 @@ FORMS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: [package.Topic(*pair) for pair in QUERIES.items()],
         lambda: (package.Document(*pair) for pair in TEXTS.items()),
     ),
-    "polars and pyarrow": (
-        lambda: pytest.importorskip("polars").from_pandas(topics_frame()),
-        lambda: pytest.importorskip("pyarrow").Table.from_pandas(documents_frame()),
+    "frames of other libraries": (
+        lambda: SimpleNamespace(to_pandas=topics_frame),
+        lambda: SimpleNamespace(to_pandas=documents_frame),
     ),
     "numbers as ids": (lambda: {int(number): title for number, title in QUERIES.items()}, lambda: TEXTS),
 }

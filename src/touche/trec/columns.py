@@ -281,7 +281,7 @@ class Run(Sequence[RunLine], Framed):
         return replace(self, topics=Words.encode([name.partition(" ")[0] for name in self.topics]))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
-        """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""
+        """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval."""
         return {
             topic: dict(zip(self.documents[lines], self.scores[lines].tolist(), strict=True))
             for topic, lines in self.by_rank.items()
@@ -296,14 +296,6 @@ class Run(Sequence[RunLine], Framed):
             for topic, scores in self.as_dict().items()
             for document, score in scores.items()
         ]
-
-    def ranx(self) -> Any:
-        """Returns the run as a ``ranx.Run``.
-
-        Raises:
-            ToucheError: if ranx is not installed.
-        """
-        return imported("ranx", "ranx").Run(self.as_dict(), name=self.tag)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Writes a run file.

@@ -1,4 +1,4 @@
-"""Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
+"""Runs and qrels in the forms of other tools: frames, dictionaries and records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,17 +20,18 @@ from touche.io.opening import (
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
+from touche.trec.records import as_pandas, is_frame
 from touche.trec.runs import MOST_DIGITS, check_files, checked, is_score, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
 
 * the path of a run file, or an open text file; ``-`` is standard input
-* a frame of pandas or polars, or a table of PyArrow, with the columns of PyTerrier (qid, docno, score, and
+* a frame of pandas, or one with ``to_pandas()``, with the columns of PyTerrier (qid, docno, score, and
   perhaps rank and stance) or of ir_measures (query_id, doc_id, score); its name is the tag in its ``attrs``
-* the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
+* the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval
 * a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
-* a ``ranx.Run``, and any run that ``touche`` returns
+* any run that ``touche`` returns
 
 Functions for several runs take a list of them, or a dictionary of runs by names of your choice.
 """
@@ -155,7 +156,7 @@ def _is_one(runs: Any) -> bool:
     """
     if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
         return True
-    return hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
+    return hasattr(runs, "read") or is_frame(runs)
 
 
 def _is_record(value: Any) -> bool:
@@ -297,18 +298,9 @@ def _read_open_file(file: Any) -> FileInMemory:
     return FileInMemory.from_bytes(name, content)
 
 
-def _is_of_ranx(source: object) -> bool:
-    """Returns whether an object is of ranx, which may not be installed."""
-    return type(source).__module__.partition(".")[0] == "ranx"
-
-
 def _run_name(source: Any, default: str) -> str:
-    """Returns the name of a run of ranx, or the tag of a frame, as one line; ``default`` without both."""
-    name = None
-    if _is_of_ranx(source):
-        name = source.name
-    elif hasattr(source, "columns"):
-        name = getattr(source, "attrs", {}).get("tag")  # only frames of pandas have attributes
+    """Returns the tag of a frame as one line; ``default`` if there is none."""
+    name = getattr(source, "attrs", {}).get("tag")
     one_line_name = one_line(str(name)).strip() if name else ""
     return one_line_name or default
 
@@ -324,12 +316,10 @@ def _table(
         wanted: the columns of topics, documents and values.
         optional: further columns, which only frames can have.
     """
-    if _is_of_ranx(source):
-        source = source.to_dict()
+    if is_frame(source):
+        return _columns_of_frame(as_pandas(source), source_name, wanted, optional)
     if isinstance(source, Mapping):
         return _columns_of_mapping(source, source_name, wanted)
-    if hasattr(source, "columns"):
-        return _columns_of_frame(source, source_name, wanted, optional)
     # A text never comes here, because it is the path of a file.
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         records = list(source)
@@ -361,35 +351,22 @@ def _columns_of_mapping(
 def _columns_of_frame(
     frame: Any, source_name: str, wanted: Sequence[str], optional: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns those of the columns that a frame has, by their names in PyTerrier.
+    """Returns those of the columns that a frame of pandas has, by their names in PyTerrier.
 
     Raises:
-        ToucheError: if the frame has no rows yet, lacks a wanted column, or has a column twice, also by its
-            other name.
+        ToucheError: if the frame lacks a wanted column, or has a column twice, also by its other name.
     """
-    if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
-        problem = f"{type(frame).__name__} has no rows yet"
-        remedy = "convert it by collect() of polars, or toPandas() of Spark"
-        raise ToucheError(f"{source_name}: {problem}; {remedy}")
     table = {}
-    column_names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
     for column in (*wanted, *optional):
         names = (column, _OTHER_NAMES[column])
-        present = [name for name in column_names if name in names]
+        present = [name for name in frame.columns if name in names]
         if not present and column in optional:
             continue
         if len(present) != 1:
             columns = f"{len(present)} columns" if present else "no column"
             raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
-        table[column] = _values(frame[present[0]])
+        table[column] = frame[present[0]].to_list()
     return table
-
-
-def _values(column: Any) -> list[Any]:
-    """Returns the values of a column of PyArrow, polars or pandas, or of another iterable column."""
-    if hasattr(column, "to_pylist"):
-        return list(column.to_pylist())
-    return list(column.to_list() if hasattr(column, "to_list") else column)
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[str]:

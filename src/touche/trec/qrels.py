@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from touche.errors import InputError, check_choice
 from touche.io.identifiers import NO_ID, expanded, is_word, quoted
@@ -95,17 +95,6 @@ class Qrels(dict[str, dict[str, int]], Shown):
         columns = ["qid", "docno", "label"] if names == "pyterrier" else ["query_id", "doc_id", "relevance"]
         rows = [(topic, id, grade) for topic, grades in self.items() for id, grade in grades.items()]
         return imported("pandas", "analysis").DataFrame(rows, columns=columns)
-
-    def ranx(self) -> Any:
-        """Returns the judgments as a ``ranx.Qrels``, in which grades below 0 become 0.
-
-        Raises:
-            ToucheError: if ranx is not installed.
-        """
-        without_negative = {
-            topic: {id: max(grade, 0) for id, grade in grades.items()} for topic, grades in self.items()
-        }
-        return imported("ranx", "ranx").Qrels(without_negative)
 
 
 def read_qrels(

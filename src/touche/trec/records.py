@@ -14,7 +14,7 @@ AnyTopics: TypeAlias = Any
 """Topics in one of these forms:
 
 * the path of topics.xml or queries.jsonl
-* a frame of pandas or polars, or a table of PyArrow, with the columns qid and query (PyTerrier), query_id and
+* a frame of pandas, or one with ``to_pandas()``, with the columns qid and query (PyTerrier), query_id and
   text (ir_datasets) or number and title (``touche``)
 * the queries by the ids of their topics, such as ``{"1": "Is coal cheap?"}``
 * a list or an iterator of ``Topic``, of records or dictionaries with these names, or of pairs of id and query
@@ -60,6 +60,16 @@ def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
     )
 
 
+def is_frame(source: Any) -> bool:
+    """Returns whether an object is a frame of pandas, or can be converted to one."""
+    return (hasattr(source, "to_dict") and hasattr(source, "columns")) or hasattr(source, "to_pandas")
+
+
+def as_pandas(frame: Any) -> Any:
+    """Returns a frame as a frame of pandas."""
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
 def records_in(source: Any, source_name: str) -> Iterator[Any]:
     """Yields the rows of a frame, the pairs of a dictionary, or the items of another iterable.
 
@@ -70,23 +80,15 @@ def records_in(source: Any, source_name: str) -> Iterator[Any]:
     Raises:
         ToucheError: if the source is none of these.
     """
-    if isinstance(source, Mapping):
+    if is_frame(source):
+        yield from as_pandas(source).to_dict("records")
+    elif isinstance(source, Mapping):
         yield from source.items()
-    elif hasattr(source, "to_pylist"):  # a table of PyArrow
-        yield from source.to_pylist()
-    elif hasattr(source, "to_dicts"):  # a frame of polars
-        yield from source.to_dicts()
-    elif hasattr(source, "columns") and hasattr(source, "to_dict"):  # a frame of pandas
-        yield from source.to_dict("records")
-    elif (
-        not isinstance(source, Iterable)
-        or isinstance(source, str | bytes)
-        or hasattr(source, "collect")  # a lazy frame of polars, or a frame of Spark
-    ):
-        problem = f"{quoted(source)} has no records"
-        raise ToucheError(f"{source_name}: {problem}; pass a frame, a list or an iterator")
-    else:
+    elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
         yield from source
+    else:
+        problem = f"{quoted(source)} has no records"
+        raise ToucheError(f"{source_name}: {problem}; pass a frame of pandas, a list or an iterator")
 
 
 def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
