@@ -35,7 +35,7 @@ Each command has a function, whose result it prints. Results are a ``Table`` or 
 * touche tasks: ``list_tasks`` returns all tasks; ``published`` and ``published_topics`` return published
   results, and ``reported`` those of TIREx; ``reproductions`` returns published values of baselines with
   their reruns; ``check_cards`` checks cards; ``write_for_tira`` writes a dataset for TIRA
-* touche data: ``list_data``, ``fetch`` and ``verify`` are for official data; ``write_beir`` converts it
+* touche data: ``list_data``, ``fetch`` and ``verify`` are for official data
 * touche images: ``list_images``, ``build_images``, ``digest_images`` and ``verify_image``
 
 No function prints or exits. Warnings are Python warnings of the category ``ToucheWarning``. To switch

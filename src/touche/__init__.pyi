@@ -33,7 +33,6 @@ from .baselines.method import baseline as baseline
 from .baselines.pyterrier import pyterrier as pyterrier
 from .baselines.search_apis import SearchEngine as SearchEngine
 from .baselines.search_apis import first_of_each as first_of_each
-from .data.convert import write_beir as write_beir
 from .data.official import fetch as fetch
 from .data.official import list_data as list_data
 from .data.official import verify as verify

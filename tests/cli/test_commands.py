@@ -167,8 +167,6 @@ MISTYPED = {
     "tasks tira spot-check/passages -o new --dimension relevanc": "did you mean relevance?",
     "tasks tira touche-2021-task-2 -o new": "is missing",
     "tasks tira spot-check/nothing -o new": "there is no task 'spot-check/nothing'",
-    "data convert spot-check/arguments -o words.txt": "'words.txt' is a file",
-    "data convert spot-check/arguments -o words.txt/beir": "words.txt: cannot be created (File exists)",
     "images verify": "neither a baseline nor a run is named; pass one of them",
     "images verify bm25 --against x --run y": "x",
     f"run bm25 {PASSAGES} -o new --runner docker --memory 4gb": "'4gb' is not an amount of memory",

@@ -270,7 +270,6 @@ def test_a_card_with_a_contradiction_is_refused(write: Write, before: str, after
         read_card(write("mine.toml", CARD.replace(before, after)))
 
 
-@pytest.mark.parametrize("command", ["data convert", "tasks tira"])
-def test_formats_without_stances_are_refused(tmp_path: Path, touche: Touche, command: str) -> None:
-    code, _, err = touche(*command.split(), "spot-check/images", "-o", tmp_path / "new")
+def test_tira_has_no_stances(tmp_path: Path, touche: Touche) -> None:
+    code, _, err = touche("tasks", "tira", "spot-check/images", "-o", tmp_path / "new")
     assert code == 2 and "stance" in err and not (tmp_path / "new").exists()

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import click
 
-from touche.cli.commands import DATASET_ID, Group, argument, option
+from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS, FORMAT
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, explain, quietly, render, tell
 from touche.data import official
-from touche.data.convert import write_beir
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
 from touche.data.remedies import format_bytes
@@ -120,24 +119,6 @@ def verify_(datasets: Sequence[str], style: str) -> int:
 
 
 _STATUSES = [Column("result", "word"), Column("file", "path"), Column("", "remark")]
-
-
-@data.command(
-    "convert",
-    example="touche data convert spot-check/arguments -o beir",
-    params=[
-        argument("dataset", "DATASET", type=DATASET_ID),
-        option("-o --output DIR", "New folder for the files.", type=_FOLDER, required=True),
-    ],
-)
-def convert_(dataset: str, output: Path) -> None:
-    """Write a DATASET in BEIR's format: corpus.jsonl, queries.jsonl and qrels/test.tsv.
-
-    test.tsv contains the judgments of the first dimension. Each other dimension has its own file. The other
-    fields of a document are in its field metadata, so that touche restores the documents.
-    """
-    for path in write_beir(dataset, output):
-        click.echo(path)
 
 
 def _print_status(status: Status) -> None:

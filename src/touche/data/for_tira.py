@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from touche.data.convert import whole_folder
+from touche.data.folders import whole_folder
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_corpus, locate_topics
 from touche.errors import InputError

@@ -9,17 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.data.convert import whole_folder, write_folder
+from touche.data.folders import whole_folder
 from touche.data.judgments import restricted
 from touche.data.places import has_corpus, locate, locate_corpus
 from touche.documents.argsme import is_altered
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find_documents
-from touche.documents.jsonl import pieces_of_passages
+from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError
 from touche.io.opening import decoded_lines
+from touche.io.writing import make_folder, write_whole
 from touche.tasks import STANCE, Task
 from touche.trec.qrels import Qrels, read_qrels
 from touche.trec.topics import read_topics
@@ -61,11 +62,11 @@ def write_judged(dataset_id: str, source: Path, data_folder: Path, target: Path)
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
     topics = read_topics(_locate(data_folder, "topics", task.topics))
-    files: dict[str, Iterable[str]] = {
-        "queries.jsonl": [query_line(topic) for topic in topics if topic.number in corpus.topics],
-        "corpus.jsonl": map(corpus_line, documents.values()),
-    }
-    write_folder(files, target)
+    queries = "".join(query_line(topic) for topic in topics if topic.number in corpus.topics)
+    with whole_folder(target) as part:
+        make_folder(part)
+        write_whole(part / "queries.jsonl", queries)
+        write_whole(part / "corpus.jsonl", "".join(map(corpus_line, documents.values())))
     return len(documents)
 
 
@@ -179,7 +180,7 @@ def _read_source(source: Path, judged: Judged) -> Iterable[AnyDocument]:
         return find_documents(source)
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
-    return parse_pieces(pieces_of_passages(source), seen=set())
+    return parse_pieces(pieces_of_jsonl(source), seen=set())
 
 
 def _qrels_by_dimension(task: Task, data_folder: Path) -> Judged:
