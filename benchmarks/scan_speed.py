@@ -40,7 +40,7 @@ import tomlkit
 from touche import lucene
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.jsonl import pieces_of_passages
+from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.io.origin import origin
 from touche.trec.topics import read_topics_xml
@@ -319,7 +319,7 @@ def recombined_arguments(count: int) -> Iterator[tuple[str, str]]:
 def recombined_passages(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real passage has, drawn from all of them."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    sentences = [passage.text.split(". ") for passage in parse_pieces(pieces_of_passages(corpus), set())]
+    sentences = [passage.text.split(". ") for passage in parse_pieces(pieces_of_jsonl(corpus), set())]
     for number, text in enumerate(recombined(sentences, count, random.Random(2022))):
         yield f"clueweb12-{number:08x}___{number % 50}", text
 

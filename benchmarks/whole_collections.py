@@ -25,7 +25,7 @@ from touche import tasks
 from touche.data.places import is_available, locate
 from touche.data.sources import Source
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.jsonl import pieces_of_passages
+from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.trec.topics import read_topics
 
@@ -185,7 +185,7 @@ def _sample_of_arguments() -> tuple[list[str], list[list[str]]]:
 def _sample_of_passages() -> tuple[list[str], list[list[str]]]:
     """Returns an empty title, because passages have none, and the sentences of each passage."""
     (corpus,) = locate("corpora", "touche-2022-task-2-sample").glob("passages.jsonl*")
-    return [""], [passage.text.split(". ") for passage in parse_pieces(pieces_of_passages(corpus), set())]
+    return [""], [passage.text.split(". ") for passage in parse_pieces(pieces_of_jsonl(corpus), set())]
 
 
 @cache

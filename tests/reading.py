@@ -5,10 +5,10 @@ from pathlib import Path
 
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
-from touche.documents.jsonl import pieces_of_documents, pieces_of_passages
-from touche.documents.pages import Page, RawPage
+from touche.documents.jsonl import pieces_of_jsonl
+from touche.documents.pages import RawPage
 from touche.documents.pieces import parse_pieces
-from touche.documents.records import Argument, Document
+from touche.documents.records import AnyDocument, Argument
 
 
 def read_args_processed_csv(path: Path) -> Iterator[Argument]:
@@ -19,9 +19,5 @@ def read_argsme_json(path: Path) -> Iterator[Argument]:
     return parse_pieces(pieces_of_argsme(path), set())
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    return parse_pieces(pieces_of_documents(path), set() if seen is None else seen)
-
-
-def read_passages_jsonl(path: Path) -> Iterator[Document]:
-    return parse_pieces(pieces_of_passages(path), set())
+def read_documents_jsonl(path: Path) -> Iterator[AnyDocument | RawPage]:
+    return parse_pieces(pieces_of_jsonl(path), set())

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
-from reading import read_passages_jsonl
+from reading import read_documents_jsonl
 from touche import tasks
 from touche.errors import ToucheError
 from touche.linting import CODES, WARNING, lint
@@ -16,7 +16,7 @@ from touche.trec.runs import read_run
 
 TASK = "spot-check/passages"
 PAIRS = "touche-2022-task-1"
-IDS = [document.id for document in read_passages_jsonl(ROOT / "corpora/spot-check-passages/passages.jsonl")]
+IDS = [document.id for document in read_documents_jsonl(ROOT / "corpora/spot-check-passages/passages.jsonl")]
 
 
 def found(path: Path, task: str = TASK) -> list[tuple[str, int | None]]:

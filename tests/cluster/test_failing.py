@@ -9,7 +9,7 @@ import pytest
 
 from touche.cluster.failing import failure_reason, result_or_failure
 from touche.cluster.worker import ReadTask, cut_files
-from touche.documents.jsonl import pieces_of_documents
+from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
 from touche.documents.records import AnyDocument
 from touche.errors import InputError
@@ -17,16 +17,14 @@ from touche.io.json_lines import read_jsonl
 
 
 def _read_documents_jsonl(path: Path, seen: set[str]) -> Iterator[AnyDocument]:
-    return parse_pieces(pieces_of_documents(path), seen)
+    return parse_pieces(pieces_of_jsonl(path), seen)
 
 
 @pytest.mark.parametrize(
     "work",
     [
-        lambda paths: list(cut_files(pieces_of_documents, paths)),
-        lambda paths: list(
-            ReadTask(reader=_read_documents_jsonl, parser=None, make_parts=list, fields=None)(paths)
-        ),  # type: ignore[arg-type]
+        lambda paths: list(cut_files(pieces_of_jsonl, paths)),
+        lambda paths: list(ReadTask(reader=_read_documents_jsonl, parser=None, make_parts=list)(paths)),  # type: ignore[arg-type]
         lambda paths: result_or_failure(list, read_jsonl(paths[0])),
     ],
     ids=["cutting", "reading", "folding"],

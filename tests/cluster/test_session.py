@@ -12,7 +12,6 @@ from touche.errors import ToucheError
     [
         ("-i s3a://bucket/corpus", "add --runner spark, or pass a folder"),
         ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "omit --corpus"),
-        ("--keep-fields s3a://bucket/fields", "s3a://bucket/fields: only Spark opens addresses"),
         ("--master yarn", "has no effect on the runner local; omit it, or choose spark"),
     ],
 )

@@ -1,6 +1,8 @@
 """Runs on a small cluster with two workers, compared with runs on one machine."""
 
+import csv
 import gzip
+import json
 import os
 import re
 import shutil
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from archives import record
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, write_files
 from touche import cluster
 from touche.cluster import shipping
 from touche.cluster.collection import SparkDocuments
@@ -348,29 +350,26 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
         assert [task.parts.getNumPartitions() for task in tasks] == [3, 4]
 
 
-def test_what_lies_beside_the_documents_is_found_and_fields_of_pages_are_kept_in_any_file_system(
-    same: Same, touche: Touche, tmp_path: Path, elsewhere: Path
+def test_what_lies_beside_the_documents_is_found_in_any_file_system(
+    touche: Touche, tmp_path: Path, elsewhere: Path
 ) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
     shutil.rmtree(elsewhere)
-    chatnoir = ("run", "chatnoir-bm25f", "--keep-fields")
-    touche(*chatnoir, elsewhere, "-i", "spot-check/pages", "-o", tmp_path / "here")
-    expected = (tmp_path / "here" / "run.txt").read_bytes()
+    corpus = ROOT / "corpora" / "spot-check-pages"
+    with (corpus / "pages.csv").open(encoding="utf-8") as file:
+        pages = [
+            {"docno": row["id"], "url": row["url"], "html": (corpus / row["file"]).read_text("utf-8")}
+            for row in csv.DictReader(file)
+        ]
+    write_files(elsewhere, {"documents.jsonl": "".join(f"{json.dumps(page)}\n" for page in pages)})
     shutil.copy(ROOT / "topics" / "spot-check-pages.xml", elsewhere / "topics.xml")
-    shutil.copy(ROOT / "corpora" / "spot-check-pages" / "spam-ranks.txt", elsewhere)
-    for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}", "spot-check/pages")):
-        checkpoint = tmp_path / f"kept-{n}"
+    shutil.copy(corpus / "spam-ranks.txt", elsewhere)
+    touche("run", "chatnoir-bm25f", "-i", elsewhere, "-o", tmp_path / "here")
+    expected = (tmp_path / "here" / "run.txt").read_bytes()
+    for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}")):
         far = tmp_path / f"far-{n}"
-        _, _, said = touche(*chatnoir, checkpoint.as_uri(), "-i", address, "-o", far, "--runner", "spark")
+        _, _, said = touche("run", "chatnoir-bm25f", "-i", address, "-o", far, "--runner", "spark")
         assert "removed 1 of 26 pages that match a title: bad spam rank" in said
         assert (far / "run.txt").read_bytes() == expected
-        assert all(path.match("pages-*.parquet") for path in checkpoint.iterdir()) and any(
-            checkpoint.iterdir()
-        )
-    for name in ("topics.xml", "spam-ranks.txt"):
-        shutil.copy(elsewhere / name, checkpoint)
-    same("chatnoir-bm25f", "-i", checkpoint)
-    assert (tmp_path / "one" / "run.txt").read_bytes() == expected
 
 
 def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Path) -> None:
@@ -410,7 +409,6 @@ def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write:
     assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *options)
     assert "iterates over the documents on one machine" in on_spark(alone, *options)
     assert "--cpus has no effect on the runner spark" in on_spark("bm25", *options, "--cpus", "2")
-    assert "--keep-fields" in on_spark("bm25", *options, "--keep-fields", "x.parquet")
     rerank = write("rerank/rerank.jsonl", '{"qid": 1, "query": "a", "docno": "b", "text": "a"}')
     assert "documents in files" in on_spark("bm25", "-i", rerank.parent)
 

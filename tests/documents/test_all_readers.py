@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_args_processed import processed as rows_of_csv
 
 from conftest import Write
-from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl, read_passages_jsonl
+from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from texts import IDS, TEXTS, Read, peak_memory
 from touche.documents import pieces
 from touche.documents.records import Argument, Document
@@ -44,7 +44,6 @@ FORMATS = {
     read_argsme_json: argsme,
     read_args_processed_csv: processed,
     read_documents_jsonl: lines("docno", "text"),
-    read_passages_jsonl: lines("id", "contents"),
 }
 
 

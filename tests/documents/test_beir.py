@@ -8,26 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Touche, Write
+from conftest import Write
+from reading import read_documents_jsonl
 from texts import IDS, TEXTS
-from touche.data.datasets import open_dataset
-from touche.data.judgments import task_qrels
-from touche.documents.beir import corpus_line, pieces_of_beir_corpus
+from touche.documents.beir import corpus_line
 from touche.documents.discovery import find
-from touche.documents.pages import Page
-from touche.documents.pieces import parse_pieces
+from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.errors import InputError
 from touche.evaluation.scores import evaluate
-from touche.tasks import task, task_scored_by
+from touche.tasks import task_scored_by
 from touche.trec.qrels import read_qrels
 from touche.trec.topics import Topic, read_queries_jsonl
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 
 
-def read_corpus(path: Path) -> list[AnyDocument]:
-    return list(parse_pieces(pieces_of_beir_corpus(path), set()))
+def read_corpus(path: Path) -> list[AnyDocument | RawPage]:
+    return list(read_documents_jsonl(path))
 
 
 ARGUMENTS = st.builds(
@@ -40,37 +38,17 @@ ARGUMENTS = st.builds(
     TEXTS,
     TEXTS,
 )
-FIELD = st.none() | TEXTS
-PAGES = st.builds(Page, IDS, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD)
 
 
 @given(
-    documents=st.lists(
-        st.builds(Document, IDS, TEXTS) | ARGUMENTS | PAGES, unique_by=attrgetter("id"), min_size=1
-    )
+    documents=st.lists(st.builds(Document, IDS, TEXTS) | ARGUMENTS, unique_by=attrgetter("id"), min_size=1)
 )
-def test_what_is_converted_is_read_as_the_same_documents(
+def test_what_is_written_is_read_as_the_same_documents(
     tmp_path_factory: pytest.TempPathFactory, documents: list[AnyDocument]
 ) -> None:
     path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
     path.write_text("".join(map(corpus_line, documents)), encoding="utf-8")
     assert read_corpus(path) == documents
-
-
-@pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
-def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, part: str) -> None:
-    assert touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")[0] == 0
-    converted = find(tmp_path / "beir")
-    original = open_dataset(f"spot-check/{part}")
-    assert converted.topics == original.topics
-    assert list(converted.documents) == list(original.documents)
-    judged = task_qrels(task(f"spot-check/{part}"), "relevance")
-    positive = {
-        topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in judged.items()
-    }
-    assert read_qrels(tmp_path / "beir" / "qrels" / "test.tsv") == positive
-    code, _, err = touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")
-    assert code == 2 and "not an empty folder" in err
 
 
 def test_a_data_set_is_an_input(write: Write) -> None:
@@ -108,10 +86,6 @@ def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -
         ('{"_id": "b", "title": [3], "text": "x"}', "title"),
         ('{"_id": "a", "text": "x"}', "'a'"),
         ("{", "JSON"),
-        (
-            '{"_id": "b", "text": "x", "metadata": {"touche": {"type": "page", "fields": {"nose": "x"}}}}',
-            "nose",
-        ),
         ('{"_id": "b", "text": "x", "metadata": {"touche": {"page": 3}}}', "page"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Write
-from reading import read_documents_jsonl, read_passages_jsonl
+from reading import read_documents_jsonl
 from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.side_files import read_scores
@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[Callable[[Path], Iterable[Any]], str]] = {  # readers, 
     "queries.jsonl": (read_queries_jsonl, '{"qid": "1", "query": "q"}'),
     "rerank.jsonl": (read_rerank_jsonl, '{"qid": "1", "query": "q", "docno": "d", "text": "t"}'),
     "documents.jsonl": (read_documents_jsonl, '{"docno": "d", "text": "t"}'),
-    "passages.jsonl": (read_passages_jsonl, '{"id": "d", "contents": "t"}'),
+    "passages.jsonl": (read_documents_jsonl, '{"id": "d", "contents": "t"}'),
     "en0000-00.json": (lambda path: read_clueweb22_json(path, set()), json.dumps(PAGE)),
 }
 DEEP = "[" * 900 + "]" * 900

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from archives import record
 from conftest import ROOT, Write, write_files
 from touche.documents import pages
 from touche.documents.html import workers
@@ -16,7 +17,8 @@ from touche.documents.html.extraction import parse, parse_as_in_2020
 from touche.documents.html.parsing import parsed
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.pages import Page, PageError, RawPage, Skipped
-from touche.errors import InputError, ToucheError
+from touche.documents.warc import read_warc
+from touche.errors import InputError
 
 HTML = """<!DOCTYPE html>
 <html lang="en"><head><title>  Wool or
@@ -146,10 +148,8 @@ def test_a_title_of_2020_is_cut_at_a_word_and_may_be_the_text() -> None:
     assert titles == [text[: text.index(" too.")]] * 2
 
 
-def dies_of_7(page: RawPage) -> Page:
-    """A parser in another process, which a page can kill."""
-    if page.id == "7":
-        os._exit(11)
+def fails(page: RawPage) -> Page:
+    """A parser in another process."""
     if page.id == "8":
         raise RuntimeError
     left, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
@@ -160,20 +160,38 @@ def dies_of_7(page: RawPage) -> Page:
     return Page(page.id, title=str(left))
 
 
-@pytest.mark.slow
-def test_pages_come_in_order_even_if_the_parser_dies(
+def dies_of_7(page: RawPage) -> Page:
+    """A parser in another process, which a page can kill."""
+    if page.id == "7":
+        os._exit(11)
+    return Page(page.id)
+
+
+def test_pages_come_in_order_without_those_that_fail_or_take_too_long(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(workers, "_BATCH_SIZE", 2)
     records: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(21)]
     records[3] = Skipped("3", "cut off")
-    results = list(parsed(records, dies_of_7))
-    assert [page.id for page in results] == [str(n) for n in range(21) if n not in (3, 7, 8, 9)]
+    results = list(parsed(records, fails))
+    assert [page.id for page in results] == [str(n) for n in range(21) if n not in (3, 8, 9)]
     assert all(0 < float(page.title or 0) < 5.1 for page in results)
     assert caplog.messages == [
-        "skipped 4 of 21 pages: 2 that crashed the parser, or took it too long, 1 cut off, "
-        "1 that the parser failed on (RuntimeError); the first is 3"
+        "skipped 3 of 21 pages: 1 cut off, 1 that the parser failed on (RuntimeError), "
+        "1 that took the parser too long; the first is 3"
     ]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_crash_is_an_error_that_names_the_archive(
+    monkeypatch: pytest.MonkeyPatch, write: Write, processes: int
+) -> None:
+    monkeypatch.setattr(workers, "_BATCH_SIZE", 2)
+    path = write("a.warc", b"".join(record(str(n)) for n in range(40)))
+    with pytest.raises(
+        InputError, match=r"a\.warc: page [0-6], or one of the next \d+, crashed the parser; "
+    ):
+        list(parsed(read_warc(path, set()), dies_of_7, processes))
 
 
 def test_pages_that_are_parsed_already_are_counted_wherever_they_are(
@@ -271,10 +289,3 @@ def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str)
     (tmp_path / "link.html").symlink_to("/etc/hostname")
     with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
         list(read_pages_csv(tmp_path / "pages.csv", set()))
-
-
-def test_fields_of_another_parser_are_refused_also_after_a_raw_page() -> None:
-    raw = RawPage("raw", "https://example.org/", HTML.encode())
-    other = Page("other", title="Wool", rules="parse_as_in_2020")
-    with pytest.raises(ToucheError, match="page other"):
-        list(parsed([raw, other], processes=1))

@@ -18,7 +18,7 @@ from texts import BYTES, damaged
 from touche.documents import pieces
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
-from touche.documents.jsonl import pieces_of_documents
+from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import Splitter
 from touche.errors import InputError
 from touche.io.opening import FileInMemory
@@ -70,7 +70,7 @@ def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
         return outcome(documents)
 
 
-WHOLE = {pieces_of_documents: JSONL, pieces_of_argsme: ARGUMENTS, pieces_of_args_processed: PROCESSED}
+WHOLE = {pieces_of_jsonl: JSONL, pieces_of_argsme: ARGUMENTS, pieces_of_args_processed: PROCESSED}
 
 
 @pytest.mark.parametrize("split", WHOLE)
@@ -97,7 +97,7 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
 
 
 def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) -> None:
-    (piece,) = pieces_of_documents(write("a.jsonl", JSONL))
+    (piece,) = pieces_of_jsonl(write("a.jsonl", JSONL))
     position = piece.in_file
     assert position and position.piece().raw == JSONL
     write("a.jsonl", JSONL[:-1])
@@ -111,9 +111,9 @@ def test_a_piece_is_not_read_from_another_file_or_a_shorter_one(write: Write) ->
 def test_pieces_of_compressed_files_have_no_place(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.jsonl.gz", "wb") as file:
         file.write(JSONL)
-    assert [piece.in_file for piece in pieces_of_documents(tmp_path / "a.jsonl.gz")] == [None]
+    assert [piece.in_file for piece in pieces_of_jsonl(tmp_path / "a.jsonl.gz")] == [None]
     standard_input = FileInMemory.from_bytes("-", JSONL)
-    assert [piece.in_file for piece in pieces_of_documents(standard_input)] == [None]
+    assert [piece.in_file for piece in pieces_of_jsonl(standard_input)] == [None]
 
 
 @pytest.mark.parametrize(("size", "fits"), [((1 << 26) - 1, True), (1 << 26, False)])

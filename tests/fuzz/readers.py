@@ -10,22 +10,18 @@ from unittest.mock import patch
 
 import samples
 
-from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl, read_passages_jsonl
+from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from touche import tasks
 from touche.baselines import loader
 from touche.data import fetching
 from touche.data.sources import Source
-from touche.documents.beir import pieces_of_beir_corpus
 from touche.documents.clueweb22 import read_clueweb22_json
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse
 from touche.documents.html_folder import read_pages_csv
-from touche.documents.json_array import pieces_of_json_array
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import Page, PageError, RawPage
-from touche.documents.pieces import parse_pieces
 from touche.documents.side_files import read_scores
-from touche.documents.tables import read_table
 from touche.documents.warc import read_warc
 from touche.linting import lint
 from touche.regression.expected import read_expected
@@ -111,14 +107,8 @@ READERS = {
     "topics.xml": Target("topics.xml", samples.TOPICS, read_topics_xml),
     "queries.jsonl": Target("queries.jsonl", samples.QUERIES, read_queries_jsonl),
     "documents.jsonl": Target("documents.jsonl", samples.DOCUMENTS, _all(read_documents_jsonl)),
-    "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_passages_jsonl)),
-    "corpus.jsonl": Target(
-        "corpus.jsonl", samples.BEIR, _all(lambda path: parse_pieces(pieces_of_beir_corpus(path), set()))
-    ),
-    "documents.csv": Target("documents.csv", samples.TABLE, _all(lambda path: read_table(path, set()))),
-    "documents.json": Target(
-        "documents.json", samples.ARRAY, _all(lambda path: parse_pieces(pieces_of_json_array(path), set()))
-    ),
+    "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_documents_jsonl)),
+    "corpus.jsonl": Target("corpus.jsonl", samples.BEIR, _all(read_documents_jsonl)),
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),
     "args_processed.csv": Target("args_processed.csv", samples.PROCESSED, _all(read_args_processed_csv)),

@@ -27,9 +27,6 @@ DOCUMENTS = """\
 {"docno": "d2", "html": "<title>Cats</title><p>Leashed cats are sad.", "url": "http://a.example/cats"}
 {"docno": 3, "title": "Cafés", "body": "Cafés are better than bars", "host": "b.example"}
 """.encode()
-TABLE = b'docno,text\nd1,"Cats hunt ""birds"",\nand bars sell beer."\nd2,Leashed cats are sad.\n'
-ARRAY = rb"""[{"docno": "d1", "text": "Cats hunt [birds]."},
-{"_id": 2, "title": "Caf\u00e9s", "text": "No", "url": null}]"""
 PASSAGES = """\
 {"id": "clueweb12-0000tw-00-00000___1", "contents": "Cats hunt birds.", "chatNoirUrl": "https://chatnoir.eu/a"}
 {"id": "clueweb12-0000tw-00-00000___2", "contents": "Cafés sell.", "chatNoirUrl": "https://chatnoir.eu/b"}

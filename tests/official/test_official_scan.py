@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracles.rankings import baseline_by_lucene
-from reading import read_args_processed_csv, read_argsme_json, read_passages_jsonl
+from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from touche import baselines
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan.tokens import analysis_named, words
@@ -21,7 +21,7 @@ def texts_of(corpora: Path) -> Iterator[str]:
     for path in sorted(corpora.rglob("args-me.json*")):
         yield from (document.text for document in read_argsme_json(path))
     for path in sorted(corpora.rglob("passages.jsonl*")):
-        yield from (document.text for document in read_passages_jsonl(path))
+        yield from (document.text for document in read_documents_jsonl(path))
     for path in sorted(corpora.rglob("args_processed.csv*")):
         for argument in read_args_processed_csv(path):
             yield " ".join(sentence.text for sentence in argument.sentences or ())

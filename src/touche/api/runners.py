@@ -22,7 +22,6 @@ from touche.data import datasets, places
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.forms import AnyDocuments, documents_in
-from touche.documents.parquet import check_no_pages
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
@@ -71,7 +70,6 @@ class _Settings:
     dataset: str
     output: Path
     corpus: str | None = None
-    keep_fields: str | None = None
     statistics: Path | None = None
     keep_statistics: Path | None = None
     runner: str = HERE
@@ -137,7 +135,6 @@ def write_run(
     topics: AnyTopics = None,
     documents: AnyDocuments = None,
     corpus: str | None = None,
-    keep_fields: str | PathLike[str] | None = None,
     statistics: str | PathLike[str] | None = None,
     keep_statistics: str | PathLike[str] | None = None,
     tag: str = "",
@@ -157,7 +154,6 @@ def write_run(
             such as ``s3a://bucket/corpus``.
         documents: documents instead of a dataset, as for ``run``.
         corpus: the id of a corpus of ir_datasets, for a folder that has only topics.
-        keep_fields: a folder that gets the fields of web pages as Parquet, for later runs.
         statistics: a file with the statistics of the whole collection, which contains the dataset; or the
             name of statistics in the baseline's folder.
         keep_statistics: a file that gets the statistics.
@@ -208,7 +204,6 @@ def write_run(
         dataset=source,
         output=as_path("output", output),
         corpus=corpus,
-        keep_fields=None if keep_fields is None else name_or_path("keep_fields", keep_fields),
         statistics=optional_path("statistics", statistics),
         keep_statistics=optional_path("keep_statistics", keep_statistics),
         runner=runner,
@@ -260,12 +255,11 @@ def _write_in_sandbox(
 
     without_effect = [
         settings.corpus,
-        settings.keep_fields,
         settings.statistics,
         settings.keep_statistics,
     ]
     if any(value is not None for value in without_effect):
-        problem = "corpus, keep_fields, statistics and keep_statistics have no effect on the runner"
+        problem = "corpus, statistics and keep_statistics have no effect on the runner"
         raise ToucheError(f"{problem} {settings.runner}; omit them")
     ranker = baseline if isinstance(baseline, Baseline) else declaration(name_or_path("baseline", baseline))
     if not ranker.typed:
@@ -353,12 +347,10 @@ def _about_statistics(source: Input) -> str:
 @contextmanager
 def _here(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
     """Opens the input in this process, which reads no addresses; a context manager, as ``_on_spark``."""
-    addresses = [name for name in (settings.dataset, settings.keep_fields or "") if _ADDRESS.match(name)]
-    if addresses:
-        raise ToucheError(f"{addresses[0]}: only Spark opens addresses; add --runner spark, or pass a folder")
-    if settings.keep_fields:
-        files = Path(settings.keep_fields).glob("*")
-        check_no_pages(settings.keep_fields, (path.name for path in files))
+    if _ADDRESS.match(settings.dataset):
+        raise ToucheError(
+            f"{settings.dataset}: only Spark opens addresses; add --runner spark, or pass a folder"
+        )
     yield _opened(baseline, settings)
 
 
@@ -402,7 +394,6 @@ def _opened(baseline: Baseline, settings: _Settings) -> Input:
 
 
 def _prepared(documents: _Documents, settings: _Settings) -> _Documents:
-    """Returns documents with the files of statistics, and the folder for fields, that were passed."""
+    """Returns documents with the files of statistics that were passed."""
     statistics = StatisticsFiles(known=settings.statistics, output=settings.keep_statistics)
-    documents = documents.with_statistics(statistics) if statistics else documents
-    return documents.keeping_fields(settings.keep_fields) if settings.keep_fields else documents
+    return documents.with_statistics(statistics) if statistics else documents

@@ -7,7 +7,6 @@ from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, add_results, result_or_failure, spark_errors
-from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import MakeParts, ReadTask, WorkerReport, cut_files
 from touche.documents.collection import Documents
@@ -34,7 +33,6 @@ class SparkDocuments(Documents):
         sources: returns an RDD with the files; its argument is the number of partitions.
         parallelism: the smallest number of tasks, if the files can be cut into pieces.
         ship: prepares functions for the workers.
-        fields: the folder for parsed web pages, or None.
     """
 
     files: Files
@@ -42,7 +40,6 @@ class SparkDocuments(Documents):
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
-    fields: FieldsFolder | None = None
 
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
@@ -67,15 +64,11 @@ class SparkDocuments(Documents):
         """
         from pyspark import StorageLevel  # optional
 
-        task = ReadTask(
-            reader=self.files.format.read, parser=self.parser, make_parts=read, fields=self.fields
-        )
+        task = ReadTask(reader=self.files.format.read, parser=self.parser, make_parts=read)
         with spark_errors():
             # Each task yields parts, and then a report. Only the reports come to this machine.
             items = self._sources().mapPartitions(self.ship(task)).persist(StorageLevel.DISK_ONLY)
             reports = items.filter(lambda item: isinstance(item, WorkerReport)).collect()
-        if self.fields:
-            self.fields.end()
         self._check(sum(reports, WorkerReport()))
         return WorkerParts(items, self.ship)
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from touche.cluster.collection import SparkDocuments
 from touche.cluster.failing import spark_errors
-from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
 from touche.documents.discovery import Input, files_named, side_files
 from touche.documents.files import Files
@@ -29,7 +28,7 @@ def find(context: Any, ship: Ship, local: Input) -> Input:
         local: the input on this machine.
 
     Raises:
-        ToucheError: if the documents are not in files, or the folder for fields is unusable.
+        ToucheError: if the documents are not in files.
     """
     files = local.documents
     if not isinstance(files, Files):
@@ -49,7 +48,7 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, size: int, sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    """Returns a collection for workers, and creates its folder for fields.
+    """Returns a collection for workers.
 
     Args:
         context: a SparkContext.
@@ -58,9 +57,6 @@ def _on_spark(
         size: the size of all files in bytes.
         sources: returns an RDD with the files; its argument is the number of partitions.
     """
-    fields = FieldsFolder.at(files.pages_folder) if files.pages_folder else None
-    if fields:
-        fields.begin()
     return SparkDocuments(
         paths=files.paths,
         side_files=files.side_files,
@@ -71,7 +67,6 @@ def _on_spark(
         sources=sources,
         parallelism=context.defaultParallelism,
         ship=ship,
-        fields=fields,
     )
 
 

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from touche.cluster.failing import Failed
-from touche.cluster.fields import FieldsFolder
 from touche.documents.files import Reader
 from touche.documents.html.parsing import SkippedPages, parsed
 from touche.documents.pages import Parser, RawPage, Skipped
-from touche.documents.parquet import saving_pages
 from touche.documents.pieces import Piece, Splitter
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
@@ -63,13 +61,11 @@ class ReadTask(Generic[_T]):
         reader: the reader of a file.
         parser: makes fields from web pages, or None.
         make_parts: makes parts from documents.
-        fields: the folder for parsed web pages, or None.
     """
 
     reader: Reader
     parser: Parser | None
     make_parts: MakeParts[_T]
-    fields: FieldsFolder | None
 
     def __call__(self, sources: Iterable[Source]) -> Iterator["_T | WorkerReport"]:
         """Reads the sources."""
@@ -82,18 +78,15 @@ class ReadTask(Generic[_T]):
         yield sum(reports, WorkerReport())
 
     def _documents(self, sources: Iterable[Source], reports: list[WorkerReport]) -> Iterator[AnyDocument]:
-        """Yields the documents, with the fields of parsed pages; adds reports on skipped pages."""
+        """Returns the documents, with the fields of parsed pages; adds reports on skipped pages."""
         # The parser needs a process of its own, because it may crash. More processes would not help, because
         # Spark runs one task per processor.
-        documents = parsed(
+        return parsed(
             self._records(sources, reports),
             self.parser,
             1,
             lambda skipped: reports.append(WorkerReport(skipped=skipped)),
         )
-        if self.fields:
-            documents = saving_pages(documents, self.fields.opened(_pages_file_name()))
-        yield from documents
 
     def _records(
         self, sources: Iterable[Source], reports: list[WorkerReport]
@@ -116,13 +109,6 @@ class ReadTask(Generic[_T]):
                     yield record
             finally:
                 reports.append(WorkerReport(records=count))
-
-
-def _pages_file_name() -> str:
-    """Returns the name of the task's file for pages, the same in a retry, so that no page is saved twice."""
-    from pyspark import TaskContext  # optional
-
-    return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
 def cut_files(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | WorkerReport]:

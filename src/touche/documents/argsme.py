@@ -23,6 +23,8 @@ from touche.io.opening import check_utf8, open_binary
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
 _ID_WITH_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # perhaps a byte order mark, then blanks
+_MOST_READ = 1 << 12  # bytes, to see whether a file is an array
 _JAVA_INTEGERS = 1 << 32  # the number of integers in Java
 # Escapes in JSON: a surrogate pair, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
@@ -113,6 +115,13 @@ def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     factors = np.full(1 << bits, 31, dtype=np.uint32)
     factors[0] = 1
     return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()  # contiguous for speed
+
+
+def is_no_array(path: Path) -> bool:
+    """Returns whether a file does not begin as a JSON array; True if the file cannot be read."""
+    with suppress(InputError), open_binary(path) as file:
+        return not _ARRAY.match(file.read(_MOST_READ))
+    return True
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:

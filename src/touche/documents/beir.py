@@ -1,20 +1,14 @@
 """Data sets in the format of BEIR (Thakur et al. 2021): corpus.jsonl, queries.jsonl and qrels/test.tsv."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from touche.documents.jsonl import pieces_of_jsonl
-from touche.documents.pages import Page
-from touche.documents.pieces import Piece
 from touche.documents.records import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
 from touche.errors import InputError
 from touche.io.json_lines import text_field
-from touche.trec.qrels import Qrels
 from touche.trec.records import optional_text
 from touche.trec.topics import Topic
 
@@ -22,14 +16,13 @@ _PROJECT = "touche"  # the key of this project's values in a document's metadata
 
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
-    """Values of a document beyond its title, text and stance, in files that this project has written.
+    """What an argument has beyond its title, text and stance, in files that this project has written.
 
     Attributes:
-        type: ``argument`` or ``page``; empty for a document, and in files of other projects.
-        page, discussion: fields of an argument.
-        premises: the premises of an argument without any or with several; None if the text is the only one.
-        sentences: the id and the text of each sentence of an argument; None if it is not split.
-        fields: the values of a page by the names of its fields.
+        type: ``argument``; empty for a document, and in files of other projects.
+        page, discussion: fields of the argument.
+        premises: the premises if there are none or several; None if the text is the only one.
+        sentences: the id and the text of each sentence; None if the argument is not split.
     """
 
     type: str = ""
@@ -37,21 +30,10 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
     discussion: str = ""
     premises: tuple[str, ...] | None = None
     sentences: tuple[tuple[str, str], ...] | None = None
-    fields: dict[str, str | None] = {}
-
-
-def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
-    """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
-
-    The title becomes the conclusion of an argument, and the text its premises. A record with only a text
-    becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
-    """
-    return pieces_of_jsonl(path, "_id", parse_document)
 
 
 def corpus_line(document: AnyDocument) -> str:
-    """Returns a document's line in corpus.jsonl; reading this line restores the document."""
-    title = conclusion_of(document)
+    """Returns the line of an argument or text in corpus.jsonl; reading this line restores the document."""
     stance = ""
     metadata = _Metadata()
     if isinstance(document, Argument):
@@ -61,16 +43,11 @@ def corpus_line(document: AnyDocument) -> str:
             metadata.premises = document.premises
         if document.sentences is not None:
             metadata.sentences = tuple((sentence.id, sentence.text) for sentence in document.sentences)
-    elif isinstance(document, Page):
-        title = document.title or ""
-        # The id is in "_id". ``rules``, the name of the parser, is omitted; equality of pages ignores it.
-        fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
-        metadata = _Metadata(type="page", fields=fields)
     values = {"stance": stance, _PROJECT: msgspec.to_builtins(metadata)}
     record = {
         "_id": document.id,
-        "title": title,
-        "text": premises_of(document),  # a page is restored from the metadata; its text is for other projects
+        "title": conclusion_of(document),
+        "text": premises_of(document),
         "metadata": {key: value for key, value in values.items() if value},
     }
     return json.dumps(record) + "\n"
@@ -83,21 +60,17 @@ def query_line(topic: Topic) -> str:
     return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"
 
 
-def judgment_lines(qrels: Qrels) -> Iterator[str]:
-    """Yields the lines of test.tsv; grades below 0 (spam) become 0, because BEIR's evaluators need that."""
-    yield "query-id\tcorpus-id\tscore\n"
-    for topic, grades in qrels.items():
-        yield from (f"{topic}\t{document}\t{max(grade, 0)}\n" for document, grade in grades.items())
+def parse_beir_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Argument:
+    """Returns the document in a line of corpus.jsonl: ``{"_id", "title", "text", "metadata"}``.
 
-
-def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
-    """Returns the document in a record: a line of corpus.jsonl, or a row of a table with the same fields.
+    The title becomes the conclusion of an argument, and the text its premises. A record with only a text
+    becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
 
     Args:
         id: the id.
         record: its fields by name.
         path: the file, for error messages.
-        line: the line or row.
+        line: the line.
 
     Raises:
         InputError: if the record has no text, or a field has another type.
@@ -108,13 +81,11 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     stance = optional_text(metadata, "stance")
     try:
         own_values = msgspec.convert(_object_in(metadata, _PROJECT), _Metadata)
-        if own_values.type == "page":
-            return Page(id, **own_values.fields)  # raises TypeError for an unknown field
-    except (msgspec.ValidationError, TypeError) as error:
+    except msgspec.ValidationError as error:
         raise InputError(
-            path, f"metadata of {_PROJECT}: {error}", "convert the data set again", line=line
+            path, f"metadata of {_PROJECT}: {error}", "fetch the file again", line=line
         ) from error
-    is_argument = title or stance or own_values.type  # here, the type is ``argument`` or empty
+    is_argument = title or stance or own_values.type
     if not is_argument:
         return Document(id, text)
     sentences = None

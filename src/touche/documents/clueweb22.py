@@ -32,7 +32,7 @@ def read_clueweb22_json(path: Path, seen: set[str]) -> Iterator[Page]:
     Raises:
         InputError: if a line is broken or repeats an id; the message names the line.
     """
-    return parse_pieces(pieces_of_jsonl(path, "ClueWeb22-ID", _parse_page), seen)
+    return parse_pieces(pieces_of_jsonl(path, ["ClueWeb22-ID"], _parse_page), seen)
 
 
 def _parse_page(id: str, record: dict[str, Any], path: Path, line: int) -> Page:

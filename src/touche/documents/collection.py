@@ -12,7 +12,7 @@ from touche.documents.pieces import Piece
 from touche.documents.records import AnyDocument
 from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Documents(ABC):
     def __len__(self) -> int:
         """Returns the number of documents, if a subclass knows it; this method only raises.
 
-        Lists, Parquet files, images and corpora of ir_datasets know their number.
+        Lists, images and corpora of ir_datasets know their number.
 
         Raises:
             TypeError: if only reading the documents tells their number.
@@ -136,19 +136,6 @@ class Documents(ABC):
             statistics: the files.
         """
         return replace(self, statistics=statistics)
-
-    def keeping_fields(self, where: str) -> Self:
-        """Returns the same collection, which will save its parsed web pages as Parquet when it is read.
-
-        Collections in files override this method.
-
-        Args:
-            where: a folder, or an address on a cluster.
-
-        Raises:
-            ToucheError: if the collection is not in files, or its format has no web pages.
-        """
-        raise ToucheError("--keep-fields saves only web pages of an input directory; omit this option")
 
 
 @dataclass(frozen=True)

@@ -1,64 +1,31 @@
 """Finds topics and documents in an input directory, by the names of the files."""
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.argsme import pieces_of_argsme
-from touche.documents.beir import pieces_of_beir_corpus
+from touche.documents.argsme import is_no_array, pieces_of_argsme
 from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.folders import files_below
 from touche.documents.html_folder import read_pages_csv
 from touche.documents.images import FOLDER, Images, has_images
 from touche.documents.ir_datasets import IrDataset
-from touche.documents.json_array import is_json_array, pieces_of_json_array
-from touche.documents.jsonl import (
-    pieces_of_documents,
-    pieces_of_passages,
-    read_rerank_jsonl,
-)
-from touche.documents.parquet import count_rows, read_documents_parquet
-from touche.documents.tables import check_table, read_table
+from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.warc import read_warc
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
-_ANY_JSONL = "*.jsonl"
 _RERANK_FILE = "rerank.jsonl"
 # Finds names of files with queries; but arguments-by-topic.csv has documents.
 _QUERIES = re.compile(r"(?<!by[-_])(?<!per[-_])(?:quer(?:y|ies)|topic)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class HasFields:
-    """Decides whether the first record of a file of JSON lines is a document, and not a query.
-
-    Attributes:
-        names: the fields that the record needs.
-    """
-
-    names: Set[str]
-
-    def __call__(self, path: Path) -> bool:
-        """Returns whether the first record is a document.
-
-        False if the file cannot be read, or has the name of another input.
-        """
-        if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
-            return False
-        with suppress(InputError):
-            _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
-            is_query_of_tira = "qid" in record
-            # A query of BEIR has the fields of a document without a title, so the file's name decides.
-            is_query_of_beir = "title" not in record and _has_name_of_queries(path)
-            return self.names <= record.keys() and not (is_query_of_tira or is_query_of_beir)
-        return False
 
 
 def _has_name_of_queries(path: Path) -> bool:
@@ -66,40 +33,37 @@ def _has_name_of_queries(path: Path) -> bool:
     return _QUERIES.search(path.name) is not None
 
 
-def _is_array_of_documents(path: Path) -> bool:
-    """Returns whether a file begins as a JSON array, unless it has the name of queries."""
-    return not _has_name_of_queries(path) and is_json_array(path)
+def _has_documents(path: Path) -> bool:
+    """Returns whether the first line of a file of JSON lines is a document, by its fields."""
+    return has_document(_first_record(path))
 
 
-def _is_table(path: Path) -> bool:
-    """Returns whether a table's header has the fields of documents; False for a name of queries."""
-    return not _has_name_of_queries(path) and _has_header_of_documents(path)
+def _has_texts(path: Path) -> bool:
+    """Returns whether the first line of a file of JSON lines has an id and a text."""
+    return has_text(_first_record(path))
 
 
-def _has_header_of_documents(path: Path) -> bool:
-    """Returns whether a table's header has the fields of documents; False if the file cannot be read."""
+def _first_record(path: Path) -> dict[str, Any]:
+    """Returns the first record of JSON lines; empty if the file cannot be read or has no documents."""
+    if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
+        return {}
     with suppress(InputError):
-        check_table(path)
-        return True
-    return False
+        _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
+        is_query_of_tira = "qid" in record
+        # A query of BEIR has the fields of a document without a title, so the file's name decides.
+        is_query_of_beir = "title" not in record and _has_name_of_queries(path)
+        return {} if is_query_of_tira or is_query_of_beir else record
+    return {}
 
 
-_TABLE = FileFormat("*.[ct]sv", "documents", whole_reader=read_table, fits=_is_table)
 # If a directory has several topic or document formats, the first in this order is used.
 # docs/reference/files.md repeats the order.
 _FORMATS = (
-    FileFormat("documents.jsonl", "documents", pieces_of_documents),
-    FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
-    FileFormat("passages*.jsonl", "passages", pieces_of_passages),
+    FileFormat("documents.jsonl", "documents", pieces_of_jsonl),
+    FileFormat("corpus.jsonl", "documents", pieces_of_jsonl),
+    FileFormat("passages*.jsonl", "passages", pieces_of_jsonl),
     FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
-    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, is_complete=False),
-    FileFormat(
-        "*.parquet",
-        "documents",
-        whole_reader=read_documents_parquet,
-        count=count_rows,
-        subfolder_pattern=re.compile(r".*\.parquet"),
-    ),
+    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, is_known_by_name=False),
     FileFormat(
         "*.warc",
         "web pages",
@@ -114,14 +78,17 @@ _FORMATS = (
         subfolder_pattern=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
-    FileFormat("*.json", "documents", pieces_of_json_array, fits=_is_array_of_documents),
-    FileFormat("*.json", "arguments", pieces_of_argsme),
-    FileFormat(_ANY_JSONL, "documents", pieces_of_documents, fits=HasFields({"docno"})),
-    FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
-    FileFormat(_ANY_JSONL, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
-    FileFormat(_ANY_JSONL, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
-    _TABLE,
+    FileFormat("*.json", "arguments", pieces_of_argsme, fits=is_no_array),
+    FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_documents, is_known_by_name=False),
+    FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_texts, is_known_by_name=False),
 )
+# Calls of pandas that read what users may have instead.
+_READ_BY_PANDAS = {
+    "*.parquet": "read_parquet({})",
+    "*.csv": "read_csv({}, dtype=str, keep_default_na=False)",
+    "*.tsv": "read_csv({}, sep='\\t', dtype=str, keep_default_na=False)",
+    "*.json": "read_json({}, dtype=False)",  # an array
+}
 _FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.subfolder_pattern]
 _NAMES_IN_SUBFOLDERS = re.compile(
     "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
@@ -168,11 +135,9 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. If there are
     several formats, the first one is used. The order of topics is topics.xml, queries.jsonl. The order of
     documents is documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv,
-    images/, *.parquet, *.warc, *.json of ClueWeb22, *.json with an array, other *.json, other *.jsonl, and
-    *.csv and *.tsv whose header names an id and a text. The other *.jsonl are ordered by their content:
-    documents, BEIR with titles, passages, BEIR without titles. All except Parquet may be gzipped. Parquet
-    files, archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their original
-    names.
+    images/, *.warc, *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. Among the latter, files
+    that have only ids and texts are last, because these may be queries. All may be gzipped. Archives and
+    texts of ClueWeb22 may also be in subfolders or linked folders, under their original names.
 
     Args:
         directory: the input directory.
@@ -226,15 +191,15 @@ def find_documents(directory: Path) -> Files | Images:
         paths += _of_format(direct_paths, format)
         if paths:
             return _files(format, paths, side_files(direct_paths))
-    tables = [path for path in direct_paths if _TABLE.has_name(path.name)]
-    for path in tables:
-        if not _has_name_of_queries(path):
-            check_table(path)  # always raises, because no format fits; the error says what the header lacks
-    more_remedies = ", or name an ir_datasets corpus with --corpus"
-    skipped = [path.name for path in tables if _has_header_of_documents(path)]  # all have the name of queries
-    if skipped:
-        more_remedies += f", or rename {skipped[0]}, which was not read because of the name of queries"
-    raise _no_documents(directory, _FORMATS, more_remedies)
+    for path in direct_paths:
+        name = path.name.lower().removesuffix(".gz")
+        call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
+        if call and not _has_name_of_queries(path):
+            target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
+            read = call.format(repr(str(path)))
+            remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
+            raise InputError(path, "documents in this format are not read", f"write JSON lines: {remedy}")
+    raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
@@ -248,13 +213,7 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
         InputError: if none of the files has documents.
     """
     visible = _visible(paths)
-    # Only formats that a name alone shows: formats without ``fits``, and those with names in subfolders, for
-    # which ``fits`` is not called. They are complete, because the list may lack the files that others name.
-    formats = [
-        format
-        for format in _FORMATS
-        if format.is_complete and (format.subfolder_pattern or format.fits is None)
-    ]
+    formats = [format for format in _FORMATS if format.is_known_by_name]
     for format in formats:
         has_name = format.has_name_in_subfolder if format.subfolder_pattern else format.has_name
         paths_of_format = [path for path in visible if has_name(path.name)]

@@ -2,22 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from touche.documents.collection import Documents
 from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
-from touche.documents.parquet import saving_pages
 from touche.documents.pieces import Piece, Splitter, parse_pieces
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, ToucheError
 from touche.io.progress import watched
-from touche.io.writing import make_folder, whole
 
 _T = TypeVar("_T")
 
@@ -25,7 +23,6 @@ Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 """Yields the documents of a file; repeating an id in the set is an error, and new ids are added."""
 
 _FEW_FILES = 5  # more files have a common progress bar, and their names are not printed
-_SAVED_PAGES = "pages.parquet"  # the file of parsed web pages in ``pages_folder``
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,8 @@ class FileFormat:
         unit: the plural noun for such files.
         subfolder_pattern: the names of such files in subfolders; None if files there are ignored.
         fits: whether the content of a file with such a name has this format; None if all have it.
-        is_complete: whether a file contains its documents, instead of naming other files with them.
-        count: returns the number of documents in a file, if it states the number.
+        is_known_by_name: whether a name shows the format, and the file needs no other ones; at an address
+            on a cluster, only such formats are read.
     """
 
     pattern: str
@@ -51,8 +48,7 @@ class FileFormat:
     unit: str = "files"
     subfolder_pattern: re.Pattern[str] | None = None
     fits: Callable[[Path], bool] | None = None
-    is_complete: bool = True
-    count: Callable[[Path], int] | None = None
+    is_known_by_name: bool = True
 
     @property
     def may_have_pages(self) -> bool:
@@ -84,11 +80,9 @@ class Files(Documents):
 
     Attributes:
         format: the format of all files.
-        pages_folder: the folder in which parsed web pages are saved (an address on a cluster), or None.
     """
 
     format: FileFormat
-    pages_folder: str | None = None
 
     def __str__(self) -> str:
         if len(self.paths) <= _FEW_FILES:
@@ -113,32 +107,17 @@ class Files(Documents):
             return
         from touche.documents.html.parsing import parsed  # here, because only pages need its 2 ms
 
-        pages = parsed(documents, self.parser)
-        if self.pages_folder:
-            make_folder(Path(self.pages_folder))
-            pages = saving_pages(pages, whole(Path(self.pages_folder) / _SAVED_PAGES))
-        yield from pages
-
-    def __len__(self) -> int:
-        if self.format.count is None:
-            return super().__len__()  # raises a TypeError
-        return sum(map(self.format.count, self.paths))
+        yield from parsed(documents, self.parser)
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns the pieces of all files in order; None if the format has none, or pages are to be saved.
+        """Returns the pieces of all files in order; None if the format has none.
 
         Errors that several pieces cause together, such as a repeated id, are not detected.
         """
         splitter = self.format.splitter
-        if splitter is None or self.pages_folder:
+        if splitter is None:
             return None
         return (piece for path in self._watched() for piece in splitter(path))
-
-    def keeping_fields(self, where: str) -> Self:
-        """Returns the same collection, which will save its parsed web pages as Parquet when it is read."""
-        if not self.format.may_have_pages:
-            return super().keeping_fields(where)  # raises a ToucheError
-        return replace(self, pages_folder=where)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of all files, with raw pages."""

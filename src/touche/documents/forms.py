@@ -8,7 +8,7 @@ from msgspec import ValidationError, convert
 
 from touche.documents.collection import Documents, PlainDocuments
 from touche.documents.pages import Page
-from touche.documents.records import AnyDocument, Argument, Document
+from touche.documents.records import IDS, AnyDocument, Argument, Document
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import check_new_id
 from touche.trec.records import fields_in, id_in, records_in, text_in
@@ -17,16 +17,14 @@ AnyDocuments: TypeAlias = Any
 """Documents in one of these forms:
 
 * a ``Documents``, such as ``touche.task(id).documents``
-* a frame of pandas or polars, or a table of PyArrow, with the columns docno and text (PyTerrier), doc_id and
-  text (ir_datasets) or those of ``Documents.frame()``
+* a frame of pandas, or one with ``to_pandas()``, with the columns docno and text (PyTerrier), doc_id and text
+  (ir_datasets) or those of ``Documents.frame()``
 * the texts by the ids of the documents, such as ``{"d1": "Coal is cheap."}``
 * a list or an iterator of ``Document``, ``Argument`` or ``Page``, of records or dictionaries with these
   names, or of pairs of id and text
 """
 
-# Names of the field with the id, and of the field with the text; the first one in a record counts.
-IDS = ("docno", "doc_id", "id", "_id")
-_TEXTS = ("text", "contents", "body")
+_TEXTS = ("text", "contents", "body")  # names of the field with the text; the first one in a record counts
 
 _Kind = TypeVar("_Kind", Argument, Page)
 

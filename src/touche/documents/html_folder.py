@@ -33,7 +33,7 @@ def read_pages_csv(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
             if not _is_within(path.parent, page_path):
                 problem = f"{quoted(row['file'])} is outside of the folder"
                 raise InputError(path, problem, "name only files within the folder", line=rows.line_num)
-            yield _read_page(id, page_path, row.get("url") or "")
+            yield _read_page(id, path, page_path, row.get("url") or "")
     except csv.Error as error:
         line = rows.reader.line_num  # DictReader's own number is that of the last complete row
         raise InputError(path, f"broken CSV ({error})", "save it again", line=line) from error
@@ -47,11 +47,11 @@ def _is_within(folder: Path, page_path: Path) -> bool:
         return False
 
 
-def _read_page(id: str, page_path: Path, url: str) -> RawPage | Skipped:
-    """Returns the page in a file; a page without a readable file is skipped."""
+def _read_page(id: str, table: Path, page_path: Path, url: str) -> RawPage | Skipped:
+    """Returns the page in a file that a table names; a page without a readable file is skipped."""
     with suppress(OSError):
         if page_path.is_file():  # reading a pipe would wait forever
             with page_path.open("rb") as file:
                 # One byte too many shows the parser that it has to skip the page.
-                return RawPage(id, url, file.read(LARGEST_PAGE + 1))
+                return RawPage(id, url, file.read(LARGEST_PAGE + 1), source=str(table))
     return Skipped(id, "without a file")

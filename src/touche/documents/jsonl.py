@@ -1,90 +1,111 @@
-"""JSON lines: documents, passages, and the candidates of re-ranking."""
+"""JSON lines: documents of TIRA, BEIR and users, passages, and the candidates of re-ranking."""
 
 import dataclasses
 import io
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from touche.documents.beir import parse_beir_document
 from touche.documents.pages import Page, RawPage
 from touche.documents.pieces import Piece, pieces_of_lines
-from touche.documents.records import AnyDocument, Document
+from touche.documents.records import IDS, AnyDocument, Document
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 from touche.trec.topics import Topic, topic_of_query
 
-PAGE_FIELDS = [field.name for field in dataclasses.fields(Page) if field.name != "id"]
-
-Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
-"""Makes a document from its id and its record; the file and the line are for error messages."""
+_PAGE_FIELDS = [field.name for field in dataclasses.fields(Page) if field.name != "id"]
+_TEXTS = ("text", "contents", "html")  # the fields with the content of a document
 
 
-def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Piece]:
-    """Yields a file of JSON lines in pieces; each line is a document.
+def has_document(record: Mapping[str, Any]) -> bool:
+    """Returns whether the names of a record's fields show that it is a document, and not a query.
 
-    Args:
-        path: the file.
-        id_field: the name of the id's field.
-        convert: makes a document from a line; other processes must be able to import it.
-
-    Raises:
-        InputError: if the file cannot be read, or a line has 64 MiB or more.
+    A record that has only an id and a text may be either.
     """
-    return pieces_of_lines(path, partial(_parse_lines, id_field=id_field, convert=convert))
+    return any(
+        [
+            "docno" in record,
+            "doc_id" in record,
+            "id" in record and "contents" in record,
+            "_id" in record and "title" in record,
+        ]
+    )
 
 
-def _parse_lines(
-    piece: Piece, seen: set[str], wanted: Collection[str] | None, id_field: str, convert: Convert
-) -> Iterator[AnyDocument | RawPage]:
-    """Parses a piece; ``Piece.documents`` and ``pieces_of_jsonl`` describe the arguments."""
-    path = piece.path
-    for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        id = check_new_id(text_field(record, id_field, path, line), "document", seen, path, line)
-        if wanted is None or id in wanted:
-            yield convert(id, record, path, line)
+def has_text(record: Mapping[str, Any]) -> bool:
+    """Returns whether a record has an id and a text, as both documents and queries do."""
+    return any(name in record for name in IDS) and any(name in record for name in _TEXTS)
 
 
-def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
-    """Returns the document in a record: a line of documents.jsonl, or a row of a table with the same fields.
+def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument | RawPage:
+    """Returns the document in a record.
 
-    A parser makes the fields of a page from its ``html``, so the fields in the record are only checked.
+    A record with ``_id`` is a line of BEIR's corpus.jsonl. Other records have a ``text``, or ``contents`` as
+    in the passages of 2022 task 2. Web pages have ``html`` and ``url``, or the fields of ``Page``. If there
+    is HTML, the page's fields are made from it, and those in the record are only checked.
 
     Args:
         id: the id.
         record: its fields by name.
         path: the file, for error messages.
-        line: the line or row.
+        line: the line.
 
     Raises:
         InputError: if the record has no text, or a field is not a string.
     """
-    page_fields = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
-    if "html" in record:
-        url = text_field(record, "url", path, line) if "url" in record else ""
-        return RawPage(id, url, text_field(record, "html", path, line).encode(), charset="utf-8")
+    if "contents" in record and "text" not in record:
+        return Document(id, text_field(record, "contents", path, line))
+    if "_id" in record and not any(name in record for name in IDS if name != "_id"):
+        return parse_beir_document(id, record, path, line)
+    # Fields may be null, because frames with pages and texts are written like that.
+    page_fields = {
+        name: text_field(record, name, path, line) for name in _PAGE_FIELDS if record.get(name) is not None
+    }
+    if record.get("html") is not None:
+        url = text_field(record, "url", path, line) if record.get("url") is not None else ""
+        html = text_field(record, "html", path, line).encode()
+        return RawPage(id=id, url=url, content=html, charset="utf-8", source=str(path))
     if page_fields and "text" not in record:
         return Page(id, **page_fields)
     return Document(id, text_field(record, "text", path, line))
 
 
-def pieces_of_documents(path: Path) -> Iterator[Piece]:
-    """Yields TIRA's documents.jsonl in pieces: ``{"docno", "text"}`` on each line.
+Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
+"""Makes a document from its id and its record; the file and the line are for error messages."""
 
-    A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
+
+def pieces_of_jsonl(
+    path: Path, id_names: Sequence[str] = IDS, convert: Convert = parse_document
+) -> Iterator[Piece]:
+    """Yields a file of JSON lines in pieces; each line is a document.
+
+    Args:
+        path: the file.
+        id_names: the names that the field with the id may have; the first one in a record counts.
+        convert: makes a document from a line; other processes must be able to import it.
+
+    Raises:
+        InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
-    return pieces_of_jsonl(path, "docno", parse_document)
+    return pieces_of_lines(path, partial(_parse_lines, id_names=id_names, convert=convert))
 
 
-def _parse_passage(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
-    """Returns the passage in a line."""
-    return Document(id, text_field(record, "contents", path, line))
-
-
-def pieces_of_passages(path: Path) -> Iterator[Piece]:
-    """Yields the passages of 2022 task 2 in pieces: ``{"id", "contents", "chatNoirUrl"}`` on each line."""
-    return pieces_of_jsonl(path, "id", _parse_passage)
+def _parse_lines(
+    piece: Piece, seen: set[str], wanted: Collection[str] | None, id_names: Sequence[str], convert: Convert
+) -> Iterator[AnyDocument | RawPage]:
+    """Parses a piece; ``Piece.documents`` and ``pieces_of_jsonl`` describe the arguments."""
+    path = piece.path
+    for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
+        id_name = next((name for name in id_names if name in record), None)
+        if id_name is None:
+            names = " or ".join(f'"{name}"' for name in id_names)
+            raise InputError(path, f"no {names}", f'add a text "{id_names[0]}" to every record', line=line)
+        id = check_new_id(text_field(record, id_name, path, line), "document", seen, path, line)
+        if wanted is None or id in wanted:
+            yield convert(id, record, path, line)
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:

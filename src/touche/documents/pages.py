@@ -18,12 +18,14 @@ class RawPage:
         url: the address; empty if unknown.
         content: the bytes.
         charset: the server's encoding, or None.
+        source: the file with the page, for errors; empty if unknown.
     """
 
     id: str
     url: str
     content: bytes
     charset: str | None = None
+    source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,6 @@ class Page:
         host: the host name.
         path: the path.
         language: a code such as ``en``, or ``unknown``.
-        rules: the name of the parser; equality ignores it.
     """
 
     id: str
@@ -54,7 +55,6 @@ class Page:
     host: str | None = None
     path: str | None = None
     language: str | None = None
-    rules: str | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

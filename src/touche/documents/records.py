@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from touche.documents.pages import Page
 
+IDS = ("docno", "doc_id", "id", "_id")  # names of the field with the id; the first one in a record counts
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

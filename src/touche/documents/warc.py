@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
             last_begin = record.stream_pos
             most_bytes += record.content_length + _LONGEST_HEADERS
             page = _page(record, path, seen, has_unix_lines)
-            if page:
+            if isinstance(page, RawPage):
+                yield replace(page, source=str(path))
+            elif page:
                 yield page
         if not count:
             _log.warning("%s has no records; check that it is a web archive", name)

@@ -1,4 +1,4 @@
-"""Reading of rows of CSV and TSV."""
+"""Reading of rows of CSV."""
 
 import csv
 import threading
@@ -14,7 +14,7 @@ _limit_lock = threading.Lock()  # csv has one limit for all threads
 
 
 def read_rows(
-    read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1, delimiter: str = ","
+    read_line: Callable[[], bytes], path: Path, remedy: str, first_line: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields the line in which each row ends, and its cells; a blank row has no cells.
 
@@ -23,13 +23,12 @@ def read_rows(
         path: file that errors name.
         remedy: remedy of broken rows.
         first_line: number of the first line.
-        delimiter: character between cells.
 
     Raises:
         InputError: if a line is not UTF-8, or a row is broken.
     """
     lines = iter(read_line, b"")  # until the end of the file
-    rows = csv.reader(decoded(lines, path, first_line), delimiter=delimiter, strict=True)
+    rows = csv.reader(decoded(lines, path, first_line), strict=True)
     try:
         for row in iter(partial(_next_row, rows), None):
             yield first_line - 1 + rows.line_num, row

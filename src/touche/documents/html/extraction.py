@@ -49,7 +49,6 @@ def parse(raw: RawPage) -> Page:
         # The letter i means: in upper or lower case.
         meta_description=_meta(tree, '[name="description" i]')[:_LONGEST_DESCRIPTION],
         meta_keywords=_meta(tree, '[name="keywords" i]'),
-        rules=parse.__name__,  # ``Page.rules`` is the name of the parser
     )
 
 
@@ -84,7 +83,6 @@ def parse_as_in_2020(raw: RawPage) -> Page:
         # That indexer distinguished upper and lower case in names.
         meta_description=shortened(_meta(tree, '[name="description"][content]'), _LONGEST_DESCRIPTION),
         meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _LONGEST_KEYWORDS_IN_2020),
-        rules=parse_as_in_2020.__name__,
     )
 
 

@@ -8,12 +8,9 @@ from itertools import chain
 from typing import Any
 
 from touche.documents.pages import Page, Parser, RawPage, Skipped
-from touche.errors import ToucheError
 from touche.io.progress import processors
 
 _log = logging.getLogger(__name__)
-
-_DEFAULT_PARSER = "parse"  # the name of the parser in touche.documents.html.extraction
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,7 @@ def parsed(
 ) -> Iterator[Any]:
     """Yields a collection in the same order, with its raw pages parsed by several processes.
 
-    Pages that cannot be parsed are skipped, even if they crash the parser; a final warning counts the
-    reasons.
+    Pages that cannot be parsed are skipped; a final warning counts the reasons.
 
     Args:
         documents: the collection; documents that are not raw pages are passed on.
@@ -65,22 +61,20 @@ def parsed(
         report: receives the skipped pages; by default it logs the warning.
 
     Raises:
-        ToucheError: if the processes cannot import the user's script, or another parser made the fields of a
-            page.
+        ToucheError: if the processes cannot import the user's script, or a page crashes its process.
     """
     reasons = Counter[str]()
     pages = 0
     first_skipped = ""
-    parser_name = parser.__name__ if parser else _DEFAULT_PARSER
-    checked_documents = _with_known_parser(documents, parser_name)
-    for document in checked_documents:
+    documents = iter(documents)
+    for document in documents:
         if isinstance(document, RawPage | Skipped):
             # Here, because only raw pages need these 21 ms.
             from touche.documents.html.extraction import parse
             from touche.documents.html.workers import parsed_in_processes
 
             # The processes read all further documents, so that nothing is left for the outer loop.
-            this_and_further = chain([document], checked_documents)
+            this_and_further = chain([document], documents)
             for result in parsed_in_processes(this_and_further, parser or parse, processes or processors()):
                 if isinstance(result, Skipped):
                     reasons[result.reason] += 1
@@ -93,15 +87,3 @@ def parsed(
             pages += isinstance(document, Page)
             yield document
     report(SkippedPages(reasons, pages, first_skipped))
-
-
-def _with_known_parser(documents: Iterable[Any], parser_name: str) -> Iterator[Any]:
-    """Yields documents unchanged; raises ToucheError if another parser made the fields of a page."""
-    for document in documents:
-        # ``Page.rules`` is the name of the parser, or None if it is unknown.
-        if isinstance(document, Page) and document.rules not in (None, parser_name):
-            parsers = f"{document.rules}, not {parser_name}"
-            problem = f"another parser made the fields of page {document.id} ({parsers})"
-            remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
-            raise ToucheError(f"{problem}; {remedy}")
-        yield document

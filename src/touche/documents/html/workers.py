@@ -4,60 +4,69 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from touche.documents.pages import PageError, Parser, RawPage, Skipped
+from touche.errors import InputError
 from touche.io.processes import Pool, in_order
 
 _BATCH_SIZE = 32  # pages that a process receives at a time
 _SECONDS_PER_PAGE = 5.0  # of processor time; most pages need 5 ms
+# A timer cannot interrupt the library that parses HTML before it returns. If it does not return at all, the
+# system ends the process.
+_SECONDS_IN_LIBRARY = 60.0
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
-    """Yields documents in order with their raw pages parsed; a page that crashes its process is skipped."""
-    pool = Pool(processes)
-    pool.check("parse web pages", parser)
+    """Yields documents in order, with their raw pages parsed.
 
-    def submit(batch: Sequence[Any]) -> Future[list[Any]]:
-        """Submits a batch, to new processes if the earlier ones have died."""
-        nonlocal pool
-        try:
-            return pool.submit(_parse_all, batch, parser)
-        except BrokenProcessPool:  # a page of another batch has ended a process
-            pool = Pool(processes)
-            return pool.submit(_parse_all, batch, parser)
+    Raises:
+        InputError: if a page crashes its process; the message names the file.
+    """
+    with Pool(processes, _begin_process) as pool:
+        pool.check("parse web pages", parser)
 
-    batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])  # until no document is left
-    try:
+        def submit(batch: Sequence[Any]) -> Future[list[Any]]:
+            try:
+                return pool.submit(_parse_all, batch, parser)
+            except BrokenProcessPool as error:  # an earlier batch has crashed, whose future raises first
+                future = Future[list[Any]]()
+                future.set_exception(error)
+                return future
+
+        batches = iter(lambda: list(islice(documents, _BATCH_SIZE)), [])  # until no document is left
         for batch, future in in_order(batches, submit, processes):
             try:
                 yield from future.result()
-            except BrokenProcessPool:
-                yield from _parsed_alone(batch, parser)
-    finally:  # not a with block, because ``submit`` may have replaced the pool
-        pool.__exit__()
+            except BrokenProcessPool as error:
+                raise _crash(batch, processes) from error
 
 
-def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses documents in a process of their own; if a page ends the process, does so with each half."""
-    with Pool(1) as pool, suppress(BrokenProcessPool):
-        return pool.submit(_parse_all, documents, parser).result()
-    if len(documents) == 1:  # which has ended the process
-        return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
-    half = len(documents) // 2
-    return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
+def _crash(batch: Sequence[Any], processes: int) -> InputError:
+    """Returns the error that a process has crashed, which loses its batch and all others that are pending."""
+    page = next((document for document in batch if isinstance(document, RawPage)), batch[0])
+    later_pages = (2 * processes + 1) * _BATCH_SIZE - 1  # in the batches that ``in_order`` has submitted
+    return InputError(
+        getattr(page, "source", "") or "web pages",
+        f"page {page.id}, or one of the next {later_pages}, crashed the parser",
+        "remove this page from the file",
+    )
+
+
+def _begin_process() -> None:
+    """Lets the timer of ``_parse_one`` raise TimeoutError, instead of ending the process."""
+    signal.signal(signal.SIGVTALRM, _stop_parsing)
+
+
+def _stop_parsing(*_: object) -> None:
+    """Raises TimeoutError in the code that parses a page."""
+    raise TimeoutError
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses documents in a process that a timer ends if a page takes too long."""
-    parsed = []
-    for document in documents:
-        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_PER_PAGE)  # starts the timer anew
-        parsed.append(_parse_one(document, parser))
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)  # stops it
-    return parsed
+    """Parses the raw pages among documents."""
+    return [_parse_one(document, parser) for document in documents]
 
 
 def _parse_one(document: Any, parser: Parser) -> Any:
@@ -65,8 +74,15 @@ def _parse_one(document: Any, parser: Parser) -> Any:
     if not isinstance(document, RawPage):
         return document
     try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS_PER_PAGE)
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS_IN_LIBRARY)
         return parser(document)
+    except TimeoutError:
+        return Skipped(document.id, "that took the parser too long")
     except PageError as error:
         return Skipped(document.id, str(error))
     except Exception as error:  # untrusted pages can cause any error
         return Skipped(document.id, f"that the parser failed on ({type(error).__name__})")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)  # stops the timers
+        signal.setitimer(signal.ITIMER_PROF, 0)
