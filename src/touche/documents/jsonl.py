@@ -44,8 +44,7 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     """Returns the document in a record.
 
     A record with ``_id`` is a line of BEIR's corpus.jsonl. Other records have a ``text``, or ``contents`` as
-    in the passages of 2022 task 2. Web pages have ``html`` and ``url``, or the fields of ``Page``. If there
-    is HTML, the page's fields are made from it, and those in the record are only checked.
+    in the passages of 2022 task 2. Web pages have ``html`` and ``url``, or only the fields of ``Page``.
 
     Args:
         id: the id.
@@ -61,15 +60,14 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     if "_id" in record and not any(name in record for name in IDS if name != "_id"):
         return parse_beir_document(id, record, path, line)
     # Fields may be null, because frames with pages and texts are written like that.
-    page_fields = {
-        name: text_field(record, name, path, line) for name in _PAGE_FIELDS if record.get(name) is not None
-    }
     if record.get("html") is not None:
         url = text_field(record, "url", path, line) if record.get("url") is not None else ""
         html = text_field(record, "html", path, line).encode()
         return RawPage(id=id, url=url, content=html, charset="utf-8", source=str(path))
-    if page_fields and "text" not in record:
-        return Page(id, **page_fields)
+    if "text" not in record:
+        fields = {name: value for name, value in record.items() if name in _PAGE_FIELDS and value is not None}
+        if fields:
+            return Page(id, **{name: text_field(fields, name, path, line) for name in fields})
     return Document(id, text_field(record, "text", path, line))
 
 
@@ -99,8 +97,10 @@ def _parse_lines(
     """Parses a piece; ``Piece.documents`` and ``pieces_of_jsonl`` describe the arguments."""
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        id_name = next((name for name in id_names if name in record), None)
-        if id_name is None:
+        for id_name in id_names:  # not next(), because this takes half the time
+            if id_name in record:
+                break
+        else:
             names = " or ".join(f'"{name}"' for name in id_names)
             raise InputError(path, f"no {names}", f'add a text "{id_names[0]}" to every record', line=line)
         id = check_new_id(text_field(record, id_name, path, line), "document", seen, path, line)
