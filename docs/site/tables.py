@@ -63,7 +63,7 @@ def summary() -> str:
     """Returns README's table of baselines: a published value, and the most similar one on a sample."""
     lines = []
     for name in in_order():
-        entries = [entry for entry in scores(name) if not entry.measure]
+        entries = [entry for entry in scores(name) if entry.has_task_measure]
         published = next((entry for entry in entries if entry.kind == PUBLISHED), None)
         samples = [entry for entry in entries if _is_sample(entry)]
         if published:
@@ -106,7 +106,9 @@ def rows(name: str) -> list[Row]:
     Values are by the measure of the task.
     """
     shown = [
-        entry for entry in scores(name) if not entry.measure and (entry.kind == PUBLISHED or is_shown(entry))
+        entry
+        for entry in scores(name)
+        if entry.has_task_measure and (entry.kind == PUBLISHED or is_shown(entry))
     ]
     by_task = group_by(shown, _task_and_options)
     return [_row(task, options, entries) for (task, options), entries in by_task.items()] or [Row()]

@@ -80,6 +80,7 @@ rules = { unit = "argument", stances = ["Q0"], max_results = 1000, min_results =
 
 [[published]]
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "cats.qrels"
 sources = ["Table 1"]
@@ -88,6 +89,7 @@ runs = [{ team = "Tom", run = "Run 1", tag = "t", value = 0.5, interval = [0.4, 
 EXPECTED = b"""[[score]]
 dataset = "spot-check/passages"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "spot-check-passages-relevance.qrels"
 pinned = 0.5

@@ -18,6 +18,7 @@ ENTRIES = """
 [[score]]
 dataset = "spot-check/passages"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "spot-check-passages-relevance.qrels"
 pinned = 0.50894
@@ -36,6 +37,7 @@ source = "t"
 [[score]]
 dataset = "touche-2020-task-2"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "touche2020-task2-relevance-withbaseline.qrels"
 published = 0.568
@@ -76,7 +78,7 @@ def test_published_topic_values_are_counted_in_each_dimension(clone: Path) -> No
     expect(
         clone,
         '[[topics]]\ndataset = "touche-2021-task-1/ten-topics"\ndimensions = ["relevance", "quality"]\n'
-        'tag = "dirichlet_multi_field"\n',
+        'measure = "nDCG@5"\ntag = "dirichlet_multi_field"\n',
     )
     (entry,) = read_expected("dirichletlm")
     values = [

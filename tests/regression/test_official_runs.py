@@ -47,6 +47,7 @@ STORED = """
 dataset = "touche-2020-task-2"
 run = "official.run"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "touche2020-task2-relevance-withbaseline.qrels"
 published = 0.5

@@ -10,6 +10,7 @@ import pytest
 from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
+from touche import tasks
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
@@ -24,6 +25,7 @@ ENTRY = """
 [[score]]
 dataset = "spot-check/passages"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "spot-check-passages-relevance.qrels"
 pinned = {value}
@@ -38,6 +40,7 @@ ELSEWHERE = """
 [[score]]
 dataset = "touche-2020-task-2"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "touche2020-task2-relevance-withbaseline.qrels"
 published = 0.568
@@ -103,7 +106,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
 
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
     """With the entry's own measure: the baseline's nDCG@10 is 0.50454, and its nDCG@5 is 0.50894."""
-    reported = ENTRY.replace("pinned", 'source = "t"\nmeasure = "nDCG@10"\nreported')
+    reported = ENTRY.replace("pinned", 'source = "t"\nreported').replace("nDCG@5", "nDCG@10")
     path = expect(clone, reported.format(value=0.505) + reported.format(value=0.4))
     path.write_text(path.read_text().replace("0.00005", "0.001"))
     code, out, _ = touche("regress", "--update", "--junit", clone / "junit.xml")
@@ -112,6 +115,19 @@ def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone:
     assert far[5:9] == ["reported", "0.4", "0.50454", "+0.10454"] and far[-3:] == ["not", "as", "reported"]
     assert "reported = 0.4\n" in path.read_text()
     assert 'failures="0"' in (clone / "junit.xml").read_text()
+
+
+def test_a_score_keeps_its_measure_if_the_card_gets_another_one(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cards = shutil.copytree(tasks._FOLDER, tmp_path / "tasks")
+    card = cards / "spot-check" / "passages.toml"
+    card.write_text(f'measure = "nDCG@10"\n{card.read_text()}')
+    monkeypatch.setattr(tasks, "_FOLDER", cards)
+    expect(clone, ENTRY.format(value=SCORE))
+    [outcome] = outcomes()
+    assert outcome.verdict == "passed" and round(outcome.got, 5) == SCORE  # type: ignore[arg-type]
+    assert outcome.expected.value_name_and_evaluator == ("relevance, nDCG@5", "trec_eval")
 
 
 def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, clone: Path) -> None:
@@ -193,9 +209,10 @@ GOOD = ENTRY.format(value=1)
         (GOOD + "published = 1", "exactly one value: published, reported or pinned"),
         (GOOD.replace("spot-check/p", "spotcheck/p"), "dataset 'spotcheck/passages' is not known"),
         (GOOD.replace("-passages-", "-arguments-"), "dimension and qrels do not belong to"),
-        (GOOD + 'measure = "map"', "measure 'map' is not known; "),
-        (GOOD.replace("trec_eval", "touche") + 'measure = "AP"', "touche does not have AP"),
-        (GOOD.replace("relevance", "stance") + 'measure = "P@5"', "P@5 does not score stance"),
+        (GOOD.replace("nDCG@5", "map"), "measure 'map' is not known; "),
+        (GOOD.replace("trec_eval", "touche").replace("nDCG@5", "AP"), "touche does not have AP"),
+        (GOOD.replace("relevance", "stance").replace("nDCG", "P"), "P@5 does not score stance"),
+        (GOOD.replace("measure", "# "), 'score[1]: measure is missing; add the line: measure = "nDCG@5"'),
         (ELSEWHERE.replace("source", "# source"), "a published value has no source"),
         (ELSEWHERE + 'run = "../a.run"', "score[1].run: this name leads out"),
         (MAXIMUM.replace("official.tsv", "b/../../a"), "official[1].run: this name leads out"),

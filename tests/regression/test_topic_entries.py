@@ -19,12 +19,14 @@ ENTRY = """
 [[topics]]
 dataset = "touche-2021-task-1/ten-topics"
 dimensions = ["relevance", "quality"]
+measure = "nDCG@5"
 tag = "dirichlet_multi_field"
 """
 ENTRY_OF_TWO_RUNS = """
 [[topics]]
 dataset = "touche-2021-task-2"
 dimensions = ["relevance", "quality"]
+measure = "nDCG@5"
 tag = "JackSparrow__argumentative_bert"
 """
 
@@ -39,6 +41,8 @@ tag = "JackSparrow__argumentative_bert"
         ("touche-2021-task-1/ten-topics", "touche-2020-task-1", "no published values of topics"),
         ('["relevance", "quality"]', "[]", "dimensions"),
         (ENTRY, ENTRY_OF_TWO_RUNS, "several published values per topic"),
+        ("measure =", "# ", 'measure is missing; add the line: measure = "nDCG@5"'),
+        ("nDCG@5", "nDCG@10", "has no published values of topics for relevance, nDCG@10"),
         ("tag =", "tolerance = 0.1\ntag =", "tolerance"),
     ],
 )
@@ -106,6 +110,7 @@ def test_published_means_of_2020_follow_the_rounding_of_the_table(clone: Path) -
 [[score]]
 dataset = "touche-2020-task-2"
 dimension = "relevance"
+measure = "nDCG@5"
 evaluator = "trec_eval"
 qrels = "touche2020-task2-relevance-withbaseline.qrels"
 published = 0.404

@@ -303,8 +303,9 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
     baseline = write("odd/baseline.py", f"from touche import baseline\n\n{method}").parent
     write(
         "odd/expected.toml",
-        '[[score]]\ndataset = "spot-check/passages"\ndimension = "relevance"\nevaluator = "trec_eval"\n'
-        'qrels = "spot-check-passages-relevance.qrels"\npinned = 0.5\ntolerance = 0.1\n',
+        '[[score]]\ndataset = "spot-check/passages"\ndimension = "relevance"\nmeasure = "nDCG@5"\n'
+        'evaluator = "trec_eval"\nqrels = "spot-check-passages-relevance.qrels"\n'
+        "pinned = 0.5\ntolerance = 0.1\n",
     )
     code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
     assert code == 1 and ">too low<" in (tmp_path / "out" / "index.html").read_text()

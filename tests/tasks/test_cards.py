@@ -65,6 +65,13 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (CARD, DIMENSION, f'{DIMENSION}\nevaluator = "x"', "published[1].evaluator: Invalid enum"),
         (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' differs from the name of the file"),
         (CARD, "url =", 'measure = "ndcg_cut_5"\nurl =', "measure 'ndcg_cut_5' is not known"),
+        (
+            CARD,
+            'measure = "nDCG@5"\n',
+            "",
+            "published[1]: measure is missing; add the measure of these values: m",
+        ),
+        (STANCES, "macro F1", "AP", "stance[1].measure: stances are scored by macro F1; correct it"),
         (CARD, "corpora.full", "corpora.all", "corpora.full is missing"),
         (CARD, 'topics = "', 'topics = "../../', "topics: this name leads out"),
         (CARD, 'topics = "', 'topics = "/etc/', "topics: this name leads out"),

@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from conftest import ROOT, Touche, Write
 from known import KNOWN
 from touche import tasks
 from touche.errors import ToucheError
+from touche.evaluation.leaderboard import comparable
+from touche.tasks.cards import read_card
+from touche.tasks.per_topic import published_topics
 
 
 @pytest.fixture
@@ -173,6 +177,23 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
     assert code == 0 and err.startswith(f"touche: warning: {message}")
     assert "touche-2022-task-1 " not in out and "touche-2027-task-1 " in out and "touche-2022-task-2 " in out
     assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
+
+
+def test_published_values_keep_their_measure_if_a_card_gets_another_one(
+    cards: Path, touche: Touche, write: Write
+) -> None:
+    card = cards / "touche-2022-task-2.toml"
+    before = [(row.measure, row.value) for row in tasks.task("touche-2022-task-2").published]
+    topics_before = published_topics(tasks.task("touche-2022-task-2"))
+    changed = card.read_text().replace("topics =", 'measure = "nDCG@10"\ntopics =', 1)
+    task = read_card(write(card.name, changed))
+    assert [(row.measure, row.value) for row in task.published] == before
+    assert published_topics(task) == topics_before
+    assert (
+        comparable(task, "relevance", "touche") == [] and len(comparable(task, "stance", "touche", 1328)) == 1
+    )
+    deeper = [replace(row, measure="nDCG@10") for row in task.published]  # a table of another measure
+    assert published_topics(replace(task, published=deeper)) == ()
 
 
 @pytest.mark.parametrize("broken", ["max_runs", "maxruns", "]"])

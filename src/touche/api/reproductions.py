@@ -142,9 +142,10 @@ def _reproductions(name: str, log: Sequence[LoggedScore]) -> list[Reproduction]:
 
 
 def is_scored_as_published(score: ExpectedScore) -> bool:
-    """Returns whether a score has the dimension and the evaluator of published results of its task."""
+    """Returns whether a score has dimension, measure and evaluator of published results of its task."""
+    kind = (score.dimension, score.measure, score.evaluator)
     published = tasks.task(_task_id(score)).published
-    return any((row.dimension, row.evaluator) == (score.dimension, score.evaluator) for row in published)
+    return any((row.dimension, row.measure, row.evaluator) == kind for row in published)
 
 
 def _reproduction(
@@ -191,7 +192,7 @@ def _reproduction(
         command=entry.command,
         dataset=task.id,
         dimension=entry.dimension,
-        measure=entry.measure or str(task.measure_for(entry.dimension)),
+        measure=entry.measure,
         evaluator=entry.evaluator,
         published=entry.published,
         tolerance=entry.tolerance if is_published else None,
@@ -202,7 +203,7 @@ def _reproduction(
         on_sample=_last_green(sample, reruns) if sample else None,
         missing=missing,
         rerun=command_of(entry),
-        evaluate=evaluation_command(entry.dataset, [entry.measure] if entry.measure else []),
+        evaluate=evaluation_command(entry.dataset, [] if entry.has_task_measure else [entry.measure]),
     )
 
 

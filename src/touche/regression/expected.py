@@ -14,10 +14,10 @@ from touche.baselines.options import as_arguments
 from touche.data.datasets import open_dataset
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.evaluators import EVALUATORS, evaluators_for
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for
 from touche.evaluation.scores import Evaluated, evaluate_dimension
 from touche.io.toml import Name, Positive, Share, Strict, read_record
-from touche.tasks import MACRO_F1, STANCE, dataset, datasets, is_dataset, measure_of
+from touche.tasks import MACRO_F1, STANCE, Measure, dataset, datasets, is_dataset, measure_of
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import Evaluator, rounded
 from touche.tasks.reported import reported_results
@@ -83,6 +83,18 @@ class MeasuredRun(NamedTuple):
         if isinstance(result, ToucheError):
             raise result
         return result
+
+    def evaluation(self, dimension: str, measure: str, evaluator: str) -> Evaluation:
+        """Returns the evaluation by a measure, which can differ from the task's.
+
+        Raises:
+            ToucheError: if the run's evaluation in this dimension failed.
+        """
+        evaluated = self.evaluated(dimension)
+        task, _ = dataset(self.dataset)
+        if measure == task.measure_for(dimension).name:
+            return evaluated.evaluations[evaluator]
+        return EVALUATORS[evaluator](evaluated.lines, evaluated.judgments, measure_of(measure))
 
 
 @dataclass(frozen=True)
@@ -225,7 +237,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     Attributes:
         dimension, evaluator, qrels: as in ``touche.evaluation.scores.Score``.
-        measure: the measure in the notation of ir_measures; empty for the task's measure.
+        measure: the measure in the notation of ir_measures.
         published, reported, pinned: the expected value, in one of the three.
         tolerance: the largest difference, in both directions.
         source: the source of a published or reported value.
@@ -249,23 +261,25 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        task, _ = dataset(self.dataset)
+        judgments = task.qrels.get(self.dimension)
+        if judgments is None or judgments.file != self.qrels:
+            raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
+        measure_of_task = task.measure_for(self.dimension)
+        measure = _measure(self.measure, measure_of_task)
+        # Stances are scored by macro F1 only, and macro F1 scores only stances.
+        is_of_stances = self.dimension == STANCE
+        if is_of_stances != (measure is MACRO_F1):
+            raise ValueError(f"{measure} does not score {self.dimension}; write {measure_of_task}")
+        if self.evaluator not in evaluators_for(measure):
+            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
+        force_setattr(self, "measure", measure.name)  # entries are frozen, even in __post_init__
         if self.system:
             self._set_reported()
         if sum(getattr(self, kind) is not None for kind in _KINDS) != 1:
             raise ValueError("write exactly one value: published, reported or pinned")
         if self.pinned is None and not self.source:
             raise ValueError(f"a {self.kind} value has no source; add it")
-        task, _ = dataset(self.dataset)
-        judgments = task.qrels.get(self.dimension)
-        if judgments is None or judgments.file != self.qrels:
-            raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
-        measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
-        # Stances are scored by macro F1 only, and macro F1 scores only stances.
-        is_of_stances = self.dimension == STANCE
-        if is_of_stances != (measure is MACRO_F1):
-            raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
-        if self.evaluator not in evaluators_for(measure):
-            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
 
     def _set_reported(self) -> None:
         """Sets ``reported`` and ``source`` to those of the system that TIREx reports."""
@@ -273,17 +287,22 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         columns = {"nDCG@10": "ndcg_10", "P@10": "precision_10"}  # of such a row, by measure
         is_reported = self.system in rows and self.measure in columns and self.dimension == "relevance"
         if not is_reported:
-            problem = f"no {self.measure or 'measure'} of {self.system!r} is reported for {self.dataset}"
+            problem = f"no {self.measure} of {self.system!r} is reported for {self.dataset}"
             raise ValueError(f"{problem}; see: touche tasks {self.dataset} --reported")
         row = rows[self.system]
-        # Entries are frozen, even in __post_init__.
         force_setattr(self, "reported", getattr(row, columns[self.measure]))
         force_setattr(self, "source", f"{row.source}: {self.system}")
 
     @property
     def value_name_and_evaluator(self) -> tuple[str, str]:
-        value_name = f"{self.dimension}, {self.measure}" if self.measure else self.dimension
+        value_name = self.dimension if self.has_task_measure else f"{self.dimension}, {self.measure}"
         return value_name, self.evaluator
+
+    @property
+    def has_task_measure(self) -> bool:
+        """Whether the measure is that of the task's card."""
+        task, _ = dataset(self.dataset)
+        return self.measure == task.measure_for(self.dimension).name
 
     @property
     def needs_rerun(self) -> bool:
@@ -304,13 +323,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def measured(self, run: MeasuredRun) -> Measured:
         """Returns the mean in the dimension, by the entry's evaluator and measure."""
-        evaluated = run.evaluated(self.dimension)
-        # The run has been evaluated by the task's measure. Stances have no other measure.
-        if self.measure and evaluated.is_ranking:
-            evaluate = EVALUATORS[self.evaluator]
-            evaluation = evaluate(evaluated.lines, evaluated.judgments, measure_of(self.measure))
-        else:
-            evaluation = evaluated.evaluations[self.evaluator]
+        evaluation = run.evaluation(self.dimension, self.measure, self.evaluator)
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return Measured(evaluation.mean, evaluation.judged)
@@ -321,16 +334,20 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     Attributes:
         dimensions: the judged dimensions.
+        measure: the measure of the values.
         tag: the tag of the run in the table of published values.
     """
 
     TABLE: ClassVar[str] = "topics"
 
     dimensions: Annotated[tuple[str, ...], Meta(min_length=1)]
+    measure: str = ""
     tag: str
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        task, _ = dataset(self.dataset)
+        force_setattr(self, "measure", _measure(self.measure, task.measure).name)
         for dimension in self.dimensions:
             self._published(dimension)  # raises an error for an unknown dimension
 
@@ -365,10 +382,10 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
 
     def _values(self, run: MeasuredRun, dimension: str) -> Iterator[TopicValue]:
         """Yields the published value of each topic, and that of the run with as many decimals."""
-        evaluated = run.evaluated(dimension)
-        values = evaluated.evaluations[SCRIPT].per_topic
+        values = run.evaluation(dimension, self.measure, SCRIPT).per_topic
+        decimals = run.evaluated(dimension).task.decimals
         for topic, published in self._published(dimension).items():
-            printed = rounded(values[topic], evaluated.task.decimals) if topic in values else None
+            printed = rounded(values[topic], decimals) if topic in values else None
             yield TopicValue(dimension=dimension, topic=topic, published=published, rerun=printed)
 
     def _published(self, dimension: str) -> dict[str, float]:
@@ -378,11 +395,13 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             ValueError: if the table lacks the tag, or a value, or has two values per topic.
         """
         task, _ = dataset(self.dataset)
-        rows_of_dimension = [row for row in published_topics(task) if row.dimension == dimension]
+        subject = (dimension, self.measure)
+        rows_of_dimension = [row for row in published_topics(task) if (row.dimension, row.measure) == subject]
         rows = [row for row in rows_of_dimension if row.tag == self.tag]
         if not rows:
             remedy = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_dimension))
-            raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {remedy}")
+            problem = f"tag {self.tag!r} has no published values of topics for {dimension}, {self.measure}"
+            raise ValueError(f"{problem}; {remedy}")
         if any(row.is_ambiguous for row in rows):
             raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
         values = {row.topic: row.value for row in rows}
@@ -392,6 +411,17 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
             problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
             raise ValueError(f"{problem}; choose another tag or dataset")
         return values
+
+
+def _measure(name: str, measure_of_task: Measure) -> Measure:
+    """Returns the measure of an entry.
+
+    Raises:
+        ValueError: if it has none, or an unknown one.
+    """
+    if not name:
+        raise ValueError(f'measure is missing; add the line: measure = "{measure_of_task}"')
+    return measure_of(name)
 
 
 def _reproduced(number: int, total: int) -> str:

@@ -57,10 +57,10 @@ def rerun_tags(rows: Collection[Published]) -> set[str]:
 def belongs_to(score: ExpectedScore, row: Published) -> bool:
     """Returns whether the value of an entry is that of a row in a published table.
 
-    The task, the dimension and the value have to agree, and the entry's source has to name the row's tag.
+    Task, dimension, measure and value have to agree, and the entry's source has to name the row's tag.
     """
     is_named = row.tag != "" and row.tag in score.source
-    has_same_value = (score.dimension, score.value) == (row.dimension, row.value)
+    has_same_value = (score.dimension, score.measure, score.value) == (row.dimension, row.measure, row.value)
     if not (is_named and has_same_value):
         return False
     task, _ = dataset(score.dataset)  # last, because it takes long for all pairs of entries and rows

@@ -59,7 +59,7 @@ class _Rankings(Strict, frozen=True):
     topics: Count | None = None
 
     def __post_init__(self) -> None:
-        if self.measure:
+        if self.measure:  # ``_Card`` reports a missing one
             measure_of(self.measure)
 
 
@@ -84,6 +84,7 @@ class _Stances(Strict, frozen=True):
 
     sources: Texts
     runs: Annotated[tuple[_Stance, ...], Meta(min_length=1)]
+    measure: str = ""
 
 
 class _Card(Strict, frozen=True):
@@ -117,8 +118,17 @@ class _Card(Strict, frozen=True):
             )
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        """Raises an error for published values without measure, or with other judgments than the card's."""
+        for number, stances in enumerate(self.stance, 1):
+            _check_measure(f"stance[{number}]", stances.measure, MACRO_F1.name)
+            if stances.measure != MACRO_F1.name:
+                raise ValueError(f"stance[{number}].measure: stances are scored by macro F1; correct it")
         for number, table in enumerate(self.published, 1):
             key = f"published[{number}]"
+            _check_measure(key, table.measure, self.measure)
             judgments = self.qrels.get(table.dimension)
             if judgments is None:
                 nearest = choice(table.dimension, self.qrels)
@@ -126,6 +136,12 @@ class _Card(Strict, frozen=True):
             if table.qrels not in (None, judgments.file):
                 remedy = f"write {judgments.file!r}"
                 raise ValueError(f"{key}.qrels is not the file of qrels.{table.dimension}; {remedy}")
+
+
+def _check_measure(key: str, measure: str, example: str) -> None:
+    """Raises an error if a table names no measure; its values cannot change with the task's measure."""
+    if not measure:
+        raise ValueError(f'{key}: measure is missing; add the measure of these values: measure = "{example}"')
 
 
 def read_card(path: Path) -> Task:
@@ -152,7 +168,7 @@ def read_card(path: Path) -> Task:
 def _rows_of_rankings(card: _Card) -> Iterator[Published]:
     """Yields the rows of the card's tables of rankings."""
     for table in card.published:
-        measure = str(measure_of(table.measure or card.measure))
+        measure = str(measure_of(table.measure))
         for row in table.runs:
             low, high = row.interval or (None, None)
             yield Published(

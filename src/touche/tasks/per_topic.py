@@ -42,7 +42,7 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     """
     published = []
     for row in task.published:
-        runs = _runs_by_tag(task.id, row.dimension).get(row.tag, [])
+        runs = _runs_by_tag(task.id, row.dimension, row.measure).get(row.tag, [])
         values = [(topic, value) for run in runs for topic, value in run.items()]
         for topic, value in values:
             if task.only_topics and topic not in task.only_topics:
@@ -65,7 +65,7 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
 
 def topic_values(row: Published) -> Mapping[str, float] | str:
     """Returns the published value of each topic of a run, or the reason why the run has no such values."""
-    table = _runs_by_tag(row.task, row.dimension)
+    table = _runs_by_tag(row.task, row.dimension, row.measure)
     runs = table.get(row.tag, [])
     if not runs:
         return "no values of its topics are published"
@@ -114,12 +114,15 @@ def identifies_run(values: Mapping[str, float]) -> bool:
 
 
 @cache
-def _runs_by_tag(task_id: str, dimension: str) -> dict[str, list[dict[str, float]]]:
-    """Returns the runs by tag, each as its values by topic; empty if there is no table."""
+def _runs_by_tag(task_id: str, dimension: str, measure: str) -> dict[str, list[dict[str, float]]]:
+    """Returns the runs by tag, each as its values by topic; empty if no table has the measure."""
     path = _FOLDER / f"{task_id}-{dimension}.tsv"
     runs = dict[str, list[dict[str, float]]]()
     if path.exists():
-        for row in read_table(path)[1]:
+        origin, rows = read_table(path)
+        if not origin.startswith(f"# Published {measure} of "):
+            return runs
+        for row in rows:
             tag = row.pop("tag")
             runs.setdefault(tag, []).append({topic: float(value) for topic, value in row.items() if value})
     return runs
