@@ -8,5 +8,4 @@ from touche.baselines import load
 
 def neighbour(baseline: str, module: str) -> ModuleType:
     """A module in the folder of a baseline."""
-    package, _, _ = load(baseline).method.__module__.rpartition(".")
-    return import_module(f"{package}.{module}")
+    return import_module(f".{module}", load(baseline).package)

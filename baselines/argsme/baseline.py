@@ -8,7 +8,6 @@ from math import log
 from typing import Literal
 
 import numpy as np
-from api import ArgsMe
 
 from touche import (
     AnyDocument,
@@ -23,6 +22,8 @@ from touche import (
     premises_of,
     scan,
 )
+
+from .api import rankings as api_rankings
 
 K1 = np.float32(1.2)
 B = np.float32(0.75)
@@ -40,7 +41,6 @@ def argsme(
     *,
     match: Literal["all", "any"] = "all",
     api: bool = False,
-    cache: bool = True,
     cache_days: float = 7,
     depth: int = 1000,
 ) -> Rankings:
@@ -52,16 +52,13 @@ def argsme(
     match: whether all terms of the title must be on the page, or any of them.
     api: query args.me itself, without documents; its answers are those of today. If the input has candidates,
         only candidates among the best results of args.me are ranked.
-    cache: store the answers of --api, and read stored answers.
-    cache_days: age in days from which a stored answer is requested again.
+    cache_days: age in days from which a stored answer of --api is requested again.
     depth: number of arguments per topic.
     """
     if api:
         if match != "all" or documents.statistics:
             raise ParameterError("with --api, args.me itself ranks; omit --match and files of statistics")
-        client = ArgsMe(is_cached=cache, keep_days=cache_days)
-        for topic in topics:
-            yield topic, client.search(topic.title, depth, topic.candidates)
+        yield from api_rankings(topics, depth, cache_days)
         return
     fields: dict[str, Callable[[AnyDocument], str]] = {
         "premises": partial(lengthened_premises, word_in_no_title(topics)),

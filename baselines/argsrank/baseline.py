@@ -1,8 +1,8 @@
 """ArgsRank: the two most central sentences of each argument (Alshomary et al. 2020)."""
 
-from centrality import most_central
-
 from touche import Documents, Rankings, Topics, baseline, check_range, pairs
+
+from .centrality import most_central
 
 
 @baseline

@@ -4,9 +4,9 @@ from collections import Counter
 from functools import partial
 from typing import Literal
 
-import terrier
-
 from touche import Documents, Rankings, Topics, baseline, check_range, conclusion_of, premises_of, scan
+
+from . import terrier
 
 TITLE_AND_TEXT = {"text": premises_of, "title": conclusion_of}
 

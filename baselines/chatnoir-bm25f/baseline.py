@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from api import ChatNoir
-from fields import FILTERS, FOREIGN, NUMBERS, SHORT
-from match import NO_LANGUAGE, PAGES, Collecting, Search
-from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, without_operators
-from rescore import Collection, Hit, grouped, scored
-
 from touche import Documents, ParameterError, Rankings, Topic, Topics, baseline, parse_as_in_2020, scan
+
+from .api import rankings as api_rankings
+from .fields import FILTERS, FOREIGN, NUMBERS, SHORT
+from .match import NO_LANGUAGE, PAGES, Collecting, Search
+from .query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, boosted, without_operators
+from .rescore import Collection, Hit, grouped, scored
 
 FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
 SPAM_RANKS = "spam-ranks.txt"
@@ -32,7 +32,6 @@ def chatnoir_bm25f(
     match: str = "all",
     group_by_host: bool = False,
     api: bool = False,
-    cache: bool = True,
     cache_days: float = 7,
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
@@ -54,8 +53,7 @@ def chatnoir_bm25f(
     api: query ChatNoir itself, without documents; its answers are those of today. The key is read from
         CHATNOIR_API_KEY. If the input has candidates, only candidates among ChatNoir's best results are
         ranked.
-    cache: store the answers of --api, and read stored answers.
-    cache_days: age in days from which a stored answer is requested again.
+    cache_days: age in days from which a stored answer of --api is requested again.
     explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.
     """
@@ -65,9 +63,7 @@ def chatnoir_bm25f(
         if documents.statistics or not has_defaults:
             problem = "omit --year, --model, --match, --explain and files of statistics"
             raise ParameterError(f"with --api, ChatNoir itself ranks; {problem}")
-        chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
-        for topic in topics:
-            results = chatnoir.search(topic.title, depth, topic.candidates)
+        for topic, results in api_rankings(topics, depth, cache_days):
             if group_by_host:  # ChatNoir groups its answers, but their scores are not in this order
                 results = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
             yield topic, results

@@ -7,10 +7,11 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from fields import Pages, Row, field_text
-from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
 from touche import AnyDocument, as_page, scan
+
+from .fields import Pages, Row, field_text
+from .query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
 # Keys of ``Totals.tallies``, besides the reasons of filters.
 PAGES = "pages"

@@ -12,7 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
-from fields import ANY
+
+from .fields import ANY
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from fields import Pages
-from match import Collecting, Matching, Part, Search, Totals
-from score import Scoring
 
 from touche import Documents, scan
+
+from .fields import Pages
+from .match import Collecting, Matching, Part, Search, Totals
+from .score import Scoring
 
 PER_PAGE = 10  # results on a page of ChatNoir's website
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from fields import NUMBERS
-from match import Indexes, Matching, terms_in
-from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche import scan
+
+from .fields import NUMBERS
+from .match import Indexes, Matching, terms_in
+from .query import Bool, Boosted, Combined, Phrase, Query, Term
 
 K1 = np.float32(NUMBERS["bm25"]["k1"])
 B = np.float32(NUMBERS["bm25"]["b"])

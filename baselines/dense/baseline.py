@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from embeddings import Embeddings
-from nearest import nearest
-
 from touche import Documents, Rankings, Topics, baseline, check_range, make_folder, pairs, scan
+
+from .embeddings import Embeddings
+from .nearest import nearest
 
 
 @baseline

@@ -1,8 +1,8 @@
 """Stances by a lexicon: which of two compared objects is nearer to words of praise?"""
 
-from stances import Objects, lexicon
-
 from touche import Documents, Rankings, Topics, baseline, check_range, scan
+
+from .stances import Objects, lexicon
 
 
 @baseline

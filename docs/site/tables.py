@@ -78,10 +78,10 @@ def summary() -> str:
 
 def options_table(name: str) -> str:
     """Returns the table of a baseline's own options."""
-    declared = baselines.declared(name) or baselines.load(name)
+    baseline = baselines.load(name)
     lines = [
-        [f"`--{key.replace('_', '-')}`", _default(option.default), declared.option_help.get(key, "")]
-        for key, option in declared.options.items()
+        [f"`--{key.replace('_', '-')}`", _default(option.default), baseline.option_help.get(key, "")]
+        for key, option in baseline.options.items()
     ]
     return table(["option", "default", "meaning"], lines)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from touche import tasks
-from touche.baselines.declaration import declared, extra_in_dockerfile
+from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, load, names
 from touche.data.checking import CheckedCard, check_files
 from touche.data.for_tira import write_dataset
@@ -175,8 +175,7 @@ def list_baselines(
         baselines: names of shipped baselines, or their folders; if empty, all that ship.
 
     Returns:
-        A ``ListedBaseline`` for each baseline. The code of a baseline runs only if its options cannot be
-        read otherwise.
+        A ``ListedBaseline`` for each baseline.
 
     Raises:
         ToucheError: if there is no such baseline, or its baseline.py is broken.
@@ -193,7 +192,7 @@ def list_baselines(
 
 def _listed_baseline(name: str) -> ListedBaseline:
     """Returns the record of a baseline with its options."""
-    baseline = declared(name) or load(name)  # the code runs only if its options cannot be read otherwise
+    baseline = load(name)
     helps = baseline.option_help
     options = [_option(option, helps.get(option.name, "")) for option in baseline.options.values()]
     return ListedBaseline(

@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,8 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from touche.baselines.declaration import declared
-from touche.baselines.loader import FILE, as_baseline, baseline_folder, load, names
+from touche.baselines.loader import as_baseline, load, names
 from touche.baselines.method import Baseline
 from touche.baselines.options import as_arguments, checked
 from touche.baselines.running import Runs, statistics_named
@@ -132,6 +131,7 @@ def write_run(
     output: str | PathLike[str],
     *,
     options: Mapping[str, Any] = MappingProxyType({}),
+    words: Sequence[str] = (),
     topics: AnyTopics = None,
     documents: AnyDocuments = None,
     corpus: str | None = None,
@@ -149,7 +149,9 @@ def write_run(
     Args:
         baseline, dataset: as for ``run``.
         output: the folder for both files.
-        options: options of the baseline by name; other options have their defaults.
+        options: options of the baseline by name; other options have their defaults. In a container, the
+            image checks them.
+        words: options as words of the command line, such as ``--k1 1.2``; only for a container.
         topics: topics instead of a dataset, as for ``run``; a file of topics if the dataset is an address,
             such as ``s3a://bucket/corpus``.
         documents: documents instead of a dataset, as for ``run``.
@@ -194,9 +196,11 @@ def write_run(
         raise ToucheError(
             f"the dataset {source} has its own topics; pass topics and documents, or omit topics"
         )
+    sandboxes = [name for name in RUNNER_NAMES if name != HERE]
     for argument, is_passed, runners in (
         ("master", master != _MASTER, [SPARK]),
-        ("limits", limits != Limits(), [name for name in RUNNER_NAMES if name != HERE]),
+        ("limits", limits != Limits(), sandboxes),
+        ("words", bool(words), sandboxes),
     ):
         if is_passed and runner not in runners:
             raise ToucheError(f"{argument} has no effect on the runner {runner}; omit it")
@@ -211,8 +215,9 @@ def write_run(
         topics=topics,
         documents=documents,
     )
-    if runner not in (HERE, SPARK):
-        return _write_in_sandbox(baseline, options, settings, {"tag": tag, "team": team}, limits, log)
+    if runner in sandboxes:
+        texts = {"tag": tag, "team": team}
+        return _write_in_sandbox(baseline, [*as_arguments(options), *words], settings, texts, limits, log)
     name = "" if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
     try:
         ranker = baseline if isinstance(baseline, Baseline) else load(name)
@@ -225,32 +230,24 @@ def write_run(
         raise NotInstalledError(f"{error}{image_advice(name)}") from error
 
 
-def declaration(name: str) -> Baseline:
-    """Returns a baseline with its options, which are read from baseline.py without running its code.
-
-    Args:
-        name: the name of a shipped baseline, or the path of a folder.
-
-    Raises:
-        InputError: if its options cannot be read without running its code.
-    """
-    baseline = declared(name)
-    if baseline is None:
-        problem = "no @baseline whose options can be read without running code"
-        remedy = "decorate one function with @baseline, and make each default a literal"
-        raise InputError(baseline_folder(name) / FILE, problem, remedy)
-    return baseline
-
-
 def _write_in_sandbox(
     baseline: str | PathLike[str] | Baseline,
-    options: Mapping[str, Any],
+    words: Sequence[str],
     settings: _Settings,
     texts: Mapping[str, str],
     limits: Limits,
     log: Callable[[str], None],
 ) -> WrittenRun:
-    """Runs the image of a baseline; ``texts`` are tag and team, each empty if it was not passed."""
+    """Runs the image of a baseline, whose own parser checks the options, so that no code of it runs here.
+
+    Args:
+        baseline: the baseline.
+        words: its options as words of the command line.
+        settings: the input and the output.
+        texts: tag and team, each empty if it was not passed.
+        limits: the limits of the sandbox.
+        log: receives lines about the runner.
+    """
     from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
 
     without_effect = [
@@ -261,16 +258,15 @@ def _write_in_sandbox(
     if any(value is not None for value in without_effect):
         problem = "corpus, statistics and keep_statistics have no effect on the runner"
         raise ToucheError(f"{problem} {settings.runner}; omit them")
-    ranker = baseline if isinstance(baseline, Baseline) else declaration(name_or_path("baseline", baseline))
-    if not ranker.typed:
-        raise ToucheError(f"{ranker.name} is a function without an image; pass the name of a baseline")
+    name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+    if isinstance(baseline, Baseline) and not name:
+        raise ToucheError(f"{baseline.name} is a function without an image; pass the name of a baseline")
     if settings.dataset.startswith(places.IR_DATASETS):
         raise ToucheError(f"{settings.dataset}: container images do not contain ir_datasets; omit --runner")
     places.check_exists(settings.dataset)
-    values = ranker.changed(checked(ranker.options, options))
-    passed_texts = {name: text for name, text in texts.items() if text}
-    arguments = as_arguments(values | passed_texts)
-    job = Job(baseline=ranker.typed, arguments=arguments, input=settings.dataset, output=settings.output)
+    passed_texts = {option: text for option, text in texts.items() if text}
+    arguments = [*words, *as_arguments(passed_texts)]
+    job = Job(baseline=name, arguments=arguments, input=settings.dataset, output=settings.output)
     seconds = RUNNERS[settings.runner](job, limits, log).wall
     return WrittenRun(
         baseline=job.name,
@@ -367,7 +363,7 @@ def _on_spark(baseline: Baseline, settings: _Settings) -> Iterator[Input]:
     local = None if is_address else _opened(baseline, settings)
     with (
         cluster.started(settings.master, baseline.name) as context,
-        cluster.folder_sent(context, baseline.folder) as ship,
+        cluster.folder_sent(context, baseline.folder, baseline.package) as ship,
     ):
         if local:
             yield cluster.find(context, ship, local)

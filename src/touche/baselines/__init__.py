@@ -1,7 +1,6 @@
 """Baselines: the decorator for authors, options, loading and running."""
 
-from touche.baselines.declaration import declared as declared
-from touche.baselines.declaration import missing_extra as missing_extra
+from touche.baselines.extras import missing_extra as missing_extra
 from touche.baselines.loader import baseline_folder as baseline_folder
 from touche.baselines.loader import load as load
 from touche.baselines.loader import names as names

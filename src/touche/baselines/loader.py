@@ -1,34 +1,35 @@
 """Finds the folder of a baseline by its name or path, and loads its baseline.py."""
 
-import ast
 import os
 import traceback
-import warnings
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import combined_digest, fingerprints
+from touche.baselines.files import folder_digest
 from touche.baselines.method import Baseline
-from touche.baselines.neighbours import import_baseline, without_packages
 from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import name_or_path
 from touche.io.opening import is_file
+from touche.io.packages import PREFIX, make_package, without_packages
 
 FILE = "baseline.py"
-_MOST_CACHED_TREES = 64  # more than there are shipped baselines
 DEFAULT_TYPES = (int, float, str, bool)  # of an option's default, or of the values in a default tuple
 
 
 def load(name: str) -> Baseline:
     """Loads a shipped baseline by its name, or another one by the path of its folder.
 
-    baseline.py can import other modules of its folder; other baselines do not see these modules. The code is
-    loaded anew if a file of the folder has changed.
+    The folder is a package: baseline.py imports other modules of it relatively, such as
+    ``from .features import words``. After a change of any file in the folder, the next call imports all its
+    modules again; baselines that were loaded before keep their code.
+
+    If your code starts processes, let each of them call ``load`` first, so that it can import the folder's
+    functions: ``ProcessPoolExecutor(initializer=touche.load, initargs=(folder,))``.
 
     Args:
         name: the name, or a path with a slash, such as ``./my-team``.
@@ -50,9 +51,11 @@ def load(name: str) -> Baseline:
     folder = baseline_folder(name)
     path = folder / FILE
     real_folder = folder.resolve()
-    files = fingerprints(real_folder)
+    # With the digest in its name, a changed folder is another package, and other processes find the same one.
+    package = f"{PREFIX}{folder_digest(real_folder)}"
+    make_package(package, str(real_folder))
     try:
-        module = import_baseline(real_folder, combined_digest(files))
+        module = import_module(f"{package}.{path.stem}")
         loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
         # In this block, because options have annotations, which are evaluated here and may fail.
         options = [option for ranker in loaded for option in ranker.options.values()]
@@ -76,7 +79,6 @@ def load(name: str) -> Baseline:
         typed=name,
         folder=real_folder,
         is_shipped=is_shipped(real_folder),
-        files=files,
     )
 
 
@@ -95,23 +97,11 @@ def as_baseline(baseline: str | PathLike[str] | Baseline) -> Baseline:
     return baseline if isinstance(baseline, Baseline) else load(name_or_path("baseline", baseline))
 
 
-def parsed(path: Path) -> ast.Module:
-    """Parses a Python file without running it; the same content is parsed once."""
-    return _parsed(path.read_bytes(), path)
-
-
-@lru_cache(_MOST_CACHED_TREES)
-def _parsed(content: bytes, path: Path) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the import of the file repeats these warnings
-        return ast.parse(content, path)
-
-
 def baseline_folder(name: str) -> Path:
     """Returns the folder of a baseline by its name or path; names with a slash, ``.`` and ``..`` are paths.
 
     Raises:
-        ToucheError: if the folder is missing, or has no valid baseline.py.
+        ToucheError: if the folder is missing, or has no baseline.py.
     """
     path = Path(name)
     root = shipped()
@@ -121,10 +111,6 @@ def baseline_folder(name: str) -> Path:
     else:
         folder = root / "baselines" / name if root else None
     if folder and is_file(folder / FILE):
-        try:
-            parsed(folder.resolve() / FILE)  # checks the syntax; the result is cached
-        except Exception as error:
-            _refuse(folder, error)
         return folder
     if is_path:
         problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises if the name is too long)
@@ -172,7 +158,7 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
 
     Args:
         folder: the folder, as the user has written it.
-        error: what the code of the folder raised, or what parsing it raised.
+        error: what the code of the folder raised.
     """
     real_folder = folder.resolve()
     # Pairs of file and line number; the last pair is the cause.
@@ -187,11 +173,6 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
     remedy = "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(without_packages(error.name), path.parent, folder)
-    elif isinstance(error, ImportError):  # the module error.name, in the file error.path, lacks a name
-        neighbour = real_folder / f"{error.name}.py"
-        is_other_file = error.path is not None and Path(error.path) != neighbour
-        if neighbour.is_file() and is_other_file:
-            remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line=line) from error
 
 
@@ -207,9 +188,7 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
     neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
     nearest = get_close_matches(name, neighbours, n=1, cutoff=0.7)  # at most one: a similar name, or the same
     if nearest:
-        # Import statements find a neighbour by its bare name, but importlib does not.
-        dynamic = f'import_module(".{name}", __package__)'
-        remedy = f"write {dynamic} if you use importlib" if nearest[0] == name else "correct the import"
+        remedy = f"import it relatively, such as: from .{nearest[0]} import NAME"
         return f"the import of {module} failed; its folder has {nearest[0]}", remedy
     own = f"put it next to {FILE} if it is your own file"
     install = f"else install its package (probably: pip install {name})"

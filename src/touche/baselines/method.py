@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter
 from pathlib import Path
@@ -46,7 +46,6 @@ class Baseline:
         typed: the name or path by which it was loaded.
         folder: the absolute path of its folder; None for a function.
         is_shipped: whether it ships with the package.
-        files: fingerprints of the folder's files when its code was loaded.
     """
 
     name: str
@@ -55,7 +54,6 @@ class Baseline:
     typed: str = ""
     folder: Path | None = None
     is_shipped: bool = False
-    files: Mapping[Path, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics; closing the iterator also closes the method's generator."""
@@ -70,6 +68,17 @@ class Baseline:
                 raise
             problem = f"the baseline {self.name} ended the program with exit code {error.code or 0}"
             raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
+
+    def __reduce__(self) -> Any:
+        """Pickles a loaded baseline as its folder, because another process may lack the folder's package."""
+        if self.folder is None:
+            return Baseline, (self.name, self.method, self.needs_documents, self.typed)
+        return _loaded, (str(self.folder), self.typed)
+
+    @property
+    def package(self) -> str:
+        """The package of its folder, such as for ``import_module(".features", baseline.package)``."""
+        return self.method.__module__.rpartition(".")[0]
 
     @property
     def line(self) -> int:
@@ -138,6 +147,13 @@ class Baseline:
     def changed(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the options that differ from their defaults."""
         return {name: value for name, value in options.items() if value != self.options[name].default}
+
+
+def _loaded(folder: str, typed: str) -> Baseline:
+    """Loads a baseline that was pickled; ``typed`` is its name or path in the other process."""
+    from touche.baselines.loader import load  # here, because it imports this module
+
+    return replace(load(folder), typed=typed)
 
 
 def run_tag(name: str, changed: Mapping[str, Any]) -> str:

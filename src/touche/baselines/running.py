@@ -12,13 +12,13 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from touche.baselines.method import Baseline, Ranking
-from touche.baselines.neighbours import libraries
 from touche.baselines.options import as_arguments
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ParameterError, ToucheError
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
+from touche.io.packages import libraries
 from touche.io.progress import watched
 from touche.io.writing import check_outputs
 from touche.tira.answers import data_of_answers, noting_answers
@@ -69,11 +69,9 @@ class Runs:
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
-            package = self.ranker.method.__module__.rpartition(".")[0]  # as neighbours.py names it
-            modules = libraries[package]  # a set to which later imports of the baseline are added
             # git runs here and not in the thread of ``data``, because a process that the baseline forks
             # meanwhile would keep git's pipe open.
-            software = replace(software, **origin(self.ranker.folder), modules=modules)
+            software = replace(software, **origin(self.ranker.folder))
         return software
 
     def write(self, output: Path, options: dict[str, Any], tag: str = "") -> list[Topic]:
@@ -119,7 +117,9 @@ class Runs:
                 """Returns the metadata, after the last ranking."""
                 data = wait_for_data() | data_of_answers(answers)
                 stopped = datetime.now(UTC)
-                return metadata(software, tag, options, data, started, stopped)
+                modules = libraries(self.ranker.package) if self.ranker.folder else ()
+                known = replace(software, modules=modules)
+                return metadata(known, tag, options, data, started, stopped)
 
             return write_run(
                 output, topics, rankings, tag, describe, inputs=inputs, other_outputs=other_outputs

@@ -12,9 +12,9 @@ from textwrap import shorten
 from touche import baselines
 from touche.baselines.loader import frames_in
 from touche.baselines.method import Baseline
-from touche.baselines.neighbours import without_packages
 from touche.cli.output import BROKEN
 from touche.errors import ToucheError
+from touche.io.packages import without_packages
 from touche.io.progress import say
 
 _MAX_MESSAGE = 200  # characters

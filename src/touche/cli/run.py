@@ -1,7 +1,9 @@
 """touche run"""
 
+import ast
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from inspect import Parameter
 from itertools import pairwise
@@ -14,7 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines
-from touche.api.runners import HERE, declaration, write_run
+from touche.api.runners import HERE, write_run
 from touche.baselines.loader import DEFAULT_TYPES, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
@@ -22,45 +24,45 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.containers.limits import PROGRAMS, SPARK, Limits
-from touche.errors import InputError, ToucheError, ToucheWarning
+from touche.containers.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
+from touche.errors import InputError, ToucheWarning
 from touche.io.opening import is_file
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
-_LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
+_SANDBOXES = [name for name in RUNNER_NAMES if name != HERE]
+_LENIENT = {
+    "ignore_unknown_options": True,
+    "allow_extra_args": True,
+}  # options of images are unknown here
 
 
 class Baselines(Group):
-    """A command for each baseline, with the options that its folder declares."""
+    """A command for each baseline, with the options of its function."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return baselines.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns the command of a baseline, whose code runs only if its options cannot be read otherwise."""
-        is_completion = ctx.resilient_parsing  # shell completion shows no errors and runs no code
-        try:
-            baseline = baselines.declared(cmd_name)
-        except ToucheError:
-            if not is_completion:
-                raise
-            return None
-        if baseline is None:  # its options can be read only by running its code
-            if is_completion:
-                return None
-            is_in_sandbox = ctx.obj in (*PROGRAMS, "tira")  # --runner, from ``resolve_command``
-            if is_in_sandbox:
-                declaration(cmd_name)  # raises the error that names the reason, before any code runs here
-            baseline = baselines.load(cmd_name)
-        return self.make_command(baseline, cmd_name)
+        """Returns the command of a baseline, whose code does not run for shell completion or an image."""
+        if ctx.resilient_parsing:  # shell completion
+            return Command(cmd_name, params=[*self.common_options()], context_settings=_LENIENT)
+        if ctx.obj in _SANDBOXES:  # --runner, from ``resolve_command``
+            return _image_command(cmd_name, ctx.obj)
+        return self.make_command(baselines.load(cmd_name), cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the baselines with the first lines of their files, whose code does not run."""
+        with formatter.section("Baselines"):
+            formatter.write_dl([(name, _first_line(name)) for name in self.list_commands(ctx)])
 
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         """Creates the command that runs a baseline."""
 
         def callback(**values: Any) -> None:
             options = {option: values.pop(option) for option in baseline.options}
-            _run(baseline, options, **values)
+            with own_frames(baseline):
+                _run(name, options=options, **values)
 
         is_in_image = not baselines.names()  # the image has one command, called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
@@ -68,7 +70,7 @@ class Baselines(Group):
             name,
             callback=callback,
             params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
-            **help_texts(baseline, name),
+            help=help_text(baseline),
             example="baseline -i INPUT -o DIR" if is_in_image else example,
         )
 
@@ -106,9 +108,10 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for a sandbox."""
-        runner = click.Command("run", params=runners(with_spark=True), context_settings=_LENIENT)
-        ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
+        """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for an image."""
+        options = [option for option in self.common_options() if option.name == "runner"]
+        command = click.Command("run", params=options, context_settings=_LENIENT)
+        ctx.obj = command.make_context("run", args[1:], resilient_parsing=True).params.get("runner")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -152,20 +155,38 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 ]
 
 
-def _run(
-    baseline: Baseline, options: dict[str, Any], cpus: float, memory: str, seconds: float, **values: Any
-) -> None:
+def _run(name: str, cpus: float, memory: str, seconds: float, **values: Any) -> None:
     """Runs a baseline; ``values`` are the other arguments of ``write_run`` by name."""
     check_runner(values["runner"])
     values |= {"tag": values["tag"] or "", "team": values["team"] or ""}  # None if they are not typed
     limits = Limits(cpus, memory, seconds)
-    with own_frames(baseline), catch_warnings(action="ignore", category=ToucheWarning):  # printed below
-        written = write_run(baseline.typed, options=options, limits=limits, log=tell, **values)
+    with catch_warnings(action="ignore", category=ToucheWarning):  # printed below
+        written = write_run(name, limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
     if written.runner in (HERE, SPARK):
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")
     else:  # the container has already printed what it wrote
         tell(f"{written.baseline}: {written.runner} took {written.seconds:.1f} s")
+
+
+def _image_command(name: str, runner: str) -> click.Command:
+    """Creates the command that runs a baseline's image, and passes on the words that it does not know."""
+    from touche.containers.images import image_name  # here, because an image does not need it
+
+    def callback(**values: Any) -> None:
+        _run(name, words=click.get_current_context().args, **values)
+
+    program = runner if runner in PROGRAMS else "docker"
+    image = image_name(baselines.baseline_folder(name).resolve().name)
+    return Command(
+        name,
+        callback=callback,
+        params=_COMMON_OPTIONS,
+        context_settings=_LENIENT,
+        help="Run the image of a baseline. Other options than these go to the image, which checks them.\n\n"
+        f"To show them, run: {program} run --rm {image} --help",
+        example=f"touche run {name} --runner {runner} -i {_example_of_input(name)} -o out/{name}",
+    )
 
 
 def _example_of_input(name: str) -> str:
@@ -178,15 +199,18 @@ def _example_of_input(name: str) -> str:
     return str(mode(parts))
 
 
-def help_texts(baseline: Baseline, name: str) -> dict[str, str | None]:
-    """Returns the help texts of a baseline's command; the short text names a missing extra."""
-    paragraphs = baseline.description.split("\n\n")
+def help_text(baseline: Baseline) -> str:
+    """Returns the description of a baseline, whose lines click does not wrap again."""
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
+
+
+def _first_line(name: str) -> str:
+    """Returns the first line of a baseline's file, and the extra that is missing."""
+    docstring = None
+    with suppress(OSError, ValueError, SyntaxError):  # running the baseline reports the error
+        docstring = ast.get_docstring(ast.parse((baselines.baseline_folder(name) / FILE).read_bytes()))
     extra = baselines.missing_extra(name)
-    first_sentence = " ".join(paragraphs[0].split())
-    return {
-        "help": "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs),  # \b: not wrapped
-        "short_help": f"(needs the extra {extra}) {first_sentence}" if extra else None,  # None: click's own
-    }
+    return (f"(needs the extra {extra}) " if extra else "") + (docstring or "").partition("\n")[0]
 
 
 def own_options(

@@ -13,7 +13,7 @@ from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
 from touche.cli.output import Column, Sheet, counted, folds_sheet, interval, quietly, render, tell, warn
-from touche.cli.run import Baselines, help_texts, own_options
+from touche.cli.run import Baselines, help_text, own_options
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
@@ -49,7 +49,7 @@ class Sweeps(Baselines):
             name,
             callback=callback,
             params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
-            **help_texts(baseline, name),
+            help=help_text(baseline),
             example=f"touche sweep {name} {_example(baseline)} --task spot-check/arguments -o out/sweep",
         )
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from touche.baselines.neighbours import without_packages
 from touche.cluster.shipping import FOLDER_PREFIX
 from touche.errors import InputError, ToucheError, one_line
+from touche.io.packages import without_packages
 
 _R = TypeVar("_R")
 

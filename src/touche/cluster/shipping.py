@@ -1,5 +1,6 @@
 """Sends workers the folder of the baseline, and functions from its modules."""
 
+import hashlib
 import os
 import pickle
 import zipfile
@@ -10,9 +11,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from touche.baselines.files import combined_digest, fingerprint
-from touche.baselines.neighbours import copies
+from touche.baselines.files import files_in
 from touche.errors import InputError, ToucheError
+from touche.io.packages import make_package
 from touche.io.temporary import temporary_folder
 
 FOLDER_PREFIX = "touche-baseline-"  # the beginning of the folder's name on the workers
@@ -28,12 +29,12 @@ class Shipped:
     A worker imports the baseline's modules from the copy of their folder that ``folder_sent`` sent.
 
     Attributes:
-        folder: the baseline's folder on this machine, or None.
+        package: the package of the baseline's folder; empty without a folder.
         copy: the name of the folder's copy.
         function: the function.
     """
 
-    folder: Path | None
+    package: str
     copy: str
     function: Callable[..., Any]
 
@@ -45,35 +46,39 @@ class Shipped:
         """Pickles the function as bytes, which ``_receive`` reads on the worker, once it knows the copy."""
         from pyspark import cloudpickle  # optional
 
-        return _receive, (_code_digest(), self.folder, self.copy, cloudpickle.dumps(self.function))
+        return _receive, (_code_digest(), self.package, self.copy, cloudpickle.dumps(self.function))
 
 
-def _receive(code_digest: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
+def _receive(code_digest: str, package: str, copy: str, function: bytes) -> Shipped:
     """Returns the function on a worker, which then imports the baseline's modules from the folder's copy."""
     from pyspark import SparkFiles  # optional
 
     if code_digest != _code_digest():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
-    if folder:  # first, because reading the function imports modules of the folder, from its copy
-        copies[str(folder)] = os.path.realpath(SparkFiles.get(copy))
-    return Shipped(folder, copy, pickle.loads(function))
+    if package:  # first, because reading the function imports modules of the folder, from its copy
+        make_package(package, os.path.realpath(SparkFiles.get(copy)))
+    return Shipped(package, copy, pickle.loads(function))
 
 
 @cache
 def _code_digest() -> str:
     """Returns a digest of this library's code on this machine."""
     package = Path(__file__).parents[1]
-    return combined_digest({path.relative_to(package): fingerprint(path) for path in package.rglob("*.py")})
+    digest = hashlib.md5()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 @contextmanager
-def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
+def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterator[Ship]:
     """Sends a baseline's folder to the workers, without hidden or compiled files and virtual environments.
 
     Args:
         context: a SparkContext.
         folder: the folder; None if the baseline has none, and then nothing is sent.
+        package: the package of the folder.
 
     Yields:
         A function that prepares functions for the workers.
@@ -87,25 +92,12 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
             archive = temporary / f"{copy}.zip"
             # Without strict_timestamps, files may be older than 1980.
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
-                for path in _files(folder):
-                    packed.write(path, path.relative_to(folder))
+                for path in files_in(folder):
+                    if path.is_dir():
+                        raise InputError(
+                            path, "links to folders are not sent to Spark", "copy the folder there"
+                        )
+                    if path.is_file():
+                        packed.write(path, path.relative_to(folder))
             context.addArchive(f"{archive}#{copy}")  # workers unpack it into a folder with this name
-        yield partial(Shipped, folder, copy)
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yields the files below a folder, without hidden or compiled files and virtual environments.
-
-    Raises:
-        InputError: if a link leads to a folder, which may be circular or huge.
-    """
-    for path in sorted(folder.iterdir()):
-        # A virtual environment has a pyvenv.cfg.
-        if path.name.startswith((".", "__pycache__")) or (path / "pyvenv.cfg").exists():
-            continue
-        if path.is_dir():
-            if path.is_symlink():
-                raise InputError(path, "links to folders are not sent to Spark", "copy the folder there")
-            yield from _files(path)
-        elif path.is_file():
-            yield path
+        yield partial(Shipped, package if folder else "", copy)

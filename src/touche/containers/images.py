@@ -13,7 +13,7 @@ from importlib.metadata import metadata, version
 from pathlib import Path
 from shlex import quote
 
-from touche.baselines.declaration import extra_in_dockerfile
+from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds

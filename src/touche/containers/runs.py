@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from touche import tasks
-from touche.baselines.declaration import missing_extra
+from touche.baselines.extras import missing_extra
 from touche.baselines.loader import baseline_folder
 from touche.baselines.running import statistics_named
 from touche.containers.content import digest

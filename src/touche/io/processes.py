@@ -5,15 +5,16 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from pickle import PicklingError, dumps
+from pickle import PicklingError, dumps, loads
 from typing import Any, TypeVar
 
 from touche.errors import ToucheError
+from touche.io.packages import folders, make_packages
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -41,7 +42,11 @@ class Pool(ProcessPoolExecutor):
             args: its arguments.
         """
         context = get_context("spawn")
-        super().__init__(processes, mp_context=context, initializer=_begin_process, initargs=(begin, args))
+        # As bytes, because a process can only unpickle functions of a baseline once it has their package.
+        work = dumps((begin, args))
+        super().__init__(
+            processes, mp_context=context, initializer=_begin_process, initargs=(dict(folders), work)
+        )
 
     def __exit__(self, *_: object) -> None:
         """Ends the processes, and cancels the work that they have not begun."""
@@ -111,10 +116,17 @@ def _without_script() -> Iterator[None]:
             script.update(hidden)
 
 
-def _begin_process(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    """Calls the function that was passed to ``Pool``, in each new process."""
+def _begin_process(packages: Mapping[str, str], work: bytes) -> None:
+    """Makes the packages of baselines, and calls the function that was passed to ``Pool``.
+
+    Args:
+        packages: folders by the names of their packages.
+        work: the pickled function and its arguments.
+    """
     # Without this thread, a worker whose parent was killed would wait for work forever.
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    make_packages(packages)
+    begin, args = loads(work)
     if begin:
         begin(*args)
 
