@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -46,7 +47,7 @@ def _read(depth: int, content: bytes) -> tuple[list[tuple[str, float]], int]:
     answer = orjson.loads(content)
     total = int(answer["totalSize"])
     ids = [argument["id"] for argument in answer["arguments"]]
-    scores = [(argument.get("explanation") or {}).get("score") for argument in answer["arguments"]]
+    scores: list[Any] = [(argument.get("explanation") or {}).get("score") for argument in answer["arguments"]]
     if None in ids or total < 0:
         raise ValueError("a result whose id is null, or a negative total")
     if None in scores:  # the new scores only express the order

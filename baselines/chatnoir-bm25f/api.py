@@ -22,6 +22,7 @@ def rankings(
         ToucheError: if the environment has no key, the client is not installed, or ChatNoir refuses the key,
             is unreachable, or sends no results.
     """
+    models = imported("chatnoir_api.v1.model", "apis")
     key = os.environ.get(KEY, "")
     if not key:
         raise ToucheError(f"{KEY} is not set; {_KEYS}")
@@ -35,12 +36,11 @@ def rankings(
         secret={"apikey": key},
     )
     for topic in topics:
-        yield topic, first_of_each(_results(engine, topic.title, depth), topic.candidates)
+        yield topic, first_of_each(_results(engine, models, topic.title, depth), topic.candidates)
 
 
-def _results(engine: SearchEngine, query: str, depth: int) -> Iterator[tuple[str | None, float]]:
+def _results(engine: SearchEngine, models: Any, query: str, depth: int) -> Iterator[tuple[str | None, float]]:
     """Yields ids and scores of the best results, page by page; an id may be missing."""
-    models = imported("chatnoir_api.v1.model", "apis")
     for start in range(0, depth, _PER_PAGE):
         request = models.Request(
             apikey="",  # ``engine`` has it

@@ -2,20 +2,24 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from ruamel.yaml import YAML
 
+import touche
 from conftest import ROOT, Touche, Write, write_files
+from neighbours import neighbour
 from reading import read_argsme_json
-from touche import Documents, Rankings, Topics, baseline, baselines
+from touche import Documents, Rankings, Topics, baseline, baselines, run
 from touche.baselines import as_arguments
 from touche.baselines.method import run_tag
 from touche.containers.images import check_name
+from touche.documents import pieces
 from touche.documents.records import Document
 from touche.errors import ToucheError
+from touche.scan import reading
 from touche.trec.topics import Topic, read_topics_xml
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
@@ -59,12 +63,12 @@ SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n
 
 
 NEIGHBOUR = """from touche import baseline
-from features import WORD
+from .features import WORD
 @baseline
 def mine(topics, documents):
     for topic in topics:
         yield topic, [(WORD, 1.0)]
-        import later
+        from . import later
         assert later.WORD == WORD
 """
 
@@ -85,7 +89,10 @@ def test_each_baseline_imports_its_own_neighbours_whenever_it_does(
     tmp_path: Path, module: str, more: dict[str, str]
 ) -> None:
     for name in ("one", "two"):
-        own = {f"{module.replace('.', '/')}.py": f"WORD = {name!r}", "later.py": f"from {module} import WORD"}
+        own = {
+            f"{module.replace('.', '/')}.py": f"WORD = {name!r}",
+            "later.py": f"from .{module} import WORD",
+        }
         write_files(tmp_path / name, {"baseline.py": NEIGHBOUR.replace("features", module), **own, **more})
     one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
     both = zip(one(TOPICS[:2], []), two(TOPICS[:2], []), strict=True)
@@ -100,7 +107,7 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
 ) -> None:
     for name in ("one", "two"):
         slow = f"import time\ntime.sleep(0.01)\nWORD = {name!r}"
-        files = {"features.py": slow, "later.py": "from features import WORD"}
+        files = {"features.py": slow, "later.py": "from .features import WORD"}
         write_files(tmp_path / name, {"baseline.py": NEIGHBOUR, **files})
 
     def run(number: int) -> tuple[str, set[str]]:
@@ -113,21 +120,20 @@ def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
 
 
 READING = """from pathlib import Path
-import text.words
-from features import WORD
 from touche import baseline
+from .text import words
+from .features import WORD
 
 DATA = (Path(__file__).parent / "data" / "words.txt").read_text()
 
 @baseline
 def mine(topics, documents):
-    yield topics[0], [(WORD + text.words.WORD + DATA, 1.0)]
+    yield topics[0], [(WORD + words.WORD + DATA, 1.0)]
 """
 
 
 @pytest.mark.parametrize("file", ["features.py", "text/words.py", "data/words.txt"])
 def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(tmp_path: Path, file: str) -> None:
-    """Also a change of the same size in the same second, which compiled files do not notice."""
     files = {
         "baseline.py": READING,
         "features.py": "WORD = 'a'",
@@ -137,98 +143,96 @@ def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(tmp_path: Path,
     folder = write_files(tmp_path / "mine", files)
     before = baselines.load(str(folder))
     assert words(before)[0] == "aaa" and baselines.load(str(folder)).method is before.method
-    write_files(folder, {file: "WORD = 'b'" if file.endswith(".py") else "b"})
-    assert sorted(words(baselines.load(str(folder)))[0]) == ["a", "a", "b"]
+    # Of another size, because Python's compiled files miss changes of the same size in the same second.
+    write_files(folder, {file: "WORD = 'bb'" if file.endswith(".py") else "bb"})
+    assert sorted(words(baselines.load(str(folder)))[0]) == ["a", "a", "b", "b"]
     assert words(before)[0] == "aaa"
 
 
-def test_a_neighbour_is_imported_relatively_too(tmp_path: Path) -> None:
+def test_modules_of_subfolders_and_with_the_names_of_libraries_are_imported_relatively(
+    tmp_path: Path,
+) -> None:
     files = {
-        "baseline.py": "from . import yaml\nfrom .text.words import WORD\n" + SOURCE,
+        "baseline.py": "import yaml as library\nfrom . import yaml\nfrom .text.words import WORD\n" + SOURCE,
         "yaml.py": "OWN = 1",
-        "text/words.py": "from ..yaml import OWN\nfrom features import WORD",
+        "text/words.py": "from ..yaml import OWN\nfrom ..features import WORD",
         "features.py": "WORD = 'own'",
     }
     loaded = baselines.load(str(write_files(tmp_path / "mine", files))).method.__globals__
-    assert (loaded["WORD"], loaded["yaml"].OWN) == ("own", 1)
+    assert (loaded["WORD"], loaded["yaml"].OWN) == ("own", 1) and loaded["library"].dump(1)
 
 
-def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) -> None:
-    libraries = ("yaml", "touche", "ir_measures", "statistics", "orjson")
-    for name in libraries:
-        write(f"mine/{name}.py", "raise ZeroDivisionError")
-    imports = "".join(f"import {name}\n" for name in libraries)
-    write(
-        "mine/baseline.py",
-        imports + SOURCE.replace("yield from ()", "yield topics[0], [(yaml.dump(1).split()[0], 1.0)]"),
-    )
-    command = [sys.executable, "-m", "touche", "run", "./mine", "-i", "spot-check/passages", "-o", "out"]
-    done = subprocess.run(command, cwd=tmp_path, check=True, timeout=120, capture_output=True, text=True)
-    assert (tmp_path / "out" / "run.txt").read_text().split()[2] == "1"
-    for name in libraries:  # one warning names each file
-        remedy = f"rename it, or import it from .{name}"
-        assert len(re.findall(f"warning: .*mine/{name}.py: .*; {re.escape(remedy)}\n", done.stderr)) == 1
+def test_two_baselines_with_an_api_module_are_used_in_one_process() -> None:
+    argsme = neighbour("argsme", "api")
+    chatnoir = neighbour("chatnoir-bm25f", "api")
+    assert argsme is not chatnoir and hasattr(chatnoir, "KEY") and not hasattr(argsme, "KEY")
+    assert neighbour("argsme", "api") is argsme
+    for name, part in (("argsme", "arguments"), ("chatnoir-bm25f", "pages"), ("argsme", "arguments")):
+        assert len(run(name, f"spot-check/{part}")) > 0
 
 
-def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = {"mine/baseline.py": "from features import WORD\n" + SOURCE, "mine/features.py": "WORD = 'own'"}
-    write_files(tmp_path, own | {"scripts/features.py": "WORD = 'other'"})
-    monkeypatch.syspath_prepend(str(tmp_path / "scripts"))
-    assert import_module("features").WORD == "other"
-    monkeypatch.delitem(sys.modules, "features")
-    assert baselines.load(str(tmp_path / "mine")).method.__globals__["WORD"] == "own"
+PARALLEL = """import logging
+from functools import partial
+from touche import Documents, Rankings, Topics, baseline, scan
+from .features import shout
 
-
-def test_links_to_folders_belong_to_a_baseline_and_circles_end(write: Write, tmp_path: Path) -> None:
-    write("mine/baseline.py", "from shared.features import WORD\n" + SOURCE)
-    features = write("elsewhere/features.py", "WORD = 1")
-    (tmp_path / "mine" / "shared").symlink_to(features.parent)
-    (features.parent / "back").symlink_to(tmp_path / "mine")
-    folder = str(tmp_path / "mine")
-    assert baselines.load(folder).method.__globals__["WORD"] == 1
-    features.write_text("WORD = 2")
-    assert baselines.load(folder).method.__globals__["WORD"] == 2
-
-
-PARALLEL = """import multiprocessing
-from touche import baseline
-from features import shout
-
-def whisper(text):
-    return text.lower()
+def whisper(suffix, document):
+    return document.text.lower() + suffix
 
 @baseline
 def mine(topics, documents):
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        for topic in topics:
-            yield topic, [(pool.apply(shout, ("a",)), 2.0), (pool.apply(whisper, ("B",)), 1.0)]
+    fields = {"loud": shout, "quiet": partial(whisper, "")}
+    yield from scan.rank(topics, documents, scan.dph, analysis="english", fields=fields)
 """
 
 
-def test_processes_that_a_baseline_starts_find_its_modules(write: Write, tmp_path: Path) -> None:
-    write("mine/baseline.py", PARALLEL)
+def test_two_processes_that_read_a_collection_import_the_functions_of_a_folder(
+    write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = str(write("mine/baseline.py", PARALLEL).parent)
+    write("mine/features.py", "def shout(document):\n    return document.text.upper()\n")
+    expected = run(folder, "spot-check/passages")
+    monkeypatch.setattr(pieces, "SIZE", 100)
+    monkeypatch.setattr(reading, "_MIN_PIECES", 4)
+    monkeypatch.setattr(reading, "processors", lambda: 2)
+    caplog.set_level("DEBUG", "touche")
+    assert run(folder, "spot-check/passages").text() == expected.text()
+    assert "by 2 of 2 processors" in caplog.text and "only one process" not in caplog.text
+
+
+POOL = """import multiprocessing
+from pathlib import Path
+from touche import baseline, load
+from .features import shout
+
+@baseline
+def mine(topics, documents):
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Pool(1, initializer=load, initargs=(str(Path(__file__).parent),)) as pool:
+        for topic in topics:
+            yield topic, [(pool.apply(shout, ("a",)), 1.0)]
+"""
+
+
+def test_processes_that_a_baseline_starts_import_its_modules_after_load(write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", POOL)
     write("mine/features.py", "def shout(text):\n    return text.upper()\n")
     command = [sys.executable, "-m", "touche", "run", "./mine", "-i", "spot-check/passages", "-o", "out"]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
-    lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
-    assert [line.split()[2] for line in lines[:2]] == ["A", "b"]
+    assert (tmp_path / "out" / "run.txt").read_text().split()[2] == "A"
 
 
-def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_path: Path) -> None:
-    """A switch of folders must not unload modules of a venv: numpy cannot be imported twice."""
-    write("one/baseline.py", "import library\n" + SOURCE)
-    write("two/baseline.py", SOURCE)
-    packages = write("one/.venv/lib/site-packages/library.py", "").parent
-    sys.path.append(str(packages))
-    try:
-        baselines.load(str(tmp_path / "one"))
-        library = sys.modules["library"]
-        baselines.load(str(tmp_path / "two"))
-        assert sys.modules.pop("library") is library
-    finally:
-        sys.path.remove(str(packages))
+def test_the_metadata_lists_the_libraries_that_the_modules_of_a_folder_import(
+    write: Write, tmp_path: Path
+) -> None:
+    own = "from touche import baseline\nfrom . import features\n" + SOURCE.partition("\n")[2]
+    folder = write("mine/baseline.py", own.replace("yield from ()", "yield topics[0], [('a', 1.0)]")).parent
+    write("mine/features.py", "import json\nfrom yaml import dump\n")
+    write("mine/test_baseline.py", "import pytest\n")
+    touche.write_run(folder, "spot-check/passages", tmp_path / "out")
+    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+    named = {library.partition("==")[0].lower() for library in record["platform"]["software"]["libraries"]}
+    assert "pyyaml" in named and not named & {"json", "pytest", "features"}
 
 
 CANNOT = "cannot be loaded"
@@ -237,23 +241,21 @@ UNLOADABLE = {
     "def f(:": f"baseline.py:1: {CANNOT} (SyntaxError: invalid syntax (baseline.py, line 1))",
     "-" * 100_000 + "3": f"baseline.py: {CANNOT} (",
     "'\0'": f"baseline.py: {CANNOT} (",
-    "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined)",
-    "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1))",
-    "from features import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
-    "import text.absent": "baseline.py:1: the import of text.absent failed; its folder has text",
-    "import features.x": "baseline.py:1: the import of features.x failed; its folder has features",
-    "import feature": "baseline.py:1: the import of feature failed; its folder has features",
-    "import spoken": "spoken/__init__.py:1: the import of lexemes failed; its folder has lexemes_",
-    "from features import x": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'x' from 'features'",
+    "\nfrom . import broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined)",
+    "from . import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1))",
+    "from .features import x": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'x' from 'feat",
+    "import features": "baseline.py:1: the import of features failed; its folder has features; import it rel",
+    "from .text import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent' fr",
+    "from .features.x import y": "baseline.py:1: the import of features.x failed; its folder has features",
+    "from .feature import x": "baseline.py:1: the import of feature failed; its folder has features",
+    "from . import spoken": "spoken/__init__.py:1: the import of lexemes failed; its folder has lexemes_",
     "import no_such_library.x": "baseline.py:1: the import of no_such_library failed: it is neither in ",
-    "import learned": "learned.py:2: the import of no_such_library failed: it is neither in the folder",
-    "from shlex import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
+    "from . import learned": "learned.py:2: the import of no_such_library failed: it is neither in",
 }
 
 
 NEIGHBOURS = {
     "features.py": "",
-    "shlex.py": "absent = 1",
     "broken.py": "\nnothing",
     "cut.py": "f(",
     "learned.py": "\nimport no_such_library.y",
@@ -399,7 +401,7 @@ def test_a_baseline_that_cannot_be_run_is_refused_in_one_line(
 
 
 FAULTY = """from touche import baseline
-from helper import share
+from .helper import share
 @baseline
 def mine(topics, documents, *, how="by zero"):
     for topic in topics:

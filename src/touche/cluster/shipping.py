@@ -93,10 +93,8 @@ def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterato
             # Without strict_timestamps, files may be older than 1980.
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
                 for path in files_in(folder):
-                    if path.is_dir():
-                        raise InputError(
-                            path, "links to folders are not sent to Spark", "copy the folder there"
-                        )
+                    if path.is_dir():  # a link, which may be circular or lead to a huge folder
+                        raise InputError(path, "links to folders are not sent to Spark", "copy the folder")
                     if path.is_file():
                         packed.write(path, path.relative_to(folder))
             context.addArchive(f"{archive}#{copy}")  # workers unpack it into a folder with this name

@@ -1,0 +1,86 @@
+"""What runs the code of a baseline's folder, and what does not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import touche as library
+from conftest import Touche, Write
+from touche.containers import runs
+from touche.containers.limits import Limits
+
+SOURCE = """from pathlib import Path
+Path("was-run").touch()
+import touche
+
+@touche.baseline
+def mine(topics, documents, *, low: float = -1.5):
+    '''Ranks.
+
+    low: the number.
+    '''
+    yield topics[0], [("a", low)]
+"""
+ON_PASSAGES = ("-i", "spot-check/passages", "-o", "out")
+
+
+@pytest.fixture
+def folder(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with a baseline that leaves a file when its code runs."""
+    write("mine/baseline.py", SOURCE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_completion_offers_common_options_and_runs_no_code(
+    touche: Touche, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "many").mkdir()
+    (folder / "many" / "baseline.py").write_text(SOURCE + "A = 1\n" + "A = A + A\n" * 60)
+    for typed in ("./mine", "./many", "bm25"):
+        for incomplete, offered in (("--l", ""), ("--k", "--keep-statistics"), ("--time", "--time-limit")):
+            monkeypatch.setenv("_TOUCHE_COMPLETE", "bash_complete")
+            monkeypatch.setenv("COMP_WORDS", f"touche run {typed} {incomplete}")
+            monkeypatch.setenv("COMP_CWORD", "3")
+            words = touche()[1].split()
+            assert (f"plain,{offered}" in words) if offered else not words
+    assert not (folder / "was-run").exists()
+
+
+def test_help_imports_a_folder_and_shows_its_options(touche: Touche, folder: Path) -> None:
+    code, out, _ = touche("run", "./mine", "--help")
+    assert code == 0 and "--low FLOAT" in out and "the number." in out
+    assert touche("run", "./mine", *ON_PASSAGES, "--low", "x")[2].startswith(
+        "touche: Invalid value for '--lo"
+    )
+
+
+@pytest.mark.parametrize("runner", ["docker", "podman", "tira"])
+def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_run(
+    touche: Touche, folder: Path, monkeypatch: pytest.MonkeyPatch, runner: str
+) -> None:
+    jobs = []
+
+    def fake(job: runs.Job, limits: Limits, log: Any) -> runs.Usage:
+        jobs.append((job.baseline, [*job.arguments], limits.seconds))
+        return runs.Usage(wall=1.0)
+
+    monkeypatch.setattr(runs, "RUNNERS", {runner: fake})
+    # Also options that the folder does not have, negative numbers, and values equal to today's defaults.
+    typed = ["--low", "-1.5", "--flag", "--words=a", "b", "-c", "--pair", "1", "2"]
+    arguments = ("--time-limit", "60", *typed, "--tag", "t", "--runner", runner)
+    assert touche("run", "./mine", *ON_PASSAGES, *arguments)[0] == 0
+    assert touche("run", *arguments, "./mine", *ON_PASSAGES)[0] == 0
+    assert jobs == [("./mine", [*typed, "--tag", "t"], 60.0)] * 2
+    library.write_run("./mine", "spot-check/passages", "out", options={"low": -1.5}, runner=runner)
+    assert jobs[-1][1] == ["--low", "-1.5"]
+    code, out, _ = touche("run", "./mine", "--runner", runner, "--help")
+    program = runner if runner == "podman" else "docker"
+    assert code == 0 and "--time-limit" in out and f"{program} run --rm touche/mine --help" in out
+    assert not (folder / "was-run").exists()
+
+
+def test_the_list_of_baselines_has_the_first_lines_of_their_files(touche: Touche) -> None:
+    lines = " ".join(touche("run", "--help")[1].split())
+    assert "dph DPH (Amati et al. 2007), a model without parameters, the best of" in lines
