@@ -33,8 +33,9 @@ Same = Callable[..., str]
 BASELINE = """
 from pathlib import Path
 
-from helper.models import weighted
 from touche import Documents, Rankings, Topics, baseline, scan
+
+from .helper.models import weighted
 
 WORDS = (Path(__file__).parent / "words.txt").read_text().split()
 
