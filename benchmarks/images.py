@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import tomlkit
+import tomli_w
 
 import tables
 from touche.containers import images
@@ -104,6 +104,6 @@ def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore,
 
 if __name__ == "__main__":
     try:
-        write_whole(tables.MEASURED, _HEADER + tomlkit.dumps(measure()))
+        write_whole(tables.MEASURED, _HEADER + tomli_w.dumps(measure()))
     except ToucheError as error:
         sys.exit(f"error: {error}")

