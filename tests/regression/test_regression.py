@@ -390,10 +390,10 @@ def test_update_finds_the_entry_in_a_file_that_has_changed_since(clone: Path) ->
         for entry, got in zip(read_expected("dirichletlm"), (0.5, "0f"), strict=True)
     ]
     digest = RUN.replace("7ecb7394a4c72f75", "0f")
-    expect(clone, TOPICS + ELSEWHERE + ENTRY.format(value=0.2) + RUN + ENTRY.format(value=0.1))
+    added = TOPICS + ELSEWHERE.replace("measure", "# measure") + ENTRY.format(value=0.2)
+    expect(clone, added + RUN + ENTRY.format(value=0.1))
     assert [after.verdict for after in update(outcomes, print)] == ["passed", "passed"]
-    updated = TOPICS + ELSEWHERE + ENTRY.format(value=0.2) + digest + ENTRY.format(value=0.5)
-    assert path.read_text() == updated
+    assert path.read_text() == added + digest + ENTRY.format(value=0.5)
     expect(clone, TOPICS)
     (gone, _) = update(outcomes, print)
     assert gone.verdict == "failed" and "the entry for spot-check/passages has changed since" in gone.remark

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from msgspec import structs
+from msgspec import ValidationError, convert, structs
 
 from touche import baselines, tasks
 from touche.baselines.loader import baseline_folder, is_shipped
@@ -204,12 +205,11 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
             path, "it belongs to the installed package", "change it in a clone of touche-baselines"
         )
     tables = read_toml(path)
-    entries = [entry for entry in read_expected(pinned.baseline) if entry.TABLE == pinned.TABLE]
-    same = [entry.entry for entry in entries if structs.replace(entry, entry=expected.entry) == expected]
+    same = [entry for entry in tables.get(pinned.TABLE, ()) if _is_entry(entry, expected)]
     if not same:
         problem = f"the entry for {expected.dataset} has changed since it was read"
         raise InputError(path, problem, "repeat the command")
-    tables[pinned.TABLE][same[0]][pinned.PINNED_KEY] = pinned.value
+    same[0][pinned.PINNED_KEY] = pinned.value
     text = path.read_bytes().decode()
     value = json.dumps(pinned.value)  # also TOML: a number, or hexadecimal digits in quotes
     for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
@@ -220,6 +220,15 @@ def _rewrite(expected: Expected, pinned: Expected) -> None:
                 write_whole(path, changed)
                 return
     raise InputError(path, f"the value of {pinned.PINNED_KEY} is not found", f"change it to {value}")
+
+
+def _is_entry(table: Any, expected: Expected) -> bool:
+    """Returns whether a table of expected.toml is an entry; other tables may be broken by now."""
+    try:
+        entry = convert(table, type(expected))
+    except ValidationError:
+        return False
+    return structs.replace(entry, baseline=expected.baseline, entry=expected.entry) == expected
 
 
 def _rerun_outcomes(
