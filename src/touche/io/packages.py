@@ -6,9 +6,17 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import invalidate_caches
-from importlib.machinery import ModuleSpec
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+)
 from importlib.util import module_from_spec
 from pathlib import Path
+from typing import Any
 
 PREFIX = "touche_baseline_"  # the beginning of the names of these packages
 
@@ -27,7 +35,29 @@ def make_package(name: str, folder: str) -> None:
     spec.submodule_search_locations = [folder]
     sys.modules.setdefault(name, module_from_spec(spec))
     folders[name] = folder
+    sys.path_importer_cache.pop(folder, None)  # in the working directory, Python may have its own finder
     invalidate_caches()  # otherwise Python may not notice files that have just been written
+
+
+class _UncachedLoader(SourceFileLoader):
+    """Compiles a module each time, and leaves no ``__pycache__`` in the author's repository.
+
+    Python's compiled files miss a change of the same size in the same second, such as that of one digit.
+    """
+
+    def path_stats(self, path: Any) -> Mapping[str, Any]:
+        raise OSError  # importlib's sign for no compiled file
+
+
+def _finder(path: str) -> FileFinder:
+    """Returns the finder for the folder of a package; an ImportError leaves other folders to Python."""
+    if not any(Path(path).is_relative_to(folder) for folder in [*folders.values()]):
+        raise ImportError
+    extensions = (ExtensionFileLoader, EXTENSION_SUFFIXES)
+    return FileFinder(path, (_UncachedLoader, SOURCE_SUFFIXES), extensions)
+
+
+sys.path_hooks.insert(0, _finder)
 
 
 def make_packages(packages: Mapping[str, str]) -> None:
