@@ -59,7 +59,7 @@ def test_statistics_that_do_not_fit_the_documents_or_the_baseline_are_refused(
     code, _, said = touche(*command.split(), "-o", "out")
     assert code == 2
     assert REFUSED[command] in said.splitlines()[-1]
-    assert not Path("out").exists()
+    assert not Path("out/run.txt").exists()
 
 
 @pytest.mark.parametrize("runner", ["own", "named"])

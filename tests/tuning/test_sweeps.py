@@ -156,12 +156,14 @@ def test_overwriting_replaces_only_files_of_the_sweep_and_runs_changed_code(
     assert {path.read_text() for path in kept} == {"mine"}
 
 
-@pytest.mark.parametrize("values", [{"least": [1, 9]}, {"least": ["x"]}, {"least": [1], "wrods": ["a"]}])
-def test_a_sweep_with_wrong_values_leaves_no_folder(
+@pytest.mark.parametrize(
+    "values", [{"least": [1, 9]}, {"least": ["x"]}, {"least": [1], "wrods": ["a"]}, {"words": ["broken"]}]
+)
+def test_a_sweep_with_wrong_values_or_without_any_run_leaves_no_folder(
     mine: str, tmp_path: Path, values: dict[str, list[Any]]
 ) -> None:
-    with pytest.raises(ToucheError, match=r"least = |wrods"):
-        touche.sweep(mine, DATASET, values, output=tmp_path / "new")
+    with pytest.raises(ToucheError, match=r"least = |wrods|no luck"):
+        touche.sweep(mine, DATASET, values, output=tmp_path / "new" / "out")
     assert not (tmp_path / "new").exists()
 
 

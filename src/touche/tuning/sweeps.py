@@ -26,7 +26,7 @@ from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cro
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
-from touche.io.identifiers import check_tag, dataset_name, optional_path
+from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import check_outputs, write_whole
@@ -101,8 +101,11 @@ def sweep(
     ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
     folder = optional_path("output", output)
-    is_new = folder is not None and not os.path.lexists(folder)
-    if folder is not None and not is_new and not overwrite:
+    new_folders = []
+    if folder:
+        check_path(folder)
+        new_folders = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    if folder and not new_folders and not overwrite:
         raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
     with temporary_folder("touche-sweep-") as temporary, file_of_qrels(qrels) as judgments:
         name = dataset_name(dataset)
@@ -114,19 +117,21 @@ def sweep(
             scores.check_evaluators(scored_task, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
-        if folder is not None and not is_new:
+        if folder and not new_folders:
             tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
             check_outputs(tables, [judgments] if judgments else [])
         try:
             result = run_settings(
                 ranker, source, folder or temporary, settings, scored, evaluator, cross_validation
             )
-        except ParameterError:
-            if folder is not None and is_new:
-                # Baselines check ranges when they run, so runs of earlier settings may be there.
-                shutil.rmtree(folder, ignore_errors=True)
+        except BaseException as error:
+            # A value may turn out to be wrong only when its setting runs, after runs of other settings.
+            is_value_wrong = isinstance(error, ParameterError)
+            has_run = folder and any(RUN_FILE in files for _, _, files in os.walk(folder))
+            if new_folders and (is_value_wrong or not has_run):
+                shutil.rmtree(new_folders[-1], ignore_errors=True)
             raise
-    if folder is not None:
+    if folder:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
     for text in result.warnings:
         warn(text)
