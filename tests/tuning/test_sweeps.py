@@ -9,7 +9,7 @@ import pytest
 from matplotlib import pyplot
 
 import touche
-from conftest import ROOT, Write
+from conftest import ROOT, Write, write_files
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.data.datasets import opened
@@ -165,6 +165,17 @@ def test_a_sweep_with_wrong_values_or_without_any_run_leaves_no_folder(
     with pytest.raises(ToucheError, match=r"least = |wrods|no luck"):
         touche.sweep(mine, DATASET, values, output=tmp_path / "new" / "out")
     assert not (tmp_path / "new").exists()
+
+
+def test_wrong_values_remove_only_runs_and_empty_folders(mine: str, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+
+    def note(line: str) -> None:  # another program writes meanwhile
+        write_files(tmp_path / "new", {"notes.txt": "mine", "out/touche-mine/answers.json": "mine"})
+
+    with pytest.raises(ToucheError, match="least = 9"):
+        touche.sweep(mine, DATASET, {"least": [1, 9]}, output=out, log=note)
+    assert {*files_in(tmp_path / "new")} == {"notes.txt", "out/touche-mine/answers.json"}
 
 
 def test_wrong_values_remove_nothing_from_an_existing_folder(mine: str, write: Write, tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 import logging
 import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -32,6 +32,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import check_outputs, write_whole
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
+from touche.tira.outputs import METADATA_FILE
 from touche.trec.forms import AnyQrels, file_of_qrels
 from touche.trec.framed import Table, formatted
 from touche.trec.runs import RUN_FILE
@@ -101,13 +102,11 @@ def sweep(
     ranker = as_baseline(baseline)
     settings = grid_settings(ranker.options, grid)
     folder = optional_path("output", output)
-    new_folders = []
-    if folder:
-        check_path(folder)
-        new_folders = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
-    if folder and not new_folders and not overwrite:
-        raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
-    with temporary_folder("touche-sweep-") as temporary, file_of_qrels(qrels) as judgments:
+    with (
+        _new_folder(folder, overwrite),
+        temporary_folder("touche-sweep-") as temporary,
+        file_of_qrels(qrels) as judgments,
+    ):
         name = dataset_name(dataset)
         # The id of a dataset also names its task; an input directory names none.
         if task is None and is_dataset(name):
@@ -117,25 +116,57 @@ def sweep(
             scores.check_evaluators(scored_task, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
-        if folder and not new_folders:
+        if folder and folder.exists():
             tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
             check_outputs(tables, [judgments] if judgments else [])
-        try:
-            result = run_settings(
-                ranker, source, folder or temporary, settings, scored, evaluator, cross_validation
-            )
-        except BaseException as error:
-            # A value may turn out to be wrong only when its setting runs, after runs of other settings.
-            is_value_wrong = isinstance(error, ParameterError)
-            has_run = folder and any(RUN_FILE in files for _, _, files in os.walk(folder))
-            if new_folders and (is_value_wrong or not has_run):
-                shutil.rmtree(new_folders[-1], ignore_errors=True)
-            raise
+        result = run_settings(
+            ranker, source, folder or temporary, settings, scored, evaluator, cross_validation
+        )
     if folder:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
     for text in result.warnings:
         warn(text)
     return result
+
+
+@contextmanager
+def _new_folder(folder: Path | None, overwrite: bool) -> Iterator[None]:
+    """Removes new folders that are still empty after an error, or have runs of a sweep with a wrong value.
+
+    Args:
+        folder: the output of the sweep, or None.
+        overwrite: whether it may exist; then nothing is removed.
+
+    Raises:
+        InputError: if it exists, but must not.
+    """
+    if folder is None:
+        yield
+        return
+    check_path(folder)
+    new_folders = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    if not new_folders and not overwrite:
+        raise InputError(folder, "already exists", "choose a new directory, or pass --overwrite")
+    try:
+        yield
+    except BaseException as error:
+        if new_folders:
+            # Baselines check the range of a value when its setting runs, after the runs of other settings.
+            _remove_output(folder, with_runs=isinstance(error, ParameterError))
+            with suppress(OSError):  # it is not empty
+                for parent in new_folders[1:]:
+                    parent.rmdir()
+        raise
+
+
+def _remove_output(folder: Path, with_runs: bool) -> None:
+    """Removes empty folders, if ``with_runs`` also runs; other files may be of the user or the baseline."""
+    names = {RUN_FILE, METADATA_FILE} if with_runs else set()
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in names.intersection(files):
+            Path(parent, name).unlink()
+        with suppress(OSError):  # it is not empty
+            Path(parent).rmdir()
 
 
 def _write_tables(result: Sweep, folder: Path) -> list[str]:
