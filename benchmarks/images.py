@@ -1,6 +1,6 @@
-"""Measures the images of all baselines with Docker on the corpus samples; writes docs/site/measured.toml.
+"""Measures the images of all baselines with Docker on the toy collection; writes docs/site/measured.toml.
 
-    TOUCHE_DATA=... PYTHONPATH=docs/site python benchmarks/images.py
+    PYTHONPATH=docs/site python benchmarks/images.py
 
 Run it on a quiet machine; it takes some minutes. It prints the log of the builds and runs to standard error.
 """
@@ -31,26 +31,23 @@ from touche.tasks.records import SPOT_CHECK
 
 RUNS = 3  # of each image
 _HEADER = """\
-# Written by: PYTHONPATH=docs/site python benchmarks/images.py (with TOUCHE_DATA, on a quiet machine).
+# Written by: PYTHONPATH=docs/site python benchmarks/images.py (on a quiet machine).
 # images: the unpacked size in MB; the median of three runs on the dataset with one processor, in seconds from
 # the start of the container to run.txt.
-# judged: Judged@5 of the runs whose scores the tables show.
 
 """
 
 
 def measure() -> Mapping[str, Any]:
-    """Runs the image of every baseline on its spot check, and on the samples that the tables show.
+    """Runs the image of every baseline on its spot check.
 
     Raises:
-        ToucheError: if Docker, an image or the samples are missing, or a run fails.
+        ToucheError: if Docker or an image is missing, or a run fails.
     """
     images.build("docker", tables.in_order(), _say)
-    entries = [entry for name in tables.in_order() for entry in tables.scores(name) if tables.is_shown(entry)]
     return {
         "measured": _circumstances(),
         "images": {name: _image(name) for name in tables.in_order()},
-        "judged": {tables.key(entry): round(outcome.judged or 0, 2) for entry, outcome in _outcomes(entries)},
     }
 
 
@@ -98,7 +95,7 @@ def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore,
         entry = outcome.expected
         if outcome.usage is None or not isinstance(entry, ExpectedScore):
             problem = f"{entry.command} on {entry.dataset}: {outcome.verdict}"
-            raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA")
+            raise ToucheError(f"{problem} {outcome.remark}; see the log above")
         yield entry, outcome
 
 

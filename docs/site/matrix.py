@@ -122,7 +122,7 @@ def matrix() -> str:
         records.sort(key=lambda record: record.command != record.baseline)
     datasets = sorted({dataset for _, dataset in cells}, key=lambda name: (not _is_touche(name), name))
     templates = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    templates.filters |= {"score": _score, "judged": _judged}
+    templates.filters |= {"score": tables.rounded, "judged": tables.judged}
     html = templates.get_template(_TEMPLATE).render(
         baselines=tables.in_order(),
         datasets={name: _short(name) for name in datasets},
@@ -132,16 +132,6 @@ def matrix() -> str:
         cells={key: Cell(records) for key, records in cells.items()},
     )
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())
-
-
-def _score(value: float | None) -> str:
-    return "–" if value is None else f"{value + 1e-9:.3f}"  # a half is rounded up
-
-
-def _judged(record: Reproduction) -> str:
-    """Returns the judged share of the first documents on the sample; empty if it is unknown."""
-    rerun = record.on_sample
-    return f"{rerun.judged:.2f}" if rerun and rerun.judged is not None else ""
 
 
 def _measure(dataset: str) -> str:

@@ -1,46 +1,30 @@
-"""Tables of baselines for the documentation, from expected.toml, options and measured.toml."""
+"""Tables of baselines for the documentation.
+
+Values come from ``touche.reproductions``, as on the home page, and from expected.toml. Times and sizes of
+images come from measured.toml.
+"""
 
 import ast
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import touche
 from touche import baselines
-from touche.api.reproductions import is_scored_as_published
+from touche.api.reproductions import Reproduction
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
-from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
-from touche.tasks import dataset
+from touche.regression.expected import ExpectedScore, read_expected
+from touche.regression.log import LOG_FILE, read_log
+from touche.tasks import task
 
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _REPLICATION = ROOT / "docs" / "explanation" / "replication.md"
-_SAMPLE = "/sample"  # the end of the id of a corpus sample
 _NOTHING = "–"
-_SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"}, {"candidates": 100})
-
-
-@dataclass(frozen=True)
-class Row:
-    """The values of a baseline on one task with some options.
-
-    Attributes:
-        task: the task, and the version of its corpus.
-        options: options that differ from their defaults, as typed.
-        published: the published values, such as ``quality 0.476``.
-        sample: the values on the corpus sample.
-        judged: Judged@5 of these values, each share once.
-    """
-
-    task: str = _NOTHING
-    options: str = ""
-    published: Sequence[str] = ()
-    sample: Sequence[str] = ()
-    judged: Sequence[str] = ()
 
 
 def overview() -> str:
@@ -50,30 +34,48 @@ def overview() -> str:
         baseline = f"**[{name}](../../baselines/{name}/README.md)**<br>{about(name)}"
         section = f"[{exactness(name)}](../explanation/replication.md#{anchor(name)})"
         image = _image(name)
-        for row in rows(name):
-            task = f"{row.task}<br>`{row.options}`" if row.options else row.task
-            values = ["<br>".join(cell) or _NOTHING for cell in (row.published, row.sample, row.judged)]
-            lines.append([baseline, task, *values, section, image])
+        by_row = group_by(_records().get(name, []), lambda record: (record.dataset, record.command))
+        for records in by_row.values() or [[]]:
+            lines.append([baseline, *_cells(records), section, image])
             baseline = section = image = ""  # only in the first row of a baseline
-    columns = ["baseline", "task", "published", "on a sample", "Judged@5", "exactness", "image"]
+    columns = ["baseline", "task", "published", "on a sample", "evaluator", "judged", "exactness", "image"]
     return table(columns, lines)
+
+
+def _cells(records: Sequence[Reproduction]) -> list[str]:
+    """Returns the cells of a baseline's values on one task with some options, if there are any."""
+    if not records:
+        return 5 * [_NOTHING]
+    first = records[0]
+    options = first.command.removeprefix(first.baseline).strip()
+    cells = [
+        [_short(first.dataset), *([f"`{options}`"] if options else [])],
+        [_with_dimension(record, record.published) for record in records if record.published is not None],
+        [_with_dimension(record, record.sample) for record in records if record.sample is not None],
+        dict.fromkeys(record.evaluator for record in records),
+        dict.fromkeys(filter(None, map(judged, records))),
+    ]
+    return ["<br>".join(cell) or _NOTHING for cell in cells]
 
 
 def summary() -> str:
     """Returns README's table of baselines: a published value, and the most similar one on a sample."""
     lines = []
     for name in in_order():
-        entries = [entry for entry in scores(name) if entry.has_task_measure]
-        published = next((entry for entry in entries if entry.kind == PUBLISHED), None)
-        samples = [entry for entry in entries if _is_sample(entry)]
+        records = _records().get(name, [])
+        published = next((record for record in records if record.published is not None), None)
+        on_sample = [record for record in records if record.sample is not None]
         if published:
-            samples.sort(key=lambda entry: _likeness(entry, published), reverse=True)
-        else:
-            samples.sort(key=is_scored_as_published, reverse=True)  # as on the home page
-        sample = samples[0] if samples else None
+            on_sample.sort(key=lambda record: (record != published, record.dimension != published.dimension))
+        sample = on_sample[0] if on_sample else None
+        cells = [
+            _in_words(published, published.published if published else None),
+            _in_words(sample, sample.sample if sample else None),
+            judged(sample) if sample else "",
+        ]
         link = f"[{name}](baselines/{name}/README.md)"
-        lines.append([link, method(name), _with_task(published), _with_task(sample)])
-    return table(["baseline", "method", "published", "on a sample"], lines)
+        lines.append([link, method(name), *(cell or _NOTHING for cell in cells)])
+    return table(["baseline", "method", "published", "on a sample", "judged"], lines)
 
 
 def options_table(name: str) -> str:
@@ -88,51 +90,45 @@ def options_table(name: str) -> str:
 
 def scores_table(name: str) -> str:
     """Returns the table of all scores in a baseline's expected.toml."""
-    judged = _measured()["judged"]
     lines = []
-    for entry in scores(name, reruns=False):
+    for entry in scores(name):
         options = f"`{' '.join(entry.arguments)}`" if entry.options else ""
         run = f"official run {Path(entry.run).stem}" if entry.run else options
-        share = f"{judged[key(entry)]:.2f}" if key(entry) in judged else ""
-        measured = [*entry.value_name_and_evaluator, entry.kind, _rounded(entry), share]
+        share = _logged_shares().get((entry.command, entry.dataset, *entry.value_name_and_evaluator))
+        value = rounded(float(entry.value))
+        measured = [
+            *entry.value_name_and_evaluator,
+            entry.kind,
+            value,
+            "" if share is None else f"{share:.2f}",
+        ]
         lines.append([f"`{entry.dataset}`", run, *measured, _linked(entry.source)])
-    columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "Judged@5", "source"]
+    columns = ["dataset", "options or run", "dimension", "evaluator", "kind", "score", "judged", "source"]
     return table(columns, lines)
 
 
-def rows(name: str) -> list[Row]:
-    """Returns a row for each task and options with a published value or one on a sample; at least one row.
-
-    Values are by the measure of the task.
-    """
-    shown = [
-        entry
-        for entry in scores(name)
-        if entry.has_task_measure and (entry.kind == PUBLISHED or is_shown(entry))
-    ]
-    by_task = group_by(shown, _task_and_options)
-    return [_row(task, options, entries) for (task, options), entries in by_task.items()] or [Row()]
-
-
-def scores(name: str, reruns: bool = True) -> list[ExpectedScore]:
-    """Returns the expected scores of a baseline; with reruns, without the scores of official runs."""
-    entries = [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore)]
-    return [entry for entry in entries if entry.needs_rerun or not reruns]
-
-
-def is_shown(entry: ExpectedScore) -> bool:
-    """Returns whether it is a value on a corpus sample that the overview shows."""
-    return entry.evaluator == "trec_eval" and _is_sample(entry)
-
-
-def _is_sample(entry: ExpectedScore) -> bool:
-    is_chosen = entry.options in _SHOWN_OPTIONS
-    return entry.kind == PINNED and entry.dataset.endswith(_SAMPLE) and is_chosen
+def scores(name: str) -> list[ExpectedScore]:
+    """Returns the expected scores of a baseline."""
+    return [entry for entry in read_expected(name) if isinstance(entry, ExpectedScore)]
 
 
 def in_order() -> list[str]:
     """Returns the baselines, those with published values first."""
-    return sorted(baselines.names(), key=lambda name: all(entry.kind != PUBLISHED for entry in scores(name)))
+    return sorted(
+        baselines.names(),
+        key=lambda name: all(record.published is None for record in _records().get(name, [])),
+    )
+
+
+def judged(record: Reproduction) -> str:
+    """Returns the judged share of the first documents on the sample; empty if it is unknown."""
+    rerun = record.on_sample
+    return f"{rerun.judged:.2f}" if rerun and rerun.judged is not None else ""
+
+
+def rounded(value: float | None) -> str:
+    """Returns a score as tables print it; a half is rounded up, whatever its binary form is."""
+    return _NOTHING if value is None else f"{value + 1e-9:.3f}"
 
 
 def about(name: str) -> str:
@@ -159,11 +155,6 @@ def exactness(name: str) -> str:
 def anchor(name: str) -> str:
     """Returns the anchor of a baseline's section in the page on replication."""
     return re.sub(r"[^\w -]", "", f"{name}: {exactness(name)}".lower()).replace(" ", "-")
-
-
-def key(entry: ExpectedScore) -> str:
-    """Returns the key of a score in measured.toml."""
-    return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
 
 def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -197,47 +188,44 @@ def _default(value: Any) -> str:
     return f"`{text}`" if text else ""
 
 
-def _task_and_options(entry: ExpectedScore) -> tuple[str, str]:
-    """Returns the task and the options as a row shows them, such as ``2020 task 1, version 1``."""
-    task = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
-    return task.replace("-v1", ", version 1"), " ".join(entry.arguments) if entry.options else ""
-
-
-def _row(task: str, options: str, entries: Sequence[ExpectedScore]) -> Row:
-    published = [entry for entry in entries if entry.kind == PUBLISHED]
-    sample = [entry for entry in entries if is_shown(entry)]
-    judged = _measured()["judged"]
-    shares = dict.fromkeys(f"{judged[key(entry)]:.2f}" for entry in sample if key(entry) in judged)
-    return Row(
-        task=task,
-        options=options,
-        published=_values(published),
-        sample=_values(sample),
-        judged=list(shares),
+@cache
+def _records() -> Mapping[str, Sequence[Reproduction]]:
+    """Returns the values by each task's own measure, by baseline: Touché's before BEIR's, published first."""
+    records = [record for record in touche.reproductions() if record.measure == _measure(record)]
+    return group_by(
+        sorted(records, key=_order),
+        lambda record: record.baseline,
     )
 
 
-def _values(entries: Iterable[ExpectedScore]) -> list[str]:
-    return [f"{entry.dimension.removeprefix('relevance-')}&nbsp;{_rounded(entry)}" for entry in entries]
+def _order(record: Reproduction) -> tuple[bool, bool]:
+    return not record.dataset.startswith("touche-"), record.published is None
 
 
-def _likeness(entry: ExpectedScore, published: ExpectedScore) -> tuple[bool, bool, bool]:
-    """Returns whether two scores have the same dimension, the same task and the same evaluator."""
-    is_same_task = _task_and_options(entry)[0] == _task_and_options(published)[0]
-    return entry.dimension == published.dimension, is_same_task, entry.evaluator == published.evaluator
+def _measure(record: Reproduction) -> str:
+    return str(task(record.dataset).measure_for(record.dimension))
 
 
-def _with_task(entry: ExpectedScore | None) -> str:
-    """Returns a value with its task, such as ``0.469 (2022 task 2)``."""
-    if entry is None:
-        return _NOTHING
-    task = _task_and_options(entry)[0].replace("beir-webis-touche2020", "BEIR")
-    return f"{_rounded(entry)} ({task})"
+@cache
+def _logged_shares() -> Mapping[tuple[str, ...], float | None]:
+    """Returns the judged share of each score's last rerun, by baseline, dataset, dimension and evaluator."""
+    log = read_log(ROOT / "baselines" / LOG_FILE)
+    return {(row.baseline, row.dataset, row.dimension, row.evaluator): row.judged for row in log}
 
 
-def _rounded(entry: ExpectedScore) -> str:
-    # A half is rounded up, and not to the side on which its binary form happens to be.
-    return f"{float(entry.value) + 1e-9:.3f}"
+def _short(dataset: str) -> str:
+    """Returns a task as a row shows it, such as ``2020 task 1, version 1``."""
+    name = dataset.removeprefix("touche-").replace("-task-", " task ").replace("-v1", ", version 1")
+    return name.replace("beir-webis-touche2020", "BEIR")
+
+
+def _with_dimension(record: Reproduction, value: float | None) -> str:
+    return f"{record.dimension.removeprefix('relevance-')}&nbsp;{rounded(value)}"
+
+
+def _in_words(record: Reproduction | None, value: float | None) -> str:
+    """Returns a value with task and evaluator, such as ``0.469 (2022 task 2, touche)``."""
+    return f"{rounded(value)} ({_short(record.dataset)}, {record.evaluator})" if record else ""
 
 
 def _image(name: str) -> str:

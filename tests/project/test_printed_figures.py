@@ -39,6 +39,16 @@ def test_readmes_table_has_all_baselines_with_their_methods_and_scores() -> None
     assert {name for name, method in methods.items() if not 1 < len(method.split()) <= 5} == set()
 
 
+def test_readme_and_the_page_on_baselines_print_one_value_on_a_sample_with_its_evaluator() -> None:
+    parts = re.split(r"\*\*\[([\w-]+)\]", TABLES["overview"]())
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    samples = re.findall(r"\| \[([\w-]+)\].* \| (\S+) \([^|]*, (\w+)\) \| (\S+) \|\n", TABLES["summary"]())
+    assert len(samples) == 16
+    for name, value, evaluator, judged in samples:
+        lines = [line for line in sections[name].splitlines() if f"&nbsp;{value}" in line]
+        assert any(f"| {evaluator} | {judged} |" in line for line in lines), name
+
+
 def test_readme_counts_the_published_scores_of_official_runs() -> None:
     entries = [entry for name in baselines.names() for entry in read_expected(name)]
     runs = [entry for entry in entries if isinstance(entry, ExpectedScore) and entry.run]
