@@ -135,9 +135,9 @@ $(READY): $(DEMO) pyserini.txt
 $(VENV)/spark: $(READY)
 	@$(PIP) --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"
 
-# Tests run pipelines of PyTerrier, which needs much that nothing else does.
+# Tests run pipelines of PyTerrier, and convert a Parquet file; both need much that nothing else does.
 $(VENV)/peers: $(READY)
-	@$(PIP) --editable ".[pyterrier]" && touch $@ || echo "PyTerrier cannot be installed"
+	@$(PIP) --editable ".[pyterrier]" pyarrow && touch $@ || echo "PyTerrier cannot be installed"
 
 # Engines that the benchmarks compare with, in an environment of their own.
 $(ENGINES): $(READY)
