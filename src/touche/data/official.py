@@ -81,11 +81,6 @@ class VerifiedData(Table[Status]):
     texts: Table[TextCheck] = field(kw_only=True)
     is_broken: bool = field(kw_only=True)
 
-    @property
-    def files(self) -> Table[Status]:
-        """The records of the files."""
-        return self
-
 
 def list_data(datasets: str | Sequence[str] = ()) -> Table[OfficialFile]:
     """Returns the official files of datasets: topics, relevance judgments and corpora.
