@@ -352,13 +352,17 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
 
 
 def test_what_lies_beside_the_documents_is_found_in_any_file_system(
-    touche: Touche, tmp_path: Path, elsewhere: Path
+    context: Any, touche: Touche, tmp_path: Path, elsewhere: Path
 ) -> None:
     shutil.rmtree(elsewhere)
     corpus = ROOT / "corpora" / "spot-check-pages"
     with (corpus / "pages.csv").open(encoding="utf-8") as file:
         pages = [
-            {"docno": row["id"], "url": row["url"], "html": (corpus / row["file"]).read_text("utf-8")}
+            {
+                "docno": row["id"],
+                "url": row["url"],
+                "html": (corpus / row["file"]).read_text("utf-8", "replace"),
+            }
             for row in csv.DictReader(file)
         ]
     write_files(elsewhere, {"documents.jsonl": "".join(f"{json.dumps(page)}\n" for page in pages)})
