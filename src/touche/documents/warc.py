@@ -1,6 +1,7 @@
 """Web archives (ISO 28500), such as ClueWeb09, ClueWeb12 and ClueWeb22."""
 
 import gzip
+import io
 import logging
 import os
 import re
@@ -15,13 +16,14 @@ from typing import Any
 from touche.documents.pages import LARGEST_PAGE, TEXT_TYPES, RawPage, Skipped
 from touche.errors import InputError, one_line
 from touche.io.identifiers import check_new_id
-from touche.io.opening import open_binary, opened
+from touche.io.opening import bytes_of_lines, open_binary, opened
 
 _GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
 _HEADERS_OF_ENCODINGS = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
 _HEADERS_OF_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first one is the page's id
 _STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # the beginning of a response
+_CONTENT_LENGTH = re.compile(rb"^Content-Length:.*$", re.IGNORECASE | re.MULTILINE)
 _MOST_PEEKED = 1 << 12  # bytes that contain the first line of a file
 _LONGEST_HEADERS = 1 << 15  # bytes of a record's headers
 
@@ -42,24 +44,18 @@ def read_warc(path: Path, seen: set[str]) -> Iterator[RawPage | Skipped]:
     Raises:
         InputError: if the file cannot be opened.
     """
-    name = one_line(str(path))
     count = 0
-    last_begin = 0  # the first byte of the last record
-    most_bytes = 0  # an upper bound of the decompressed length of all records, with their headers
     try:
-        has_unix_lines = _has_unix_lines(path)
-        for count, record in enumerate(_records(path, has_unix_lines), 1):  # noqa: B007 (needed after the loop)
-            last_begin = record.stream_pos
-            most_bytes += record.content_length + _LONGEST_HEADERS
-            page = _page(record, path, seen, has_unix_lines)
+        boundary = _unix_boundary(path)
+        records = _clueweb09_records(path, boundary) if boundary else _records(path)
+        for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+            page = _page(record, path, seen)
             if isinstance(page, RawPage):
                 yield replace(page, source=str(path))
             elif page:
                 yield page
         if not count:
-            _log.warning("%s has no records; check that it is a web archive", name)
-        elif _is_truncated(path, last_begin, most_bytes):
-            _log.warning("%s is truncated after %d records; these records are used", name, count)
+            _log.warning("%s has no records; check that it is a web archive", one_line(str(path)))
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
@@ -77,33 +73,84 @@ def page_from_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True  # else parse_http would do nothing
-    # No other record follows; has_unix_lines would only say how it begins.
-    return _page_in_record(record, id, url, has_unix_lines=False, is_bare=False)
+    return _page_in_record(record, id, url, is_bare=False)
 
 
-def _has_unix_lines(path: Path) -> bool:
-    """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return.
+def _unix_boundary(path: Path) -> bytes:
+    """Returns the first line of each record if lines end as in ClueWeb09 (WARC/0.18): without the standard's
+    carriage return.
 
-    False for an unreadable file, because the reader of its records reports the problem.
+    Empty otherwise, and for an unreadable file, because the reader of its records reports the problem.
     """
     with suppress(InputError), open_binary(path) as file:
         begin = file.peek(_MOST_PEEKED)  # type: ignore[attr-defined]  # the file is buffered
-        first_line, _, _ = begin.lstrip().partition(b"\n")  # blank lines may precede it
-        return first_line.startswith(b"WARC/") and not first_line.endswith(b"\r")
-    return False
+        line = begin.lstrip().partition(b"\n")[0]  # blank lines may precede it
+        return line + b"\n" if line.startswith(b"WARC/") and not line.endswith(b"\r") else b""
+    return b""
 
 
-def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
-    """Yields all records; after a broken one, it reads the archive again to find the next readable record.
+def _clueweb09_records(path: Path, boundary: bytes) -> Iterator[Any]:
+    """Yields the records of ClueWeb09: each ends where the next one begins.
 
-    In fastwarc's ``quirks_mode``, lines may end without a carriage return.
+    Their Content-Length is often too large, because it counts carriage returns that were removed later.
     """
+    from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
+
+    count = 0
+    for raw in _between(path, boundary):
+        headers, _, content = raw.partition(b"\n\n")
+        if content.endswith(b"\n\n"):  # else it is cut off, which its Content-Length shows
+            headers = _CONTENT_LENGTH.sub(b"Content-Length: %d" % len(content.rstrip(b"\n")), headers)
+        records = ArchiveIterator(
+            io.BytesIO(b"%b\n\n%b" % (headers, content)), parse_http=False, quirks_mode=True
+        )
+        with suppress(OSError):
+            for record in records:
+                count += 1
+                yield record
+    if count and not content.endswith(b"\n\n"):
+        _warn_of_end(path, count)
+
+
+def _between(path: Path, boundary: bytes) -> Iterator[bytes]:
+    """Yields what is from each boundary to the next one; of a record that is too large only the beginning."""
+    lines: list[bytes] = []
+    size = 0
+    with suppress(InputError):  # the gzip stream is cut off or broken; the record that it ends in is yielded
+        for line in bytes_of_lines(path):
+            if line == boundary:
+                if lines:
+                    yield b"".join(lines)
+                lines = []
+                size = 0
+            size += len(line)
+            if size < LARGEST_PAGE + _LONGEST_HEADERS:
+                lines.append(line)
+    yield b"".join(lines)
+
+
+def _records(path: Path) -> Iterator[Any]:
+    """Yields all readable records; a warning says if the archive is truncated."""
+    count = 0
+    last_begin = 0  # the first byte of the last record
+    most_bytes = 0  # an upper bound of the decompressed length of all records, with their headers
+    for record in _readable_records(path):
+        count += 1
+        last_begin = record.stream_pos
+        most_bytes += record.content_length + _LONGEST_HEADERS
+        yield record
+    if count and _is_truncated(path, last_begin, most_bytes):
+        _warn_of_end(path, count)
+
+
+def _readable_records(path: Path) -> Iterator[Any]:
+    """Yields all records; after a broken one, it reads the archive again to find the next readable record."""
     from fastwarc.warc import ArchiveIterator  # here, because only web archives need its 1 ms
 
     count = 0
     with opened(path) as file:
         try:
-            for record in ArchiveIterator(file, parse_http=False, quirks_mode=has_unix_lines):
+            for record in ArchiveIterator(file, parse_http=False):
                 count += 1
                 yield record
         except OSError as error:
@@ -116,7 +163,11 @@ def _records(path: Path, has_unix_lines: bool) -> Iterator[Any]:
                 yield from islice(lenient, count, None)  # without the records that were yielded before
 
 
-def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawPage | Skipped | None:
+def _warn_of_end(path: Path, count: int) -> None:
+    _log.warning("%s is truncated after %d records; these records are used", one_line(str(path)), count)
+
+
+def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
     """Returns the page in a record; None if the record is not a server's response.
 
     A page whose id is missing, invalid or repeated is ``Skipped``, as is one that cannot be read.
@@ -130,19 +181,16 @@ def _page(record: Any, path: Path, seen: set[str], has_unix_lines: bool) -> RawP
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
     url = (headers.get("WARC-Target-URI") or "").strip()
-    return _page_in_record(record, id, url, has_unix_lines, is_bare=_CLUEWEB22_ID in headers)
+    return _page_in_record(record, id, url, is_bare=_CLUEWEB22_ID in headers)
 
 
-def _page_in_record(
-    record: Any, id: str, url: str, has_unix_lines: bool, *, is_bare: bool
-) -> RawPage | Skipped:
+def _page_in_record(record: Any, id: str, url: str, *, is_bare: bool) -> RawPage | Skipped:
     """Returns the page in a record, or the reason why it is skipped.
 
     Args:
         record: a record of fastwarc.
         id: the id of the page.
         url: its address; empty if it is unknown.
-        has_unix_lines: whether lines of the archive end without a carriage return.
         is_bare: whether the archive is of ClueWeb22, whose pages have no HTTP headers, and normally are in
             UTF-8, even if they declare another encoding.
     """
@@ -153,7 +201,7 @@ def _page_in_record(
         content = record.reader.read(LARGEST_PAGE + 1)  # one byte too many, so that the parser skips the page
     except OSError:
         return Skipped(id, "that is broken")
-    reason = _wrong_length(record, content, has_unix_lines)
+    reason = _wrong_length(record, content)
     if reason:
         return Skipped(id, reason)
     if is_bare and _STATUS.match(content):  # some pages have HTTP headers nevertheless
@@ -166,7 +214,7 @@ def _page_in_record(
     return RawPage(id, url, content, charset=record.http_charset)
 
 
-def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
+def _wrong_length(record: Any, content: bytes) -> str:
     """Returns what is wrong with the length of a record, or an empty string."""
     # The length in the headers counts encoded bytes, so it cannot show whether decoded content is cut off.
     is_encoded = record.is_http_parsed and any(name in record.http_headers for name in _HEADERS_OF_ENCODINGS)
@@ -175,8 +223,7 @@ def _wrong_length(record: Any, content: bytes, has_unix_lines: bool) -> str:
     if record.content_length <= 0 or is_cut_off:
         return "cut off, or of a wrong length"
     # A length that is too large makes the next record a part of this one.
-    begin_of_record = b"\nWARC/0.18\n" if has_unix_lines else b"\r\nWARC/1."
-    if begin_of_record in content:
+    if b"\r\nWARC/1." in content:
         return "of a wrong length, with another page in it"
     return ""
 
