@@ -352,7 +352,7 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
 
 
 def test_what_lies_beside_the_documents_is_found_in_any_file_system(
-    context: Any, touche: Touche, tmp_path: Path, elsewhere: Path
+    same: Same, touche: Touche, tmp_path: Path, elsewhere: Path
 ) -> None:
     shutil.rmtree(elsewhere)
     corpus = ROOT / "corpora" / "spot-check-pages"
