@@ -13,7 +13,7 @@ from touche.data.datasets import open_dataset
 from touche.documents.collection import SPAM_RANKS, Documents
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.pages import Page
-from touche.documents.records import Document
+from touche.documents.records import Argument, Document
 from touche.errors import InputError
 from touche.trec.topics import Topic
 
@@ -133,8 +133,6 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(tmp_path: Path, record
     assert ids(source.documents) == ["d0", "d1"] and [topic.number for topic in source.topics] == ["1"]
     write_files(folder, {"topics.xml": TOPICS})
     assert ids(find(folder).documents) == ["d0", "d1"]  # queries.jsonl are no documents
-    write_files(folder, {"documents.jsonl": DOCUMENTS})
-    assert "d0" not in ids(find(folder).documents)
     with pytest.raises(InputError, match="no documents in this folder"):
         files_named([folder / "part0.jsonl", folder / "queries.jsonl"], "in")
 
@@ -178,12 +176,62 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     assert not caplog.messages
 
 
-def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(tmp_path: Path) -> None:
-    archive = {"ClueWeb12_00/0000tw/0000tw-00.warc.gz": record("b", HTML)}
-    write_files(tmp_path, archive | {"txt/en/en00/en0000/en0000-00.json.gz": (LINE % "c").encode()})
-    assert ids(find_documents(tmp_path)) == ["b"]
-    write_files(tmp_path, {"args-me.json": ARGUMENTS})
-    assert ids(find_documents(tmp_path)) == ["a"]
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"passages.jsonl": PASSAGES}, "two collections, args-me.json and passages.jsonl; keep one"),
+        ({"passages.jsonl": ""}, "two collections, args-me.json and passages.jsonl"),
+        ({"part0.jsonl": DOCUMENTS}, "two collections, args-me.json and part0.jsonl"),
+        ({"ClueWeb12_00/0000tw-00.warc": record("b", HTML)}, "two collections, args-me.json and 0000tw-00"),
+        ({"images/I05/I0538673fe011264e/image-url.txt": ""}, "two collections, args-me.json and images"),
+        ({"args-me.json.gz": ARGUMENTS}, r"args-me.json.gz: the folder also contains args-me.json; remove"),
+        ({"run.txt": "1 Q0 a 1 1 t", "notes.jsonl": '{"id": "1", "text": "x"}', "args-me.json.md5": "0"}, ""),
+    ],
+)
+def test_a_folder_has_one_collection(tmp_path: Path, second: dict[str, str | bytes], message: str) -> None:
+    folder = write_files(tmp_path / "in", {"args-me.json": ARGUMENTS, **second})
+    (folder / "link.json").symlink_to("args-me.json")
+    if message:
+        with pytest.raises(InputError, match=message):
+            find_documents(folder)
+    else:
+        assert ids(find_documents(folder)) == ["a"]
+
+
+ARGUMENT = '{"id": "a", "conclusion": "c", "premises": [{"text": "p", "stance": "PRO"}]}'
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"args-me.json": f"[{ARGUMENT}]"},
+            r"args-me.json: a list of arguments .*; write {\"arguments\": before",
+        ),
+        ({"d1.json": '{"id": "d1", "contents": "Cats"}'}, "d1.json: a single document .*; write .* jq -c"),
+        ({"images.zip": b"PK"}, "images.zip: an archive is not read; unpack it"),
+        (
+            {"main/images/I05/I0538673fe011264e/image-url.txt": ""},
+            "no documents .*; move main/images there",
+        ),
+        ({"images/I05/I001/image-url.txt": ""}, "no images .* in folders such as I05/I0538673fe011264e"),
+        ({"a.jsonl": '{"id": "a", "premises": []}'}, r"a.jsonl:1: not an argument \(.*`conclusion`"),
+    ],
+)
+def test_documents_that_cannot_be_read_as_they_are(
+    tmp_path: Path, files: dict[str, str | bytes], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        list(find_documents(write_files(tmp_path, files)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("args-me.json", f'\ufeff{{"arguments": [{ARGUMENT}]}}'), ("args-me.jsonl", f"\ufeff{ARGUMENT}\n")],
+)
+def test_arguments_after_a_byte_order_mark_and_in_json_lines(write: Write, name: str, content: str) -> None:
+    (argument,) = find_documents(write(name, content).parent)
+    assert argument == Argument("a", "c", ("p",), stance="PRO")
 
 
 def test_texts_of_clueweb22_are_told_from_arguments(tmp_path: Path) -> None:
@@ -197,7 +245,7 @@ def test_texts_of_clueweb22_are_told_from_arguments(tmp_path: Path) -> None:
     documents = find_documents(write_files(tmp_path / "below", below))
     assert str(documents) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
     assert list(documents) == [Page(id, body="Cats", language="en") for id in "ab"]
-    same = write_files(tmp_path / "same", {"some.json": LINE % "c", "args-me.json": ARGUMENTS})
+    same = write_files(tmp_path / "same", {"some.json": LINE % "c"})
     assert str(find_documents(same)) == "web pages from some.json"
 
 

@@ -1,6 +1,7 @@
 """args-me.json: the args.me corpus (Ajjour et al. 2019), one large JSON object."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -21,6 +22,7 @@ from touche.io.identifiers import check_new_id, is_word
 from touche.io.opening import check_utf8, open_binary
 
 _REMEDY = "fetch the file again"
+_FIELDS = 'write "id", "conclusion" and "premises": [{"text"}]'
 _BLANKS = b" \t\n\r"
 _ID_WITH_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
 _ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")  # perhaps a byte order mark, then blanks
@@ -117,11 +119,27 @@ def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()  # contiguous for speed
 
 
-def is_no_array(path: Path) -> bool:
-    """Returns whether a file does not begin as a JSON array; True if the file cannot be read."""
+def may_be_argsme(path: Path) -> bool:
+    """Returns whether a file does not begin as another known use of JSON; True if it cannot be read."""
+    return not _ARRAY.match(_begin(path)) and not is_document_of_anserini(path)
+
+
+def is_document_of_anserini(path: Path) -> bool:
+    """Returns whether a file is one document of Anserini's JsonCollection: ``{"id", "contents"}``."""
+    begin = _begin(path)
+    return b'"contents"' in begin and b'"premises"' not in begin
+
+
+def is_list_of_arguments(path: Path) -> bool:
+    """Returns whether a file is a JSON array of arguments, without the object around it."""
+    begin = _begin(path)
+    return _ARRAY.match(begin) is not None and b'"premises"' in begin
+
+
+def _begin(path: Path) -> bytes:
     with suppress(InputError), open_binary(path) as file:
-        return not _ARRAY.match(file.read(_MOST_READ))
-    return True
+        return file.read(_MOST_READ)
+    return b""
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
@@ -148,7 +166,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
                     cutter.skip(span.raw)
     raw = surroundings.cut().raw
     try:
-        orjson.loads(raw)
+        orjson.loads(raw.removeprefix(BOM_UTF8))
     except orjson.JSONDecodeError as error:
         check_utf8(raw.split(b"\n"), path)  # because its error has another remedy
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, line=error.lineno) from error
@@ -254,6 +272,18 @@ def elements(raw_list: bytes, line: int) -> Iterator[tuple[int, bytes]]:
         line += raw.count(b"\n")
 
 
+def argument_of_record(record: dict[str, Any], path: Path, line: int) -> Argument:
+    """Returns the argument in an object of JSON lines.
+
+    Raises:
+        InputError: if a field is missing or has another type.
+    """
+    try:
+        return msgspec.convert(record, RawArgument).argument()
+    except msgspec.ValidationError as error:
+        raise InputError(path, f"not an argument ({error})", _FIELDS, line=line) from error
+
+
 def _record(raw: bytes, path: Path, line: int) -> RawArgument:
     """Parses an argument; half a surrogate pair, which UTF-8 cannot contain, becomes a question mark."""
     check_utf8(raw.split(b"\n"), path, line)
@@ -261,7 +291,6 @@ def _record(raw: bytes, path: Path, line: int) -> RawArgument:
     try:
         return _RECORD.decode(repaired)
     except msgspec.ValidationError as error:
-        remedy = 'write "id", "conclusion" and "premises": [{"text"}]'
-        raise InputError(path, f"not an argument ({error})", remedy, line=line) from error
+        raise InputError(path, f"not an argument ({error})", _FIELDS, line=line) from error
     except msgspec.DecodeError as error:
         raise InputError(path, f"broken JSON ({error})", _REMEDY, line=line) from error

@@ -1,16 +1,21 @@
 """Finds topics and documents in an input directory, by the names of the files."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
-from touche.documents.argsme import is_no_array, pieces_of_argsme
+from touche.documents.argsme import (
+    is_document_of_anserini,
+    is_list_of_arguments,
+    may_be_argsme,
+    pieces_of_argsme,
+)
 from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.folders import files_below
@@ -56,8 +61,11 @@ def _first_record(path: Path) -> dict[str, Any]:
     return {}
 
 
-# If a directory has several topic or document formats, the first in this order is used.
-# docs/reference/files.md repeats the order.
+# Such files may be queries, so they are documents only if the folder has no others.
+_TEXTS_OR_QUERIES = FileFormat(
+    "*.jsonl", "documents", pieces_of_jsonl, fits=_has_texts, is_known_by_name=False
+)
+# A file belongs to the first format whose name and content it has. docs/reference/files.md repeats the list.
 _FORMATS = (
     FileFormat("documents.jsonl", "documents", pieces_of_jsonl),
     FileFormat("corpus.jsonl", "documents", pieces_of_jsonl),
@@ -78,9 +86,9 @@ _FORMATS = (
         subfolder_pattern=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
-    FileFormat("*.json", "arguments", pieces_of_argsme, fits=is_no_array),
+    FileFormat("*.json", "arguments", pieces_of_argsme, fits=may_be_argsme),
     FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_documents, is_known_by_name=False),
-    FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_texts, is_known_by_name=False),
+    _TEXTS_OR_QUERIES,
 )
 # Calls of pandas that read what users may have instead.
 _READ_BY_PANDAS = {
@@ -89,10 +97,12 @@ _READ_BY_PANDAS = {
     "*.tsv": "read_csv({}, sep='\\t', dtype=str, keep_default_na=False)",
     "*.json": "read_json({}, dtype=False)",  # an array
 }
-_FORMATS_IN_SUBFOLDERS = [format for format in _FORMATS if format.subfolder_pattern]
+_Collection = TypeVar("_Collection", Files, "Files | Images")
 _NAMES_IN_SUBFOLDERS = re.compile(
     "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
 )
+_NO_DOCUMENTS = "no documents in this folder"
+_ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
 _STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
 _IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
 
@@ -132,12 +142,11 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. If there are
-    several formats, the first one is used. The order of topics is topics.xml, queries.jsonl. The order of
-    documents is documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv,
-    images/, *.warc, *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. Among the latter, files
-    that have only ids and texts are last, because these may be queries. All may be gzipped. Archives and
-    texts of ClueWeb22 may also be in subfolders or linked folders, under their original names.
+    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml
+    and queries.jsonl, the first one is used. The documents have to be in one format, which is one of
+    documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv, images/, *.warc,
+    *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be gzipped. Archives and texts of
+    ClueWeb22 may also be in subfolders or linked folders, under their original names.
 
     Args:
         directory: the input directory.
@@ -172,54 +181,78 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 def find_documents(directory: Path) -> Files | Images:
     """Finds the documents in a directory, as ``find`` does.
 
-    Files in the directory decide first if their format has no subfolders. The folder of images is next.
-    Formats with subfolders are last: that of files in the directory, else the first one of files below it.
-
     Raises:
-        InputError: if the directory has no documents.
+        InputError: if the directory has no documents, or two collections.
     """
-    direct_paths = _visible_in(directory)
-    format_here = next((format for format in _FORMATS if _of_format(direct_paths, format)), None)
-    if format_here and not format_here.subfolder_pattern:
-        return _files(format_here, _of_format(direct_paths, format_here), side_files(direct_paths))
+    paths = _visible_in(directory)
+    paths_in_subfolders = files_below(directory, _NAMES_IN_SUBFOLDERS, without=(FOLDER, *clueweb22.LINKS))
+    paths_by_format = _by_format(_without_links(paths), FileFormat.contains)
+    for format, names in _by_format(paths_in_subfolders, FileFormat.has_name_in_subfolder).items():
+        paths_by_format.setdefault(format, []).extend(names)
+    if len(paths_by_format) > 1:
+        paths_by_format.pop(_TEXTS_OR_QUERIES, None)
+    collections: list[Files | Images] = [
+        _files(format, paths_of_format, side_files(paths))
+        for format, paths_of_format in paths_by_format.items()
+    ]
     if has_images(directory):
-        return Images(directory / FOLDER, paths=(directory / FOLDER,))
-    paths_in_subfolders = list(files_below(directory, _NAMES_IN_SUBFOLDERS, without=clueweb22.LINKS))
-    formats = [format_here] if format_here else _FORMATS_IN_SUBFOLDERS
-    for format in formats:
-        paths = [path for path in paths_in_subfolders if format.has_name_in_subfolder(path.name)]
-        paths += _of_format(direct_paths, format)
-        if paths:
-            return _files(format, paths, side_files(direct_paths))
-    for path in direct_paths:
-        name = path.name.lower().removesuffix(".gz")
-        call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
-        if call and not _has_name_of_queries(path):
-            target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
-            read = call.format(repr(str(path)))
-            remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
-            raise InputError(path, "documents in this format are not read", f"write JSON lines: {remedy}")
-    raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
+        collections.append(Images(directory / FOLDER, paths=(directory / FOLDER,)))
+    if not collections:
+        raise _no_documents(directory, paths)
+    return _only(collections, directory)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
     """Selects the files of documents from a list of paths in any folders, by their names alone.
 
     Args:
-        paths: all files; if they have several formats, the first in the order of ``find`` is used.
+        paths: all files.
         folder: their folder, for error messages.
 
     Raises:
-        InputError: if none of the files has documents.
+        InputError: if none of the files has documents, or there are two collections.
     """
-    visible = _visible(paths)
-    formats = [format for format in _FORMATS if format.is_known_by_name]
-    for format in formats:
-        has_name = format.has_name_in_subfolder if format.subfolder_pattern else format.has_name
-        paths_of_format = [path for path in visible if has_name(path.name)]
-        if paths_of_format:
-            return _files(format, paths_of_format)
-    raise _no_documents(folder, formats)
+    paths_by_format = _by_format(_visible(paths), FileFormat.is_known_by)
+    if not paths_by_format:
+        raise InputError(
+            folder, _NO_DOCUMENTS, _what_to_put(format for format in _FORMATS if format.is_known_by_name)
+        )
+    return _only([_files(format, paths) for format, paths in paths_by_format.items()], folder)
+
+
+def _by_format(
+    paths: Iterable[Path], belongs: Callable[[FileFormat, Path], bool]
+) -> dict[FileFormat, list[Path]]:
+    """Groups files by the first format to which each belongs; files without a format are left out."""
+    paths_by_format: dict[FileFormat, list[Path]] = {}
+    for path in paths:
+        format = next((format for format in _FORMATS if belongs(format, path)), None)
+        if format:
+            paths_by_format.setdefault(format, []).append(path)
+    return paths_by_format
+
+
+def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection:
+    """Returns the only collection.
+
+    Raises:
+        InputError: if there are two, or the files of one are there twice, plain and packed.
+    """
+    names = [collection.paths[0].name for collection in collections]
+    if len(names) > 1:
+        problem = f"two collections, {names[0]} and {names[1]}"
+        raise InputError(folder, problem, "keep one in this folder and move the other elsewhere")
+    plain_names = {path for path in collections[0].paths if path.suffix != ".gz"}
+    for path in collections[0].paths:
+        if path.suffix == ".gz" and path.with_suffix("") in plain_names:
+            raise InputError(path, f"the folder also contains {path.stem}", "remove one of the two")
+    return collections[0]
+
+
+def _without_links(paths: Sequence[Path]) -> list[Path]:
+    """Returns the files without links to others of them."""
+    targets = {path.resolve() for path in paths if not path.is_symlink()}
+    return [path for path in paths if not path.is_symlink() or path.resolve() not in targets]
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -250,22 +283,41 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
     ]
 
 
-def _of_format(paths: Iterable[Path], format: FileFormat) -> list[Path]:
-    """Selects the files of a format from the paths directly in a directory."""
-    paths_with_name = (path for path in paths if format.has_name(path.name))
-    return [path for path in paths_with_name if format.fits is None or format.fits(path)]
-
-
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
     """Returns a collection in files, which are read in the order of their paths."""
     return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
 
 
-def _no_documents(folder: Path | str, formats: Iterable[FileFormat], more_remedies: str = "") -> InputError:
-    """Returns the error that a folder has no documents; more remedies continue the sentence."""
+def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
+    """Returns the error that a folder has no documents; it names a file that may contain them."""
+    for path in paths:
+        name = path.name.lower().removesuffix(".gz")
+        if name.endswith(_ARCHIVES):
+            remedy = f"unpack it, so that its files, or its folder images, are in {directory}"
+            return InputError(path, "an archive is not read", remedy)
+        if path.is_dir() and has_images(path):
+            return InputError(directory, _NO_DOCUMENTS, f"move {path.name}/images there")
+        if name.endswith(".json") and is_list_of_arguments(path):
+            remedy = 'write {"arguments": before it and } after it'
+            return InputError(path, "a list of arguments without an object around it", remedy)
+        if name.endswith(".json") and is_document_of_anserini(path):
+            remedy = "write one object on each line of documents.jsonl: jq -c . *.json > documents.jsonl"
+            return InputError(path, "a single document is not read", remedy)
+        call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
+        if call and not _has_name_of_queries(path):
+            target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
+            read = call.format(repr(str(path)))
+            remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
+            return InputError(path, "documents in this format are not read", f"write JSON lines: {remedy}")
+    return InputError(
+        directory, _NO_DOCUMENTS, f"{_what_to_put(_FORMATS)}, or name an ir_datasets corpus with --corpus"
+    )
+
+
+def _what_to_put(formats: Iterable[FileFormat]) -> str:
+    """Returns a remedy that lists the names of files of these formats."""
     patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # several formats can share one
-    remedy = f"put {patterns} there, plain or .gz{more_remedies}"
-    return InputError(folder, "no documents in this folder", remedy)
+    return f"put {patterns} there, plain or .gz"
 
 
 def _read_reranking(path: Path) -> Input:

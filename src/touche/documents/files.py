@@ -62,13 +62,22 @@ class FileFormat:
         assert self.whole_reader
         return self.whole_reader(path, seen)
 
-    def has_name(self, name: str) -> bool:
-        """Returns whether a file in the directory itself has a name of this format; case is ignored."""
-        return fnmatchcase(name.lower().removesuffix(".gz"), self.pattern)
+    def contains(self, path: Path) -> bool:
+        """Returns whether a file in the directory itself has this format."""
+        return self._has_name(path) and not path.is_dir() and (self.fits is None or self.fits(path))
 
-    def has_name_in_subfolder(self, name: str) -> bool:
+    def has_name_in_subfolder(self, path: Path) -> bool:
         """Returns whether a file in a subfolder has a name of this format."""
-        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(name) is not None
+        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
+
+    def is_known_by(self, path: Path) -> bool:
+        """Returns whether the name alone shows that a file, in whatever folder, has this format."""
+        has_name = self.has_name_in_subfolder if self.subfolder_pattern else self._has_name
+        return self.is_known_by_name and has_name(path)
+
+    def _has_name(self, path: Path) -> bool:
+        """Returns whether a file has a name of this format; case is ignored."""
+        return fnmatchcase(path.name.lower().removesuffix(".gz"), self.pattern)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from touche.io.json_lines import records_of_lines, text_field
 from touche.io.progress import watched
 
 FOLDER = "images"
+_LAYOUT = "unpack the publisher's archive so that images are in folders such as I05/I0538673fe011264e"
 _GROUP_NAME = re.compile(r"I[0-9a-f]{2}")  # the first characters of the ids in the group
 _IMAGE_ID = re.compile(r"I[0-9a-f]{16}(?:[0-9a-f]{8})?")
 _PAGE_ID = re.compile(r"P[0-9a-f]+")
@@ -49,7 +50,7 @@ class Images(Documents):
         """
         folders = self._image_folders()
         if not folders:
-            raise InputError(self.folder, "no images in this folder", "unpack the publisher's archive there")
+            raise InputError(self.folder, "no images in this folder", _LAYOUT)
         for folder in watched(folders, "reading images", "images", len(folders)):
             yield _read_image(folder)
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from touche.documents.argsme import argument_of_record
 from touche.documents.beir import parse_beir_document
 from touche.documents.pages import Page, RawPage
 from touche.documents.pieces import Piece, pieces_of_lines
@@ -29,6 +30,7 @@ def has_document(record: Mapping[str, Any]) -> bool:
         [
             "docno" in record,
             "doc_id" in record,
+            "premises" in record,
             "id" in record and "contents" in record,
             "_id" in record and "title" in record,
         ]
@@ -43,8 +45,9 @@ def has_text(record: Mapping[str, Any]) -> bool:
 def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument | RawPage:
     """Returns the document in a record.
 
-    A record with ``_id`` is a line of BEIR's corpus.jsonl. Other records have a ``text``, or ``contents`` as
-    in the passages of 2022 task 2. Web pages have ``html`` and ``url``, or only the fields of ``Page``.
+    A record with ``premises`` is an argument, as in args.me. A record with ``_id`` is a line of BEIR's
+    corpus.jsonl. Other records have a ``text``, or ``contents`` as in the passages of 2022 task 2. Web pages
+    have ``html`` and ``url``, or only the fields of ``Page``.
 
     Args:
         id: the id.
@@ -55,6 +58,8 @@ def parse_document(id: str, record: dict[str, Any], path: Path, line: int) -> An
     Raises:
         InputError: if the record has no text, or a field is not a string.
     """
+    if "premises" in record:
+        return argument_of_record(record, path, line)
     if "contents" in record and "text" not in record:
         return Document(id, text_field(record, "contents", path, line))
     if "_id" in record and not any(name in record for name in IDS if name != "_id"):
