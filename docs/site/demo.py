@@ -8,11 +8,15 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
 
 import touche
 from touche import baselines, tasks
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
+from touche.io.progress import bar
 from touche.regression.expected import ExpectedScore, read_expected
 
 FOLDER = Path("build/demo")
@@ -33,32 +37,38 @@ All runs are in build/demo. What next? With the environment of the demo (source 
 
 def main() -> None:
     """Prints a table for each group of parts, each line as soon as its scores are known."""
-    # The toy collection causes warnings on purpose, for example by pages that cannot be read.
-    logging.getLogger("touche").setLevel(logging.ERROR)
     warnings.simplefilter("ignore", touche.ToucheWarning)
     print(HEAD)
-    for parts in TABLES:
-        print_table(parts)
+    tables = {tuple(parts): entries_by_command(parts) for parts in TABLES}
+    with bar("running", "baselines", sum(map(len, tables.values()))) as progress:
+        # The toy collection causes warnings on purpose, for example by pages that cannot be read.
+        logging.getLogger("touche").setLevel(logging.ERROR)
+        for parts, commands in tables.items():
+            print_table(parts, commands, progress)
     print(NEXT)
     not_installed = [name for name in baselines.names() if baselines.missing_extra(name)]
     if not_installed:
         print(f"    make lucene           # installs what these need: {', '.join(not_installed)}")
 
 
-def print_table(parts: Sequence[str]) -> None:
+def print_table(
+    parts: Sequence[str], commands: Mapping[str, Mapping[str, ExpectedScore]], progress: Any
+) -> None:
     """Prints the scores of all baselines: a column for each part, or for each dimension of a single part."""
     is_single = len(parts) == 1
     dimensions = list(tasks.task(f"spot-check/{parts[0]}").qrels)
     columns = dimensions if is_single else parts
     title = parts[0] if is_single else dimensions[0]
-    print(f"\n{line(f'{title}:', columns)}")
-    for command, entries in entries_by_command(parts).items():
+    tqdm.write(f"\n{line(f'{title}:', columns)}")  # as print, but not into the bar
+    for command, entries in commands.items():
         scores = {column: list[Score]() for column in columns}
         for part, entry in entries.items():
             for score in ranking_scores(part, entry):
                 scores[score.dimension if is_single else part].append(score)
         for name, cells in rows(command, list(scores.values())):
-            print(line(name, cells), flush=True)
+            tqdm.write(line(name, cells))
+            sys.stdout.flush()
+        progress.update(1)
 
 
 def entries_by_command(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT, on_terminal
 from pages import type_in
 
 
@@ -21,3 +22,24 @@ def test_the_demo_fits_a_screen_and_says_what_to_do_next(after_demo: Path) -> No
     for command in lines[-4:-2]:
         type_in(after_demo, command)
     assert (after_demo / "build" / "report" / "index.html").is_file()
+
+
+ONE_TABLE = """
+import sys
+from pathlib import Path
+from touche.io import progress
+sys.path.insert(0, "docs/site")
+import demo
+progress._SECONDS_WITHOUT_BAR, demo.TABLES, demo.FOLDER = 0.1, (["images"],), Path(sys.argv[1])
+demo.main()
+"""
+
+
+@pytest.mark.slow
+def test_the_demo_shows_its_progress_next_to_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    shown = on_terminal("-c", ONE_TABLE, str(tmp_path))
+    assert re.search(r"running: +\d+%\|.*\d/\d", shown)
+    assert re.search(r"\r +\r +random-images +0\.", shown)  # the bar makes way for the table

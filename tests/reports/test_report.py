@@ -21,6 +21,7 @@ from touche import plots, tasks
 from touche.documents.pages import Page as WebPage
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
+from touche.io import progress
 from touche.regression.expected import SCRIPT
 from touche.regression.reruns import published_scores
 from touche.reports import TaskReport
@@ -355,3 +356,12 @@ def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> N
     html = reports.page(reports.part(*runs, reference="mid&dle")).read_text()
     marks = re.findall('title="significantly (.*?)"', html)
     assert {*marks} == {"above the reference", "below the reference", "above mid&amp;dle", "above worst"}
+
+
+@pytest.mark.slow
+def test_pages_on_all_tasks_show_their_progress_also_in_a_pipe(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.01)
+    code, _, err = touche("report", "--all-published", "-o", tmp_path / "out")
+    assert code == 0 and re.search(r"^preparing: \d+/\d+ ", err, re.MULTILINE)

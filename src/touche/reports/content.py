@@ -19,6 +19,7 @@ from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
+from touche.io.progress import bar
 from touche.regression.expected import SCRIPT, ExpectedScore
 from touche.regression.reruns import published_scores, rerun_of, rerun_tags
 from touche.reports.records import (
@@ -104,7 +105,7 @@ def published_parts() -> Iterator[TaskReport]:
     with_baselines_first = sorted(
         all_tasks, key=lambda task: any(row.baseline for row in task.published), reverse=True
     )
-    for task in with_baselines_first:
+    for task in bar("preparing", "tasks", len(with_baselines_first), over=with_baselines_first):
         # Only rankings on all topics, by the measure and judgments of the task's card. An empty name finds
         # rows whose evaluator is unknown.
         rows = [row for row in task.published if row in comparable(task, row.dimension, row.evaluator or "")]
