@@ -16,11 +16,11 @@ import touche
 from touche import baselines, tasks
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
-from touche.io.progress import bar
 from touche.regression.expected import ExpectedScore, read_expected
 
 FOLDER = Path("build/demo")
 TABLES = (["arguments", "passages", "pages"], ["pairs"], ["images"])  # parts with the same measure
+DELAY = 2  # seconds before a bar appears
 NAME_WIDTH = 26  # characters
 SCORE_WIDTH = 22
 HEAD = """\
@@ -37,12 +37,16 @@ All runs are in build/demo. What next? With the environment of the demo (source 
 
 def main() -> None:
     """Prints a table for each group of parts, each line as soon as its scores are known."""
+    # The toy collection causes warnings on purpose, for example by pages that cannot be read.
+    logging.getLogger("touche").setLevel(logging.ERROR)
     warnings.simplefilter("ignore", touche.ToucheWarning)
     print(HEAD)
     tables = {tuple(parts): entries_by_command(parts) for parts in TABLES}
-    with bar("running", "baselines", sum(map(len, tables.values()))) as progress:
-        # The toy collection causes warnings on purpose, for example by pages that cannot be read.
-        logging.getLogger("touche").setLevel(logging.ERROR)
+    count = sum(map(len, tables.values()))
+    # None: only on a terminal. In a pipe, the lines of the tables show the progress.
+    with tqdm(
+        desc="running", total=count, unit=" baselines", delay=DELAY, leave=False, disable=None
+    ) as progress:
         for parts, commands in tables.items():
             print_table(parts, commands, progress)
     print(NEXT)

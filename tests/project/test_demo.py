@@ -27,10 +27,9 @@ def test_the_demo_fits_a_screen_and_says_what_to_do_next(after_demo: Path) -> No
 ONE_TABLE = """
 import sys
 from pathlib import Path
-from touche.io import progress
 sys.path.insert(0, "docs/site")
 import demo
-progress._SECONDS_WITHOUT_BAR, demo.TABLES, demo.FOLDER = 0.1, (["images"],), Path(sys.argv[1])
+demo.DELAY, demo.TABLES, demo.FOLDER = 0.1, (["images"],), Path(sys.argv[1])
 demo.main()
 """
 
