@@ -85,7 +85,6 @@ def second(**changes: object) -> str:
         ('{"arguments": [A],\n"more" 1, "arguments": [B]}', r"2: broken JSON \("),
         ('{"arguments": [\n', r"2: broken JSON \("),
         ('{"arguments": [A', r"1: broken JSON \("),
-        ('\ufeff{"arguments": [A]}', r"1: broken JSON \("),
     ],
 )
 @SIZES
