@@ -6,7 +6,7 @@ import pytest
 
 from conftest import git, write_files
 from touche.io import origin as module
-from touche.io.origin import origin
+from touche.io.origin import commit_time, origin
 
 
 @pytest.fixture
@@ -37,24 +37,49 @@ def test_without_a_status_the_commit_is_unknown(repository: Path, monkeypatch: p
     assert origin(repository)["revision"] == "unknown"
 
 
-@pytest.mark.parametrize(
-    "setting",
-    ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "filter.a=b.clean"],
-)
+FILTERS = ["filter.evil.clean", "filter.evil.process", "filter.a=b.clean"]
+# ``!`` begins a shell command in an alias; of the others, the value is a command or the path of a program.
+PROGRAMS = [
+    *("core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.gitProxy", "core.askPass"),
+    *("gpg.program", "gpg.ssh.program", "gpg.x509.program", "gpg.ssh.defaultKeyCommand"),
+    *("diff.external", "diff.evil.command", "diff.evil.textconv", "merge.evil.driver", "pager.status"),
+    *("credential.helper", "interactive.diffFilter", "remote.origin.uploadpack", "sequence.editor"),
+    *("alias.status", "alias.rev-list", "alias.remote", "uploadpack.packObjectsHook", "trace2.normalTarget"),
+]
+
+
+@pytest.mark.parametrize("setting", [*FILTERS, *PROGRAMS, "core.hooksPath"])
 def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path, setting: str) -> None:
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/executed\ncat\n")
+    hook = "hooks/post-index-change"
+    program = write_files(tmp_path, {hook: f"#!/bin/sh\ntouch {tmp_path}/run\ncat\n"}) / hook
     program.chmod(0o755)
-    git(repository, "config", setting, str(program))
-    name = setting.removeprefix("filter.").rpartition(".")[0]
-    if setting.startswith("filter."):
-        git(repository, "config", f"filter.{name}.required", "true")
-    (repository / ".git" / "info" / "attributes").write_text(f"*.py filter={name}\n")
-    (repository / "baseline.py").write_text("b")
+    sign(repository, "gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n")
     commit = git(repository, "rev-parse", "HEAD")
+    name = setting.split(".", 1)[1].rpartition(".")[0] or "evil"
+    (repository / ".git" / "info" / "attributes").write_text(f"*.py filter={name} diff=evil merge=evil\n")
+    # The settings are in an included file, which the repository's own file names.
+    included = repository / ".git" / "more"
+    git(repository, "config", "log.showSignature", "true")
+    git(repository, "config", "include.path", str(included))
+    if setting in FILTERS:
+        git(repository, "config", "--file", str(included), f"filter.{name}.required", "true")
+    value = str(program.parent) if setting == "core.hooksPath" else str(program)
+    if setting.startswith("alias."):
+        value = f"!{program}"
+    git(repository, "config", "--file", str(included), setting, value)
+    (repository / "baseline.py").write_text("b")
     revision = origin(repository)["revision"]
-    assert not (tmp_path / "executed").exists()
+    assert commit_time(repository) > 1_000_000_000
+    assert not (tmp_path / "run").exists()
     assert revision == ("unknown" if "=" in setting else f"{commit}-dirty")
+
+
+def sign(repository: Path, signature: str) -> None:
+    """Replaces the last commit by one with a signature."""
+    header, _, message = git(repository, "cat-file", "commit", "HEAD").partition("\n\n")
+    file = repository / ".git" / "signed"
+    file.write_text(f"{header}\n{signature}\n{message}\n")
+    git(repository, "update-ref", "HEAD", git(repository, "hash-object", "-t", "commit", "-w", str(file)))
 
 
 def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path) -> None:

@@ -65,7 +65,11 @@ def _revision(folder: Path) -> str:
 def commit_time(folder: Path) -> int:
     """Returns the time of a folder's commit in seconds since 1970; 0 if it has none."""
     record = _sdist_record(folder)
-    return record["time"] if record else int(_git(folder, "log", "-1", "--format=%ct") or 0)
+    if record:
+        return int(record["time"])
+    # Not ``log``, which runs gpg.program for a signed commit if log.showSignature is set.
+    time, _, _ = _git(folder, "rev-list", "--timestamp", "--max-count=1", "HEAD").partition(" ")
+    return int(time or 0)
 
 
 def make_record(root: Path, files: Iterable[str]) -> dict[str, Any]:
