@@ -68,6 +68,8 @@ regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
 
 # Build the image of every baseline. RUNNER=podman uses Podman; PYTHON_IMAGE names another Python image than the pinned one.
+# The builds of this project's own Dockerfiles may use the machine's network, which works in more places.
+images: export BUILD_NETWORK ?= host
 images: $(READY)
 	$(BIN)/touche images build $(IN)
 

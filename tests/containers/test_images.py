@@ -16,6 +16,7 @@ from touche.baselines.starter import write_baseline
 from touche.containers import images
 from touche.containers.programs import Ended, Log
 from touche.errors import ToucheError
+from touche.io import progress
 
 
 @pytest.fixture
@@ -149,14 +150,18 @@ def test_the_lock_of_a_base_has_all_packages_that_pyproject_requires(name: str) 
     assert packages - {*_lines("docker/unused.txt")} <= {*locked}, "run: make locks"
 
 
+SERVER = (
+    "a server does not answer; check the network, and try again, or set PYTHON_IMAGE to a Python image that"
+)
 REASONS = {
     "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.": "a wheel has another hash",
     "write /x: no space left on device": "the disk is full; make room",
     "manifest for python@sha256:1 not found: manifest unknown": "the registry lacks this image",
-    "Get https://a.b/v2/: dial tcp: lookup a.b on 1.1.1.1:53: no such host": "a server does not answer",
-    "Error: initializing source docker://a/b: connection refused": "a server does not answer",
-    "Get https://a.b/v2/: request canceled (Client.Timeout exceeded while awaiting headers)": (
-        "a server does not answer"
+    "Get https://a.b/v2/: dial tcp: lookup a.b on 1.1.1.1:53: no such host": SERVER,
+    "Error: initializing source docker://a/b: connection refused": SERVER,
+    "Get https://a.b/v2/: request canceled (Client.Timeout exceeded while awaiting headers)": SERVER,
+    "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution": (
+        "the build cannot download; check the network, or use this machine's: BUILD_NETWORK=host"
     ),
     "invalid reference format: repository name must be lowercase": "this is not a name of an image",
 }
@@ -166,17 +171,38 @@ REASONS = {
 def test_a_failed_build_is_one_line_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
 ) -> None:
+    commands = failing(monkeypatch, line)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0)
+    with pytest.raises(ToucheError, match=re.escape(f"building touche/base: {REASONS[line]}")):
+        images.build("docker", ["bm25"], print)
+    shown = capsys.readouterr()
+    assert line in shown.out and "building touche/base: 3 lines [" in shown.err  # progress, in a pipe
+    assert not [word for word in commands[0] if word.startswith("--network")]
+
+
+def test_a_build_uses_the_network_that_the_variable_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = failing(monkeypatch, "")
+    monkeypatch.setenv("BUILD_NETWORK", "host")
+    with pytest.raises(ToucheError, match="building touche/base: exit code 1"):
+        images.build("docker", ["bm25"], print)
+    assert "--network=host" in commands[0]
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, line: str) -> list[Sequence[str]]:
+    """Replaces Docker by a program that writes a line and fails; returns the commands that it gets."""
+    commands: list[Sequence[str]] = []
+
     def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+        commands.append(command)
         for text in ("Step 1/2", line, "The command returned a non-zero code: 1"):
             log(text)
         return Ended(1, "The command returned a non-zero code: 1")
 
+    monkeypatch.delenv("BUILD_NETWORK", raising=False)
     monkeypatch.setattr(images, "check_program", lambda program: None)
     monkeypatch.setattr(images, "find_image", lambda program, image: "")
     monkeypatch.setattr(images, "execute", execute)
-    with pytest.raises(ToucheError, match=f"building touche/base: {REASONS[line]}"):
-        images.build("docker", ["bm25"], print)
-    assert line in capsys.readouterr().out
+    return commands
 
 
 def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from touche.containers.content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin
+from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
 from touche.tira.provenance import PROJECT
 
@@ -27,20 +28,22 @@ BASES = (_FIRST_BASE, "lucene", "models")  # each has a Dockerfile in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
 _IMAGE_PREFIX = "touche/"
 PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned one, such as in tests
+NETWORK_VARIABLE = "BUILD_NETWORK"  # such as host, if downloads fail in the engine's own network
 TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
 _CONTENT_LABEL = "touche.content"  # of the digest of the files from which an image was built
 _CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"}
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
+_NO_IMAGE = "the registry lacks this image; check its name and digest"
+_NO_ANSWER = "a server does not answer; check the network, and try again"
 _REASONS_BY_PATTERN = {  # by a pattern in the output of a failed build
     "do not match the hashes": "a wheel has another hash than its lock; lock it again with: make locks",
     "no space left on device": "the disk is full; make room, such as by removing old images",
-    "manifest unknown|manifest for .* not found|: not found$|access denied": (
-        "the registry lacks this image; check its name and digest"
+    "manifest unknown|manifest for .* not found|: not found$|access denied": _NO_IMAGE,
+    "name resolution|new connection|could not resolve": (  # what pip, apt and curl write
+        f"the build cannot download; check the network, or use this machine's: {NETWORK_VARIABLE}=host"
     ),
-    "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": (
-        "a server does not answer; check the network, and try again"
-    ),
+    "no such host|connection refused|(?:i/o |handshake |Client.)timeout|network is unreachable": _NO_ANSWER,
     "invalid reference format": "this is not a name of an image; check it",
 }
 _GITHUB = "https://github.com/"
@@ -218,18 +221,28 @@ class _Builder:
         image = f"{self.prefix}{name}"
         self.log(f"building {image}")
         lines: list[str] = []
-        # With the machine's own network, downloads need no bridge, and can use its local proxy.
-        command = [self.program, "build", "--force-rm", "--network=host", "--tag", image]
+        command = [self.program, "build", "--force-rm", "--tag", image]
+        # By default the engine's own network, where commands of a Dockerfile reach no server of this machine.
+        if os.environ.get(NETWORK_VARIABLE):
+            command.append(f"--network={os.environ[NETWORK_VARIABLE]}")
         if self.program == "podman":
             command += [f"--timestamp={time}", "--identity-label=false"]  # the label has Podman's version
         command += [*self.options, *arguments, str(context)]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}  # from which BuildKit takes the time
         earlier_id = find_image(self.program, image)  # empty if there is none
-        ended = execute(command, lines.append, environment=environment)
+        with bar(f"building {image}", "lines", None) as shown:
+
+            def count(line: str) -> None:
+                lines.append(line)
+                shown.update(1)
+
+            ended = execute(command, count, environment=environment)
         if ended.code:
             for line in lines:
                 self.log(line)
             reason = explain_failure(lines)
+            if name == _FIRST_BASE and reason in (_NO_IMAGE, _NO_ANSWER):
+                reason += f", or set {PYTHON_VARIABLE} to a Python image that {self.program} has"
             if reason:
                 raise ToucheError(f"building {image}: {reason}; see its output above")
             check_exit(f"building {image}", ended)
