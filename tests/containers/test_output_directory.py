@@ -1,11 +1,12 @@
 """What a sandbox wrote replaces an earlier run, and no input."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from conftest import Write
-from touche.containers.runs import Job, _output_directory
+from conftest import Write, write_files
+from touche.containers.runs import Job, _check_run, _output_directory
 from touche.errors import InputError
 
 
@@ -24,15 +25,43 @@ def texts(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_files_are_replaced_and_metadata_of_another_run_does_not_stay(earlier: Path) -> None:
+def test_only_a_run_leaves_the_sandbox_and_no_link_is_followed(earlier: Path, tmp_path: Path) -> None:
+    """With the modes of the user's own files, whatever those in the sandbox are."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (earlier / "link").symlink_to(elsewhere)
+    (earlier / "run.txt").unlink()
+    (earlier / "run.txt").symlink_to(earlier / "notes.txt")
+    umask = os.umask(0o027)
+    try:
+        with _output_directory(job(earlier)) as folder:
+            names = ("run.txt", "ir-metadata.yml", "notes.txt", "link/thesis.tex", ".git/config")
+            for path in write_files(folder, dict.fromkeys(names, "new")).rglob("*.*"):
+                path.chmod(0o604)
+    finally:
+        os.umask(umask)
+    assert texts(earlier) == {"run.txt": "new", "ir-metadata.yml": "new", "notes.txt": "earlier"}
+    assert {path.name for path in earlier.iterdir()} == {"run.txt", "ir-metadata.yml", "notes.txt", "link"}
+    assert not [*elsewhere.iterdir()]
+    assert {(earlier / name).stat().st_mode & 0o777 for name in ("run.txt", "ir-metadata.yml")} == {0o640}
+
+
+def test_links_do_not_leave_the_sandbox(earlier: Path) -> None:
     with _output_directory(job(earlier)) as folder:
-        (folder / "run.txt").write_text("new")
-        (folder / "deep").mkdir()
-        (folder / "deep" / "more.txt").write_text("new")
-        (folder / "link").symlink_to("/etc/passwd")
-        (folder / "folder").symlink_to("/etc")
-    assert texts(earlier) == {"run.txt": "new", "deep/more.txt": "new", "notes.txt": "earlier"}
-    assert {path.name for path in earlier.iterdir()} == {"run.txt", "deep", "notes.txt"}
+        (folder / "run.txt").symlink_to("/etc/passwd")
+        (folder / "ir-metadata.yml").symlink_to("/etc/passwd")
+    assert [path.name for path in earlier.iterdir()] == ["notes.txt"]
+
+
+def test_an_invalid_run_replaces_a_link_and_not_the_file_that_it_leads_to(earlier: Path) -> None:
+    (earlier / "run.txt.invalid").symlink_to(earlier / "notes.txt")
+    with (
+        pytest.raises(InputError, match=r"out/run.txt.invalid: .* empty"),
+        _output_directory(job(earlier)) as folder,
+    ):
+        (folder / "run.txt").touch(0o604)
+        _check_run(job(earlier), folder)
+    assert texts(earlier) == {"notes.txt": "earlier", "run.txt.invalid": ""}
 
 
 def test_an_error_leaves_no_run(earlier: Path) -> None:
@@ -42,16 +71,10 @@ def test_an_error_leaves_no_run(earlier: Path) -> None:
     assert [path.name for path in earlier.iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("name", ["topics.xml", "deep/more.txt"])
-def test_no_file_of_the_input_is_replaced(earlier: Path, write: Write, name: str) -> None:
-    """But a run may be written into its input folder, and again."""
-    write(f"out/{name}", "of the input")
-    refused = pytest.raises(InputError, match="an input of this command")
-    with refused, _output_directory(job(earlier, str(earlier))) as folder:
-        (folder / "deep").mkdir()
-        for file in ("run.txt", name):
-            (folder / file).write_text("new")
-    assert texts(earlier) == {name: "of the input", "notes.txt": "earlier"}
-    with _output_directory(job(earlier, str(earlier))) as folder:
-        (folder / "run.txt").write_text("new")
-    assert (earlier / "run.txt").read_text() == "new"
+def test_a_run_may_be_written_into_its_input_folder_and_again(earlier: Path, write: Write) -> None:
+    write("out/topics.xml", "of the input")
+    for text in ("new", "newer"):
+        with _output_directory(job(earlier, str(earlier))) as folder:
+            for file in ("run.txt", "topics.xml"):
+                (folder / file).write_text(text)
+        assert texts(earlier) == {"run.txt": text, "topics.xml": "of the input", "notes.txt": "earlier"}

@@ -237,6 +237,29 @@ def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == left
 
 
+@pytest.mark.parametrize("runner", ["sandbox", "tira"])
+def test_only_the_run_leaves_a_container(
+    program: str, runner: str, write: Write, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if runner == "tira":
+        request.getfixturevalue("tira")
+    folder = write("out/notes.txt", "mine").parent
+    write("elsewhere/thesis.tex", "mine")
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    RUNNERS[program if runner == "sandbox" else runner](faulty(folder, "writes more"), Limits(), print)
+    assert {path.name for path in folder.iterdir()} == {"notes.txt", "link", "run.txt"}
+    assert {path.read_text() for path in (folder / "notes.txt", folder / "link" / "thesis.tex")} == {"mine"}
+    assert (folder / "run.txt").stat().st_mode == (folder / "notes.txt").stat().st_mode
+
+
+@pytest.mark.usefixtures("tira")
+def test_tira_run_leaves_no_earlier_run_if_it_fails(write: Write) -> None:
+    folder = write("out/run.txt", "of an earlier run").parent
+    with pytest.raises(ToucheError, match="without run.txt"):
+        run_in_tira(faulty(folder, "exits"), Limits(seconds=60), print)
+    assert not [*folder.iterdir()]
+
+
 def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
     """The command, with a baseline that hangs."""
     hanging = faulty(output, "hangs")

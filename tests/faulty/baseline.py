@@ -17,6 +17,7 @@ Fault = Literal[
     "writes nothing",
     "writes elsewhere",
     "calls home",
+    "writes more",
     "empty run",
     "bad run",
 ]
@@ -42,6 +43,14 @@ def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> R
             Path("/opt/baselines/x").write_text("")
         case "calls home":
             urllib.request.urlopen("http://1.1.1.1", timeout=5)
+        case "writes more":
+            output = Path(os.environ.get("outputDir", "/output"))
+            (output / "link").mkdir()
+            for name in ("notes.txt", "link/thesis.tex"):
+                (output / name).write_text("gone")
+            (output / "ir-metadata.yml").symlink_to("/etc/passwd")
+            (output / "run.txt").write_text("1 Q0 a 1 2 t\n")
+            (output / "run.txt").chmod(0o604)
         case "empty run" | "bad run":
             Path("/output/run.txt").write_text(RUNS[fault])
     os._exit(0)

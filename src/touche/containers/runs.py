@@ -26,9 +26,9 @@ from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
-from touche.io.writing import check_outputs, whole
+from touche.io.writing import whole
 from touche.linting import ERROR, lint_format
-from touche.tira.outputs import remove_earlier_run
+from touche.tira.outputs import METADATA_FILE, remove_earlier_run
 from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_input
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
@@ -409,53 +409,45 @@ def _link(path: str | Path, link: str | Path) -> None:
 
 @contextmanager
 def _output_directory(job: Job) -> Iterator[Path]:
-    """Yields an empty hidden folder in the output directory; without an error, its files are copied there.
+    """Yields an empty hidden folder in the output directory; without an error, its run is copied there.
 
-    An earlier run is removed first.
+    An earlier run is removed first. Nothing else leaves the folder, because an image is untrusted: other
+    files could replace those of the user, and links could lead to any file of this machine.
     """
     remove_earlier_run(job.output)
     with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
         yield folder
-        _copy_output(folder, job)
+        for name in (METADATA_FILE, RUN_FILE):  # run.txt comes last, so that it is never without its metadata
+            if _is_file(folder / name):
+                _copy(folder / name, job.output / name)
 
 
-def _copy_output(folder: Path, job: Job) -> None:
-    """Copies the files of a run to the output directory, run.txt last.
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
-    Args:
-        folder: what the program wrote.
-        job: the job; its output directory may be in its input directory.
 
-    Raises:
-        InputError: if a file cannot be written, or would replace one of the input.
-    """
-    paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
-    # A link may point to any file of this machine.
-    files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
-    files.sort(key=lambda file: file == Path(RUN_FILE))  # False comes first
-    if places.is_dataset(job.input):
-        inputs = [*_files_of_dataset(job.input).values()]
-    else:
-        inputs = [Path(job.input), *Path(job.input).iterdir()]  # whose files may be links
-    check_outputs([job.output / file for file in files], inputs)
-    for file in files:
-        with (folder / file).open("rb") as content, whole(job.output / file) as copy:
-            shutil.copyfileobj(content, copy)
+def _copy(source: Path, target: Path) -> None:
+    """Copies a file that an image wrote; the copy has the mode of the user's own files."""
+    with source.open("rb") as content, whole(target) as copy:
+        shutil.copyfileobj(content, copy)
 
 
 def _check_run(job: Job, folder: Path) -> None:
     """Checks run.txt in a folder, because programs other than this library may write anything.
 
     Raises:
-        ToucheError: if run.txt is missing or invalid. An invalid run.txt is moved to ``INVALID_FILE`` in the
+        ToucheError: if run.txt is missing or invalid. An invalid run.txt becomes ``INVALID_FILE`` in the
             output directory, so that users can read it.
     """
     run = folder / RUN_FILE
-    if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
+    if not _is_file(run):
         raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
     errors = [finding for finding in lint_format(run) if finding.severity == ERROR]
     if errors:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-        invalid = run.replace(job.output / INVALID_FILE)
+        invalid = job.output / INVALID_FILE
+        invalid.unlink(missing_ok=True)  # it may be a link
+        _copy(run, invalid)
+        run.unlink()
         raise InputError(invalid, f"{first.message}{more}", first.remedy, line=first.line)
