@@ -246,7 +246,7 @@ def test_only_the_run_leaves_a_container(
     folder = write("out/notes.txt", "mine").parent
     write("elsewhere/thesis.tex", "mine")
     (folder / "link").symlink_to(tmp_path / "elsewhere")
-    RUNNERS[program if runner == "sandbox" else runner](faulty(folder, "writes more"), Limits(), print)
+    RUNNERS[program if runner == "sandbox" else runner](faulty(folder, "overwrites"), Limits(), print)
     assert {path.name for path in folder.iterdir()} == {"notes.txt", "link", "run.txt"}
     assert {path.read_text() for path in (folder / "notes.txt", folder / "link" / "thesis.tex")} == {"mine"}
     assert (folder / "run.txt").stat().st_mode == (folder / "notes.txt").stat().st_mode
@@ -255,7 +255,7 @@ def test_only_the_run_leaves_a_container(
 @pytest.mark.usefixtures("tira")
 def test_tira_run_leaves_no_earlier_run_if_it_fails(write: Write) -> None:
     folder = write("out/run.txt", "of an earlier run").parent
-    with pytest.raises(ToucheError, match="without run.txt"):
+    with pytest.raises(ToucheError, match=r"without run\.txt"):
         run_in_tira(faulty(folder, "exits"), Limits(seconds=60), print)
     assert not [*folder.iterdir()]
 

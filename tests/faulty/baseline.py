@@ -17,11 +17,13 @@ Fault = Literal[
     "writes nothing",
     "writes elsewhere",
     "calls home",
-    "writes more",
+    "overwrites",
     "empty run",
     "bad run",
 ]
 RUNS = {"empty run": "", "bad run": "1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 b 3 1 t\n"}
+
+OUTPUTS = (Path("/output"), Path("/tira-data/output"))
 
 
 @baseline
@@ -43,14 +45,18 @@ def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> R
             Path("/opt/baselines/x").write_text("")
         case "calls home":
             urllib.request.urlopen("http://1.1.1.1", timeout=5)
-        case "writes more":
-            output = Path(os.environ.get("outputDir", "/output"))
-            (output / "link").mkdir()
-            for name in ("notes.txt", "link/thesis.tex"):
-                (output / name).write_text("gone")
-            (output / "ir-metadata.yml").symlink_to("/etc/passwd")
-            (output / "run.txt").write_text("1 Q0 a 1 2 t\n")
-            (output / "run.txt").chmod(0o604)
+        case "overwrites":
+            _overwrite(next(path for path in OUTPUTS if path.exists()))
         case "empty run" | "bad run":
             Path("/output/run.txt").write_text(RUNS[fault])
     os._exit(0)
+
+
+def _overwrite(output: Path) -> None:
+    """Writes a run, and files that could be the user's own."""
+    (output / "link").mkdir()
+    for name in ("notes.txt", "link/thesis.tex"):
+        (output / name).write_text("gone")
+    (output / "ir-metadata.yml").symlink_to("/etc/passwd")
+    (output / "run.txt").write_text("1 Q0 a 1 2 t\n")
+    (output / "run.txt").chmod(0o604)
