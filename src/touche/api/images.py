@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers import content, images, verification
+from touche.containers import content, images, runs, verification
 from touche.containers.content import ImageDigest
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import VerifiedImage
@@ -76,7 +76,10 @@ def build_images(
     runner: Literal["docker", "podman"] = "docker",
     log: Callable[[str], None] = _log.info,
 ) -> list[str]:
-    """Builds the base image and the images of baselines.
+    """Builds the base image and the images of baselines, and tries each on a part of the toy collection.
+
+    An image that fails there is removed. The part is the smallest that the baseline's expected.toml names. If
+    it names none, it is the first part that the image can rank.
 
     Args:
         baselines: names or paths of baselines; if empty, all that ship.
@@ -87,7 +90,8 @@ def build_images(
         The names of the images of the baselines, such as ``touche/bm25``.
 
     Raises:
-        ToucheError: if there is no such baseline, the program is not installed, or a build fails.
+        ToucheError: if there is no such baseline, the program is not installed, a build fails, or an image
+            cannot rank.
 
     Examples:
         >>> import touche
@@ -99,6 +103,8 @@ def build_images(
     chosen = baseline_names(baselines) or names()
     image_names = [images.image_name(folder.name) for folder in _folders(chosen)]
     images.build(runner, chosen, log)
+    for name in chosen:
+        runs.try_image(runner, name, log)
     return image_names
 
 

@@ -1,6 +1,7 @@
 """Finds the folder of a baseline by its name or path, and loads its baseline.py."""
 
 import os
+import re
 import traceback
 from dataclasses import replace
 from difflib import get_close_matches
@@ -125,6 +126,13 @@ def baseline_folder(name: str) -> Path:
     raise ToucheError(
         f"{problem}; {remedy} Or pass the path of a folder with a {FILE}, which touche new NAME writes"
     )
+
+
+def parts_in_expected(name: str) -> list[str]:
+    """Returns the parts of the toy collection in a baseline's expected.toml, with repetitions."""
+    file = baseline_folder(name) / "expected.toml"
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return re.findall('"(spot-check/[a-z]+)"', text)
 
 
 def is_shipped(folder: Path) -> bool:

@@ -1,7 +1,6 @@
 """touche run"""
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,7 +16,7 @@ from click.shell_completion import CompletionItem
 
 from touche import baselines
 from touche.api.runners import HERE, write_run
-from touche.baselines.loader import DEFAULT_TYPES, FILE
+from touche.baselines.loader import DEFAULT_TYPES, FILE, parts_in_expected
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
 from touche.cli.frames import own_frames
@@ -191,12 +190,10 @@ def _image_command(name: str, runner: str) -> click.Command:
 
 def _example_of_input(name: str) -> str:
     """Returns a part of the toy collection that the baseline ranks, by its expected.toml."""
-    file = baselines.baseline_folder(name) / "expected.toml"
-    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-    parts = re.findall('"(spot-check/[a-z]+)"', text)
+    parts = parts_in_expected(name)
     if not parts or _EXAMPLE in parts:
         return _EXAMPLE
-    return str(mode(parts))
+    return mode(parts)
 
 
 def help_text(baseline: Baseline) -> str:

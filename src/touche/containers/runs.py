@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from touche import tasks
 from touche.baselines.extras import missing_extra
-from touche.baselines.loader import baseline_folder
+from touche.baselines.loader import baseline_folder, parts_in_expected
 from touche.baselines.running import statistics_named
 from touche.containers.content import digest
 from touche.containers.images import check_image, image_name
@@ -33,6 +33,8 @@ from touche.tira.provenance import DATASET_VARIABLE, IMAGE_VARIABLE, name_of_inp
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
+# The parts of the toy collection, small ones first.
+TOY_PARTS = [f"spot-check/{part}" for part in ("passages", "pairs", "pages", "arguments", "images")]
 _SAFE_FOR_SHELL = re.compile(r"[\w.,/=:+-]+", re.ASCII)  # a word that a shell does not change
 # A stopped tira-run leaves its container running. $1 is the output folder, which the container mounts.
 _REMOVE_BY_VOLUME = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
@@ -201,6 +203,40 @@ RUNNERS: Mapping[str, Runner] = {
     "podman": partial(run_in_container, "podman"),
     "tira": run_in_tira,
 }
+
+
+def try_image(program: str, baseline: str, log: Log) -> None:
+    """Runs an image on a part of the toy collection, and removes the image if that fails.
+
+    An image can fail although its baseline works on this machine: an image contains no other baselines, and
+    only the packages that its Dockerfile installs.
+
+    Args:
+        program: ``docker`` or ``podman``.
+        baseline: the name of the baseline, or the path of its folder.
+        log: receives a line for each part, and the output of the container if it fails.
+
+    Raises:
+        ToucheError: if the image ranks none of the parts that expected.toml names, or of all parts if it
+            names none.
+    """
+    image = image_name(baseline_folder(baseline).resolve().name)
+    named = parts_in_expected(baseline)
+    parts = [part for part in TOY_PARTS if part in named][:1] or TOY_PARTS
+    failures: list[ToucheError] = []
+    for part in parts:
+        log(f"trying {image} on {part}")
+        lines: list[str] = []
+        try:
+            with temporary_folder("touche-run-") as output:
+                RUNNERS[program](Job(baseline, (), part, output), Limits(), lines.append)
+            return
+        except ToucheError as error:
+            failures.append(error)
+            for line in lines:
+                log(line)
+    succeeds(program, "image", "rm", image)
+    raise ToucheError(f"{image} fails on {parts[0]}, so it was removed: {failures[0]}") from failures[0]
 
 
 def _remove_abandoned(program: str) -> None:
