@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Write
 from touche.baselines.starter import write_baseline
-from touche.containers import images
+from touche.containers import images, runs
 from touche.containers.programs import Ended, Log
 from touche.errors import ToucheError
 from touche.io import progress
@@ -229,3 +229,56 @@ def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: p
     ids["touche/other"] = ids["touche/base"] = "earlier"
     images.build("docker", ["bm25", "elrond"], print)
     assert removed == ["earlier"]
+
+
+PARTS = [
+    "spot-check/passages",
+    "spot-check/pairs",
+    "spot-check/pages",
+    "spot-check/arguments",
+    "spot-check/images",
+]
+
+
+@pytest.mark.parametrize(
+    ("expected", "works_on", "tried"),
+    [
+        ("spot-check/arguments spot-check/passages", "spot-check/passages", PARTS[:1]),
+        ("spot-check/arguments", "spot-check/passages", PARTS[3:4]),
+        ("touche-2020-task-1", "spot-check/pages", PARTS[:3]),
+        (None, "nothing", PARTS),
+    ],
+)
+def test_a_built_image_is_tried_on_the_smallest_part_that_fits(
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    expected: str | None,
+    works_on: str,
+    tried: list[str],
+) -> None:
+    """That expected.toml names, else on all parts until one fits; an image that fits none is removed."""
+    folder = write("mine/baseline.py", "").parent
+    if expected:
+        write("mine/expected.toml", "\n".join(f'dataset = "{name}"' for name in expected.split()))
+    inputs: list[str] = []
+    removed: list[tuple[str, ...]] = []
+    lines: list[str] = []
+
+    def runner(job: runs.Job, limits: object, log: Log) -> None:
+        inputs.append(job.input)
+        log("a line of the container")
+        if job.input != works_on:
+            raise ToucheError(f"mine: exit code 2: no {job.input}")
+
+    monkeypatch.setattr(runs, "RUNNERS", {"docker": runner})
+    monkeypatch.setattr(runs, "succeeds", lambda *command: removed.append(command))
+    if works_on in tried:
+        runs.try_image("docker", str(folder), lines.append)
+        assert not removed
+    else:
+        message = f"touche/mine fails on {tried[0]}, so it was removed: mine: exit code 2: no {tried[0]}"
+        with pytest.raises(ToucheError, match=message):
+            runs.try_image("docker", str(folder), lines.append)
+        assert removed == [("docker", "image", "rm", "touche/mine")]
+    assert inputs == tried
+    assert lines.count("a line of the container") == len(tried) - (works_on in tried)

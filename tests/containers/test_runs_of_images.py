@@ -465,6 +465,27 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
     assert here.replace(tag.format(tiny.name), "") == there.replace(tag.format("nsp"), "")
 
 
+LOADING = '''import touche
+
+@touche.baseline
+def mine(topics: touche.Topics, documents: touche.Documents, *, depth: int = 100) -> touche.Rankings:
+    """Ranks by another baseline, which an image does not contain."""
+    yield from touche.load("bm25")(topics, documents, depth=depth)
+'''
+
+
+def test_a_baseline_that_needs_another_one_becomes_no_image(
+    program: str, tmp_path: Path, touche: Touche
+) -> None:
+    team = f"loading-{os.getpid()}"
+    write_baseline(tmp_path / team)
+    (tmp_path / team / "baseline.py").write_text(LOADING)
+    code, _, err = touche("images", "build", tmp_path / team, "--runner", program)
+    assert code == 2 and f"touche/{team} fails on spot-check/arguments, so it was removed: " in err
+    assert "there is no baseline 'bm25'; an image contains only its own baseline" in err.splitlines()[-1]
+    assert not output_of(program, "images", "--quiet", f"touche/{team}")
+
+
 WRONG_FOLDERS = {  # with their Dockerfiles
     "My_Base-Line": ("FROM touche/base\n", "its name is not valid for an image"),
     "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "/opt/baselines/mine/"),

@@ -218,14 +218,16 @@ def _compare(
     original = read_content(program, image) if has_original else None
     rebuilt, commands_above_base = _rebuild(program, baseline, log)
     original_digest = original.digest if original else expected_digest
+    is_different = original_digest != rebuilt.digest
     unpinned = [command for command in commands_above_base if _UNPINNED.search(_SHELL.sub("", command))]
     return VerifiedImage(
         subject=subject,
-        answer=SAME if original_digest == rebuilt.digest else DIFFERENT,
+        answer=DIFFERENT if is_different else SAME,
         commit=commit,
         digest=original_digest,
         rebuilt=rebuilt.digest,
-        difference=_first_difference(original, rebuilt) if original else "",
+        # Equal contents can have their files in different layers.
+        difference=_first_difference(original, rebuilt) if original and is_different else "",
         unpinned=[*map(_short_command, unpinned)],
     )
 
