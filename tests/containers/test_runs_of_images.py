@@ -481,7 +481,7 @@ def test_a_baseline_that_needs_another_one_becomes_no_image(
     write_baseline(tmp_path / team)
     (tmp_path / team / "baseline.py").write_text(LOADING)
     code, _, err = touche("images", "build", tmp_path / team, "--runner", program)
-    assert code == 2 and f"touche/{team} fails on spot-check/arguments, so it was removed: " in err
+    assert code == 2 and f"touche/{team} fails on spot-check/passages, so it was removed: " in err
     assert "there is no baseline 'bm25'; an image contains only its own baseline" in err.splitlines()[-1]
     assert not output_of(program, "images", "--quiet", f"touche/{team}")
 
