@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import ROOT, Write, write_files
+from touche.baselines.files import files_in
 from touche.baselines.starter import write_baseline
 from touche.containers import images, runs
 from touche.containers.programs import Ended, Log
@@ -62,33 +63,81 @@ def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: l
             ask()
 
 
-def test_an_image_is_older_than_a_change_of_what_is_sent_and_of_nothing_else(tmp_path: Path) -> None:
-    """Not of what regress --update and benchmarks/images.py rewrite, nor of what Python and git keep."""
-    folder = tmp_path / "baselines" / "argsrank"
-    for name in ("src", "docker", folder.relative_to(tmp_path)):
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Docker with one image, and its labels."""
+    labels: dict[str, str] = {}
+
+    def execute(command: Sequence[str], log: Log, **options: object) -> Ended:
+        words = [word.removeprefix("--label=") for word in command if word.startswith("--label=")]
+        labels.update(word.split("=", 1) for word in words)
+        return Ended(0, "")
+
+    monkeypatch.setattr(images, "check_program", lambda program: None)
+    monkeypatch.setattr(images, "find_image", lambda program, image: "x")
+    monkeypatch.setattr(images, "read_labels", lambda program, image: labels)
+    monkeypatch.setattr(images, "output_of", lambda *command: "1")
+    monkeypatch.setattr(images, "execute", execute)
+    return labels
+
+
+@pytest.mark.parametrize("has_clone", [True, False])
+def test_an_image_of_other_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: dict[str, str], has_clone: bool
+) -> None:
+    """Other than what is not in images, and than what runs, Python and git write into a folder."""
+    if not has_clone:
+        monkeypatch.setattr(images, "clone", lambda: None)
+    folder = Path(shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "argsrank"))
+    monkeypatch.setattr(images, "check_name", lambda folder: None)
+    elsewhere = Path(shutil.copytree(folder, tmp_path / "a b" / "argsrank"))
+    images.build("docker", [str(folder)], print)
+    unimportant = ["README.md", "expected.toml", "out/run.txt", "out/ir-metadata.yml", "__pycache__/a.pyc"]
+    for name in [*unimportant, ".git/index", ".venv/a.py", "env/pyvenv.cfg", "env/a.py"]:
+        write_files(folder, {name: "changed"})
+        images.check_image("docker", str(folder))
+        images.check_image("docker", str(elsewhere))  # a folder with the same files
+    for name in ["Dockerfile", "lexicons/claim-words.txt", "new.py", "pyvenv.cfg", ".hidden"]:
+        with (elsewhere / name).open("a") as file:
+            file.write("\n")
+        command = f"touche images build '{elsewhere}'"
+        message = (
+            f"touche/argsrank was not built from the current files of {elsewhere}; build it with: {command}"
+        )
+        with pytest.raises(ToucheError, match=re.escape(message)):
+            images.check_image("docker", str(elsewhere))
+        images.build("docker", [str(elsewhere)], print)
+        images.check_image("docker", str(elsewhere))
+    assert bool(built["touche.bases"]) == has_clone
+
+
+def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:
+    with pytest.raises(ToucheError, match=r"touche/bm25 was not built from .* build bm25 --runner podman"):
+        images.check_image("podman", "bm25")
+
+
+def test_a_newer_version_of_a_base_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, built: dict[str, str]
+) -> None:
+    for name in ("src", "docker"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"):
         shutil.copy(path, tmp_path)
-    content = images._content_digest(tmp_path, folder)
-    sent = ["Dockerfile", "lexicons/claim-words.txt", "new.py"]
-    for path in [
-        *map(folder.joinpath, sent),
-        tmp_path / "docker/base.txt",
-        tmp_path / "src/touche/errors.py",
-    ]:
-        with path.open("a") as file:
-            file.write("\n")
-        before = content
-        content = images._content_digest(tmp_path, folder)
-        assert content != before
-    others = ["README.md", "baselines/argsrank/README.md", "baselines/argsrank/expected.toml"]
-    caches = ["src/touche/__pycache__/files.pyc", "baselines/argsrank/.git/index", "src/touche/new.so"]
-    for name in [*others, *caches]:
+    monkeypatch.setattr(images, "clone", lambda: tmp_path)
+    for name, is_sent in {
+        "docker/base.txt": True,
+        "src/touche/errors.py": True,
+        "README.md": False,
+        "src/touche/__pycache__/files.pyc": False,
+        "src/touche/new.so": False,
+    }.items():
+        images.build("docker", ["bm25"], print)
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("changed")
-    assert images._content_digest(tmp_path, folder) == content
-    elsewhere = shutil.copytree(folder, tmp_path / "mine" / "argsrank")
-    assert images._content_digest(tmp_path, Path(elsewhere)) == content
+        with (tmp_path / name).open("a") as file:
+            file.write("\n")
+        caplog.clear()
+        images.check_image("docker", "bm25")
+        assert bool(caplog.records) == is_sent, name
 
 
 @pytest.mark.parametrize("umask", [0o002, 0o077])
@@ -100,7 +149,7 @@ def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -
         (folder / "program").touch(0o777)
         (folder / "data").mkdir()
         (folder / "data" / "link").symlink_to("../baseline.py")
-        with images._build_context(folder, images._files_in(folder)) as copy:
+        with images._build_context(folder, files_in(folder)) as copy:
             modes = {
                 str(path.relative_to(copy)): path.lstat().st_mode & 0o777
                 for path in copy.rglob("*")

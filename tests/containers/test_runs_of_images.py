@@ -337,19 +337,16 @@ def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> No
         run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
 
 
-def test_an_image_older_than_its_files_is_named(
-    program: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_image_of_other_files_is_refused_and_the_earlier_run_stays(program: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
-    (folder / ".git").mkdir()
-    (folder / ".git" / "index").write_text("what git keeps is not in the image")
-    RUNNERS[program](job(tmp_path / "same", str(folder)), Limits(), print)
-    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+    RUNNERS[program](job(tmp_path / "out", str(folder)), Limits(), print)
     with (folder / "baseline.py").open("a") as file:
         file.write("# changed\n")
-    RUNNERS[program](job(tmp_path / "changed", str(folder)), Limits(), print)
-    (warning,) = (record for record in caplog.records if record.levelname == "WARNING")
-    assert "touche/bm25 was not built from the current files" in warning.getMessage()
+    with pytest.raises(
+        ToucheError, match=r"touche/bm25 was not built from the current files of .*/bm25; build"
+    ):
+        RUNNERS[program](job(tmp_path / "out", str(folder)), Limits(), print)
+    assert (tmp_path / "out" / "run.txt").exists()
 
 
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:

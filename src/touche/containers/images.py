@@ -14,6 +14,7 @@ from pathlib import Path
 from shlex import quote
 
 from touche.baselines.extras import extra_in_dockerfile
+from touche.baselines.files import RUN_FILES, files_in
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
@@ -31,8 +32,8 @@ PYTHON_VARIABLE = "PYTHON_IMAGE"  # names another Python image than the pinned o
 NETWORK_VARIABLE = "BUILD_NETWORK"  # such as host, if downloads fail in the engine's own network
 TITLE_LABEL = "org.opencontainers.image.title"
 REVISION_LABEL = "org.opencontainers.image.revision"
-_CONTENT_LABEL = "touche.content"  # of the digest of the files from which an image was built
-_CACHES = {".git", ".venv", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"}
+_CONTENT_LABEL = "touche.content"  # a digest of the files in the baseline's folder
+_BASES_LABEL = "touche.bases"  # a digest of a clone's files in the bases; empty without a clone
 _NOT_IN_IMAGES = {"README.md", "expected.toml"}  # of a baseline
 _NO_IMAGE = "the registry lacks this image; check its name and digest"
 _NO_ANSWER = "a server does not answer; check the network, and try again"
@@ -192,8 +193,8 @@ class _Builder:
             REVISION_LABEL: commit_and_repository["revision"],
             "org.opencontainers.image.source": commit_and_repository["source"],
             "org.opencontainers.image.vendor": PROJECT if is_shipped(folder) else "",
-            # Only a clone has the files of the bases.
-            _CONTENT_LABEL: _content_digest(root, folder) if root else "",
+            _CONTENT_LABEL: _digest(folder, files_in(folder)),
+            _BASES_LABEL: _digest(root, _files_of_bases(root)) if root else "",
         }
         build_arguments = {
             # The Dockerfile makes environment variables of these two, for the metadata of runs.
@@ -206,7 +207,7 @@ class _Builder:
             build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own base is the last
         arguments = [f"--label={name}={value}" for name, value in labels.items()]
         arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
-        with _build_context(folder, _files_in(folder)) as context:
+        with _build_context(folder, files_in(folder)) as context:
             self._build(folder.name, context, commit_time(folder), arguments)
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
@@ -288,27 +289,32 @@ def read_labels(program: str, image: str) -> dict[str, str]:
 
 
 def check_image(program: str, baseline: str) -> None:
-    """Checks that the image of a baseline exists; in a clone, warns if files have changed since it was built.
+    """Checks that the image of a baseline was built from the current files of its folder.
+
+    In a clone, also warns if the files of the bases have changed since.
 
     Args:
         program: ``docker`` or ``podman``.
         baseline: the name of the baseline, or the path of its folder.
 
     Raises:
-        ToucheError: if the image does not exist.
+        ToucheError: if there is no image, or it was built from other files, such as those of another folder
+            with the same name.
     """
     folder = baseline_folder(baseline).resolve()
     root = _buildable_clone()
     image = image_name(folder.name)
+    if is_shipped(folder) and not root:
+        how_to_get = _remedy_without_clone(program, folder.name)
+    else:
+        how_to_get = f"build it with: {build_command(program, baseline)}"
     if not find_image(program, image):
-        if is_shipped(folder) and not root:
-            how_to_get = _remedy_without_clone(program, folder.name)
-        else:
-            how_to_get = f"build it with: {build_command(program, baseline)}"
         raise ToucheError(f"{program} has no image {image}; {how_to_get}")
-    if root and read_labels(program, image).get(_CONTENT_LABEL) != _content_digest(root, folder):
-        command = build_command(program, baseline)
-        _log.warning("%s was not built from the current files; build it again: %s", image, command)
+    labels = read_labels(program, image)
+    if labels.get(_CONTENT_LABEL) != _digest(folder, files_in(folder)):
+        raise ToucheError(f"{image} was not built from the current files of {baseline}; {how_to_get}")
+    if root and labels.get(_BASES_LABEL) != _digest(root, _files_of_bases(root)):
+        _log.warning("%s was built on an older version of touche; %s", image, how_to_get)
 
 
 def build_command(program: str, baseline: str) -> str:
@@ -397,34 +403,21 @@ def _files_of_bases(root: Path) -> Iterator[Path]:
     for rule in ignore_file.read_text(encoding="utf-8").split():
         if rule.startswith("!"):
             path = root / rule.removeprefix("!")
-            yield from (file for file in _files_in(path) if file.suffix != ".so")
+            files = files_in(path) if path.is_dir() else [path]
+            yield from (file for file in files if file.suffix != ".so")
 
 
-def _files_in(path: Path) -> Iterator[Path]:
-    """Yields a file, or the files and links in a folder without those of caches."""
-    if not path.is_dir():
-        yield path
-        return
-    for parent, folders, files in os.walk(path):
-        folders[:] = sorted({*folders} - _CACHES)  # in place, so that os.walk skips the caches
-        links_to_folders = [name for name in folders if Path(parent, name).is_symlink()]
-        yield from (Path(parent, name) for name in sorted([*files, *links_to_folders]))
-
-
-def _content_digest(root: Path, folder: Path) -> str:
-    """Returns 16 hexadecimal digits that change with the content or path of any file of a baseline's image.
-
-    Args:
-        root: the clone, with the files of the base images.
-        folder: the folder of the baseline.
-    """
-    # Names in the clone begin with a slash, so that they differ from names in the folder of the baseline.
-    files = {f"/{file.relative_to(root)}": file for file in _files_of_bases(root)}
-    files |= {str(file.relative_to(folder)): file for file in _files_in(folder)}
+def _digest(folder: Path, files: Iterable[Path]) -> str:
+    """Returns 16 hexadecimal digits that change with the path or content of any of the files in a folder."""
     digest = hashlib.sha256()
-    for name in sorted(files.keys() - _NOT_IN_IMAGES):
-        file = files[name]
-        # Not Path.readlink, which may change the text of the link.
-        content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()  # noqa: PTH115
-        digest.update(f"{name}\n".encode() + content)
+    for file in sorted(files):
+        name = file.relative_to(folder)
+        if str(name) in _NOT_IN_IMAGES or file.name in RUN_FILES:
+            continue
+        if file.is_symlink():
+            content = os.fsencode(os.readlink(file))  # noqa: PTH115 (Path.readlink may change the text)
+        else:
+            with file.open("rb") as opened:
+                content = hashlib.file_digest(opened, "sha256").digest()
+        digest.update(os.fsencode(name) + b"\0" + content)
     return digest.hexdigest()[:16]
