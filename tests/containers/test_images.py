@@ -111,6 +111,20 @@ def test_an_image_of_other_files_is_refused(
     assert bool(built["touche.bases"]) == has_clone
 
 
+def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[str, str]) -> None:
+    """In names, links and any file."""
+    folder = tmp_path / "mine"
+    write_baseline(folder)
+    name = os.fsdecode(b"n\xff")
+    (folder / name).write_bytes(b"\xff")
+    (folder / "link").symlink_to(name)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.write_bytes(path.read_bytes() + b"# \xff\n")
+    images.build("docker", [str(folder)], print)
+    images.check_image("docker", str(folder))
+    assert images.image_advice(str(folder)) == "" and len(built["touche.content"]) == 16
+
+
 def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:
     with pytest.raises(ToucheError, match=r"touche/bm25 was not built from .* build bm25 --runner podman"):
         images.check_image("podman", "bm25")

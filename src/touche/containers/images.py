@@ -349,7 +349,7 @@ def _checked_folder(name: str) -> Path:
         remedy = "copy the Dockerfile of bm25, and change the name in it"
         raise InputError(folder, "no Dockerfile in this folder", remedy)
     target = f"/opt/baselines/{folder.name}/"
-    if target not in (folder / "Dockerfile").read_text(encoding="utf-8"):
+    if target not in (folder / "Dockerfile").read_text(encoding="utf-8", errors="replace"):
         raise InputError(folder / "Dockerfile", f"no COPY into {target}", "add this line")
     return folder
 
@@ -359,7 +359,7 @@ def _bases(folder: Path, root: Path | None) -> list[str]:
 
     In a clone, the first base precedes any other base, because the other base is built on it.
     """
-    text = (folder / "Dockerfile").read_text(encoding="utf-8")
+    text = (folder / "Dockerfile").read_text(encoding="utf-8", errors="replace")
     # A shipped Dockerfile in a release has the address of a published base before its name, and its digest
     # after it. A user's Dockerfile may have the same address, but then the program pulls the base itself.
     address = r"\S*/" if is_shipped(folder) else re.escape(_IMAGE_PREFIX)
