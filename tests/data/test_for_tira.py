@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import io
 import os
 import subprocess
 import sys
@@ -101,13 +102,13 @@ def test_topics_are_not_written_into_the_folder_of_the_corpus(
 def test_a_dataset_that_cannot_be_written_leaves_nothing(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    def full(path: Any, *arguments: Any, **options: Any) -> int:
-        if f".{name}." in os.fsdecode(path):
+    def full(path: Any, *arguments: Any, **options: Any) -> Any:
+        if f".{name}." in str(path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return original(path, *arguments, **options)
 
-    original = os.open
-    monkeypatch.setattr(os, "open", full)
+    original = io.open
+    monkeypatch.setattr(io, "open", full)  # which Path.open calls
     code, _, err = touche("tasks", "tira", "spot-check/passages", "-o", tmp_path / "new")
     assert (code, [*tmp_path.iterdir()]) == (2, [])
     assert "No space left on device" in err
