@@ -109,6 +109,11 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char).strip("'") for char in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun, such as ``1 run`` or ``2,000 runs``."""
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
 def check_choice(what: str, name: object, known: Iterable[str]) -> None:
     """Checks that a name is known.
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import touche as package
 from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, topic_differences
+from touche.evaluation.comparison import Comparison, comparisons, conclusions, topic_differences
 from touche.evaluation.scores import evaluate
 
 
@@ -42,7 +43,7 @@ def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]
         ("all", "three"),
     ]
     assert faults == [
-        "two and three are not compared in relevance by touche: 1 topics are scored for both, "
+        "two and three are not compared in relevance by touche: 1 topic is scored for both, "
         "but a test needs 2"
     ]
     assert (first.topics, first.tied, first.p_t_test, first.effect_size) == (2, 2, 1.0, 0.0)
@@ -127,3 +128,84 @@ def test_significance_is_by_the_corrected_t_test_alone(
     randomised = touche(*command, "--randomisation")[1].splitlines()
     assert "p rand.  Holm rand." in randomised[0] and " 0.0312 " in randomised[1]  # 2 of 64 signs of 6 topics
     assert randomised[6].startswith("* significant: corrected p of")
+
+
+def test_scores_that_differ_by_rounding_errors_are_ties_everywhere(touche: Touche, write: Write) -> None:
+    """AP of A is (1/2 + 2/4 + 3/6) / 3, of B (1/2 + 2/3 + 3/9) / 3: both 1/2, but not in floating point."""
+    topics = range(1, 11)
+    qrels = write("q.qrels", "".join(f"{topic} 0 {id} 1\n" for topic in topics for id in "abc"))
+    rankings = {"A": "u a v b w c x y z", "B": "u a b v w x y z c"}
+    runs = [
+        write(f"{tag}.txt", run_of(*(f"{topic} {ranking}" for topic in topics), tag=tag))
+        for tag, ranking in rankings.items()
+    ]
+    scoring = {"qrels": qrels, "measure": "AP"}
+    (compared,) = package.compare(runs, randomisation=True, **scoring)
+    assert (compared.won, compared.lost, compared.tied) == (0, 0, 10)
+    assert (compared.difference, compared.p_t_test, compared.p_randomisation) == (0.0, 1.0, 1.0)
+    assert not compared.significant and compared.effect_size == 0.0
+    assert {row.difference for row in package.compare(runs, per_topic=True, **scoring)} == {0.0}
+    assert "†" not in package.wide(runs, reference="A", **scoring).markdown().partition("\n\n")[0]
+    out = touche("compare", *runs, "--qrels", qrels, "--measure", "AP")[1]
+    assert out.endswith("\nAP, q: A and B have the same mean; all 10 topics are ties\n")
+
+
+def test_equal_differences_have_no_t_test_and_the_table_says_why(touche: Touche, write: Write) -> None:
+    qrels = write("q.qrels", "".join(f"{topic} 0 {id} 1\n" for topic in range(4) for id in "ab"))
+    runs = [
+        write(f"{tag}.txt", run_of(*(f"{topic} {first}" for topic in range(4)), tag=tag))
+        for tag, first in (("A", "x"), ("B", "a"))
+    ]
+    command = "compare", *runs, "--qrels", qrels, "--measure", "P@1", "--randomisation"
+    row, _, *notes = touche(*command)[1].splitlines()[1:]
+    assert " -1.000  –    –       –   0.1250 " in row and "*" not in row
+    assert "– in d, p t, Holm t: all topics differ by the same amount" in notes
+    sentence = (
+        "P@1, q: A is 1.000 below B; all topics differ by the same amount, so the paired t-test is undefined"
+    )
+    assert notes[-1] == sentence
+    wide = package.wide(runs, qrels=qrels, measure="P@1", reference="B")
+    assert "†" not in wide.markdown().partition("\n\n")[0] and sentence in wide.warnings
+
+
+NOTHING = "not significant, p 0.6000 after Holm's correction for 2 tests; the test says nothing about smaller"
+NOT_SIGNIFICANT = Comparison(
+    run_a="A",
+    run_b="B",
+    task="t",
+    dimension="relevance",
+    qrels="q",
+    measure="nDCG@5",
+    evaluator="touche",
+    mean_a=0.5,
+    mean_b=0.4,
+    difference=0.1,
+    low=-0.1,
+    high=0.3,
+    p_t_test=0.3,
+    p_t_test_holm=0.6,
+    tied=0,
+    topics=50,
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, f"A is 0.100 above B; {NOTHING} differences"),
+        ({"p_t_test_holm": 0.01, "significant": True}, "B; significant, p 0.0100 after Holm's correction"),
+        ({"low": 0.01, "p_t_test": 0.04}, "; the interval excludes 0 because it is not corrected"),
+        (
+            {"low": 0.01, "p_t_test": 0.06},
+            "; the interval excludes 0 because the bootstrap makes it narrower",
+        ),
+        ({"difference": -0.0004}, f"A is less than 0.001 below B; {NOTHING}"),
+        ({"difference": 1e-17}, f"A and B have the same mean; {NOTHING}"),
+        ({"results": 90, "p_t_test": None}, "stances have no test, and the 95% interval contains 0"),
+    ],
+)
+def test_a_sentence_says_what_a_comparison_shows(values: dict[str, float | None], sentence: str) -> None:
+    other = replace(NOT_SIGNIFICANT, dimension="quality")
+    first, second = conclusions([replace(NOT_SIGNIFICANT, **values), other])  # type: ignore[arg-type]
+    assert first.startswith("nDCG@5, relevance: A ") and sentence in first
+    assert second.startswith(f"nDCG@5, quality: A is 0.100 above B; {NOTHING}")

@@ -11,6 +11,7 @@ from touche.evaluation.comparison import (
     Comparison,
     TopicDifference,
     comparisons,
+    conclusions,
     published_comparisons,
     run_named,
     topic_differences,
@@ -218,7 +219,8 @@ def compare(
         why = f": {reasons[0]}" if reasons else ""
         raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
     kind: type[Any] = TopicDifference if per_topic else Comparison
-    return warned(Table(kind, tuple(compared), (*reasons, *all_warnings(by_measure))))
+    notes = () if per_topic else tuple(conclusions(compared))
+    return warned(Table(kind, tuple(compared), (*reasons, *all_warnings(by_measure)), notes))
 
 
 def _remedy_for_no_pair(task: str | None, published: bool) -> str:

@@ -13,8 +13,8 @@ from touche.cli.output import (
     Column,
     Sheet,
     counted,
+    explain,
     interval,
-    p_value,
     quietly,
     render,
     render_wide,
@@ -24,9 +24,9 @@ from touche.cli.output import (
     with_commas,
 )
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, TopicDifference
+from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.significance import SIGNIFICANT
+from touche.evaluation.significance import SIGNIFICANT, printed_p
 from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 
@@ -88,7 +88,14 @@ def compare(
         by_measure = group_by(table, lambda row: row.measure)
         sheets = [_comparisons(rows, columns) for rows in by_measure.values()]
     render(table, style, sheets)
-    warn(*table.warnings)
+    explain(table, style)
+
+
+def _holm(row: Comparison) -> str | None:
+    """Returns the corrected p-value of the t-test with its star; None if the test is undefined."""
+    if row.p_t_test_holm is None:
+        return None
+    return f"{printed_p(row.p_t_test_holm)}{' *' if row.significant else ''}"
 
 
 _PAIR = [Column("A", "run_a"), Column("B", "run_b"), Column("dimension", "dimension")]
@@ -109,18 +116,19 @@ _T_TEST = [
     Column("mean A", "mean_a", three_decimals),
     Column("mean B", "mean_b", three_decimals),
     *_DIFFERENCE,
-    Column("d", "effect_size", "{:+.2f}".format),
-    Column("p t", "p_t_test", p_value),
-    Column("Holm t", format=lambda row: p_value(row.p_t_test_holm) + (" *" if row.significant else "")),
+    Column("d", "effect_size", "{:+.2f}".format, UNDEFINED),
+    Column("p t", "p_t_test", printed_p, UNDEFINED),
+    Column("Holm t", format=_holm, missing=UNDEFINED),
 ]
 _RANDOMISATION = [
-    Column("p rand.", "p_randomisation", p_value),
-    Column("Holm rand.", "p_randomisation_holm", p_value),
+    Column("p rand.", "p_randomisation", printed_p),
+    Column("Holm rand.", "p_randomisation_holm", printed_p),
 ]
+_NO_BOUNDS = "only nDCG@k, P@k and RR have bounds; those of touche only if each topic has a relevant document"
 _BOUNDS = [
-    Column("least", "least", signed),
-    Column("greatest", "greatest", signed),
-    Column("winner", "can_change", lambda can_change: "can change" if can_change else "stays"),
+    Column("least", "least", signed, _NO_BOUNDS),
+    Column("greatest", "greatest", signed, _NO_BOUNDS),
+    Column("winner", "can_change", lambda can_change: "can change" if can_change else "stays", _NO_BOUNDS),
 ]
 _COUNTS = [
     Column("won, lost, tied", format="{0.won}, {0.lost}, {0.tied}".format),

@@ -81,12 +81,20 @@ def evaluate(
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]
-_BOUNDS = [Column("least", "least", three_decimals), Column("greatest", "greatest", three_decimals)]
+_NO_BOUNDS = (
+    "only nDCG@k, P@k, RR and AP@k have bounds; means of touche only if each topic has a relevant document"
+)
+_BOUNDS = [
+    Column("least", "least", three_decimals, _NO_BOUNDS),
+    Column("greatest", "greatest", three_decimals, _NO_BOUNDS),
+]
+_NO_TOPIC = "there is no topic to average over"
+_ONE_TOPIC = "an interval needs at least two topics"
 _STANCES = [
     Column("run", "name"),
     Column("dimension", "dimension"),
-    Column("macro F1", "mean", three_decimals),
-    Column("95% interval", format=interval),
+    Column("macro F1", "mean", three_decimals, "no document has a judged stance"),
+    Column("95% interval", format=interval, missing=_ONE_TOPIC),
     Column("N", "results", with_commas),
     Column("topics", "topics"),
 ]
@@ -128,9 +136,10 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
 
 def _columns(first: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
     """Returns the columns after those of the subject; the first record shows whether rows are of topics."""
-    judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format)
+    judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format, "the run lacks the topic")
     if isinstance(first, TopicScore):
         value = Column(measure, "value", three_decimals)
         return [Column("topic", "topic"), value, judged, *bounds, Column("title", "title")]
-    mean = Column(measure, "mean", three_decimals)
-    return [mean, Column("95% interval", format=interval), judged, *bounds, Column("topics", "topics")]
+    mean = Column(measure, "mean", three_decimals, _NO_TOPIC)
+    low_high = Column("95% interval", format=interval, missing=_ONE_TOPIC)
+    return [mean, low_high, judged, *bounds, Column("topics", "topics")]

@@ -3,14 +3,16 @@
 import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from warnings import catch_warnings
 
 import click
 
+from touche.errors import counted as counted
 from touche.errors import one_line
+from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 from touche.io.progress import say
 from touche.trec.framed import Table, format_rows, formatted
@@ -46,11 +48,13 @@ class Column:
         name: heading.
         attribute: attribute of the records; empty if ``format`` takes the whole record.
         format: formats a value other than None; returns None if the record has no value.
+        missing: why a record can have no value; a note below the table if a cell has a dash.
     """
 
     name: str
     attribute: str = ""
     format: Callable[[Any], str | None] = str
+    missing: str = ""
 
     def cell(self, record: Any) -> str:
         """Returns the cell of a record, with a dash for a missing value."""
@@ -101,6 +105,17 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
     """Prints a sheet as a table, or in a markup language."""
     header = [column.name for column in sheet.columns]
     rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
+    reasons = group_by(
+        (
+            column
+            for index, column in enumerate(sheet.columns)
+            if column.missing and any(row[index] == MISSING for row in rows)
+        ),
+        lambda column: column.missing,
+    )
+    names = {reason: ", ".join(column.name for column in columns) for reason, columns in reasons.items()}
+    explained = [f"{MISSING} in {headings}: {reason}" for reason, headings in names.items()]
+    sheet = replace(sheet, notes=[*sheet.notes, *explained])
     if style == "table":
         _print_plain(sheet, header, rows)
     else:
@@ -156,11 +171,6 @@ def render_wide(table: "WideTable", style: str) -> None:
 def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:
     """Formats the confidence interval of a record; None if the record has no interval."""
     return None if record.low is None else f"{number(record.low)} to {number(record.high)}"
-
-
-def p_value(value: float) -> str:
-    """Formats a p-value."""
-    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
 
 
 def show(
@@ -303,11 +313,6 @@ def warn(*warnings: str, subject: str = "") -> None:
     """
     for warning in warnings:
         say(f"{subject}: warning: {warning}" if subject else f"warning: {warning}")
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun, such as ``1 run`` or ``2,000 runs``."""
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def _is_number(cell: str) -> bool:

@@ -6,8 +6,10 @@ from pathlib import Path
 from touche.api import agreement as library
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
-from touche.cli.output import Column, Sheet, p_value, quietly, render, three_decimals, warn
+from touche.cli.output import Column, Sheet, quietly, render, three_decimals, warn
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
+from touche.evaluation.comparison import UNDEFINED
+from touche.evaluation.significance import printed_p
 
 
 @command(
@@ -45,8 +47,13 @@ _RANKINGS = [
     Column("topics", "topics"),
     Column(f"overlap@{NEAR}", "overlap_5", three_decimals),
     Column(f"overlap@{FAR}", "overlap_100", three_decimals),
-    Column("Kendall's tau", "tau", three_decimals),
-    Column("tau of union", "tau_union", three_decimals),
+    Column("Kendall's tau", "tau", three_decimals, "no topic has two documents in both runs"),
+    Column(
+        "tau of union",
+        "tau_union",
+        three_decimals,
+        "no topic has a common document and two documents per run",
+    ),
     Column("RBO", "rbo", three_decimals),
 ]
 _SCORES = [
@@ -55,11 +62,11 @@ _SCORES = [
     Column("mean A", "mean_a", three_decimals),
     Column("mean B", "mean_b", three_decimals),
     Column("RMSE", "rmse", three_decimals),
-    Column("p t", "p_t_test", p_value),
+    Column("p t", "p_t_test", printed_p, UNDEFINED),
 ]
 _EFFECTS = [
-    Column("ER", "effect_ratio", three_decimals),
-    Column("Delta RI", "delta_ri", three_decimals),
+    Column("ER", "effect_ratio", three_decimals, "the original scores as its baseline"),
+    Column("Delta RI", "delta_ri", three_decimals, "a baseline scores 0"),
 ]
 
 

@@ -151,8 +151,8 @@ def _columns(first: "SettingScore", best: Sequence["SettingScore"]) -> list[Colu
     return [
         *(swept or [Column("run", "setting")]),
         Column("dimension", "dimension"),
-        Column(first.measure, format=partial(_mean, best)),
-        Column("95% interval", format=interval),
+        Column(first.measure, format=partial(_mean, best), missing="there is no topic to average over"),
+        Column("95% interval", format=interval, missing="an interval needs at least two topics"),
         Column("judged", "judged", "{:.2f}".format),
     ]
 

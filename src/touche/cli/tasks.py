@@ -276,13 +276,14 @@ def _kinds(row: PublishedResult) -> str:
     return ", ".join(kind for kind, applies in kinds.items() if applies)
 
 
+_NOT_PRINTED = "the source does not print it"
 _STANCES = [
     Column("team", "team"),
-    Column("tag", format=_tag),
+    Column("tag", format=_tag, missing=_NOT_PRINTED),
     Column("F1", "value", three_decimals),
     Column("N", "results"),
-    Column("team's F1", "team_value", three_decimals),
-    Column("team's N", "team_results"),
+    Column("team's F1", "team_value", three_decimals, _NOT_PRINTED),
+    Column("team's N", "team_results", missing=_NOT_PRINTED),
     Column("", format=_kinds),
 ]
 
@@ -297,7 +298,7 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("", "rank"),
         *([Column("95% ranks", format=_ranks), Column("group", "group")] if has_groups else []),
         Column("team", "name"),
-        Column("tag", format=_tag),
+        Column("tag", format=_tag, missing=_NOT_PRINTED),
         Column(first.measure, "value", three_decimals),
         Column("interval*" if interval_notes else "95% interval", format=interval),  # * not all are 95%
         Column("", format=_kinds),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isclose, sqrt
-from operator import sub
 from pathlib import Path
 from statistics import fmean
 
@@ -18,7 +17,7 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Ranked
 from touche.evaluation.scores import Evaluated
-from touche.evaluation.significance import t_test
+from touche.evaluation.significance import differences_of, t_test
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
 from touche.trec.topics import in_order
@@ -65,7 +64,7 @@ class ScoredOverlap(Overlap):
         task, dimension, qrels, measure, evaluator: subject of the scores, as in ``Score``.
         mean_a, mean_b: means of the measure.
         rmse: root mean square error of the topics' scores, see ``rmse``.
-        p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
+        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
         effect_ratio, delta_ri: size of a reproduced improvement, see the functions of these names; None if
             undefined, or without a baseline.
     """
@@ -178,7 +177,7 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         mean_a=mean_a,
         mean_b=mean_b,
         rmse=rmse(scores_a, scores_b),
-        p_t_test=t_test(list(map(sub, scores_a, scores_b))),
+        p_t_test=t_test(differences_of(scores_a, scores_b)),
         effect_ratio=effect,
         delta_ri=ri_difference,
     )

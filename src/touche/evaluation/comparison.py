@@ -6,15 +6,17 @@ from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, choice, counted
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import (
     SIGNIFICANT,
     bootstrap_interval,
+    differences_of,
     effect_size,
     holm,
+    printed_p,
     randomisation_test,
     t_test,
 )
@@ -26,8 +28,8 @@ from touche.tasks.per_topic import topic_values
 from touche.tasks.records import rounded
 
 _FEWEST = 2  # common topics that a test needs
+UNDEFINED = "all topics differ by the same amount"  # so that the t-test has no variance
 _PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
-_ROUNDING = 1e-12  # a bound that is closer to 0 is 0 with a rounding error
 
 Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
@@ -54,7 +56,9 @@ class PairOfRuns:
 class Comparison(PairOfRuns):
     """Comparison of run A with run B in one dimension, over topics that the evaluator scores for both.
 
-    Stances have no tests: their ``significant`` is False, and their other results of tests are None.
+    Scores that are equal up to rounding errors are ties everywhere: in ``difference``, in the tests, and in
+    ``won``, ``lost`` and ``tied``; see ``differences_of``. Stances have no tests: their ``significant`` is
+    False, and their other results of tests are None.
 
     Attributes:
         mean_a, mean_b: means of the measure.
@@ -62,7 +66,7 @@ class Comparison(PairOfRuns):
         low, high: 95% confidence interval of the difference, by bootstrap over the topics; not corrected for
             the number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
-        p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
+        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
         p_t_test_holm: the p-value, corrected for all comparisons by the same measure.
         significant: whether the corrected p-value is below 0.05.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
@@ -143,7 +147,8 @@ def comparisons(
             comparison = _comparison(_pair(a, b, evaluator), scores, randomisation)
             compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
         else:
-            problem = f"{len(scores)} topics are scored for both, but a test needs {_FEWEST}"
+            have = "topic is" if len(scores) == 1 else "topics are"
+            problem = f"{len(scores)} {have} scored for both, but a test needs {_FEWEST}"
             why_missing.append(
                 f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
             )
@@ -200,6 +205,7 @@ def topic_differences(
     differences = list[TopicDifference]()
     for a, b in _pairs([run for run in runs if run.is_ranking], reference):
         pair = vars(_pair(a, b, evaluator))
+        scores = _common_scores(a, b, evaluator)
         rows = [
             TopicDifference(
                 **pair,
@@ -207,12 +213,54 @@ def topic_differences(
                 title=a.titles.get(topic, ""),
                 value_a=value_a,
                 value_b=value_b,
-                difference=value_a - value_b,
+                difference=difference,
             )
-            for topic, (value_a, value_b) in _common_scores(a, b, evaluator).items()
+            for (topic, (value_a, value_b)), difference in zip(
+                scores.items(), _differences(scores), strict=True
+            )
         ]
         differences += sorted(rows, key=lambda row: -abs(row.difference))
     return differences
+
+
+def conclusions(compared: Sequence[Comparison]) -> list[str]:
+    """Returns a sentence for each comparison: what differs, by how much, and what the test says about it."""
+    by_measure = group_by(compared, lambda row: row.measure)
+    return [
+        f"{row.measure}, {row.dimension}: {_finding(row)}; {_significance(row, len(by_measure[row.measure]))}"
+        for row in compared
+    ]
+
+
+def _finding(row: Comparison) -> str:
+    """Returns which run has the higher mean, and by how much."""
+    size = abs(row.difference)
+    if size < 1e-9:  # a mean of rounded differences
+        return f"{row.run_a} and {row.run_b} have the same mean"
+    side = "above" if row.difference > 0 else "below"
+    amount = f"{size:.3f}" if size >= 0.0005 else "less than 0.001"
+    return f"{row.run_a} is {amount} {side} {row.run_b}"
+
+
+def _significance(row: Comparison, tests: int) -> str:
+    """Returns whether a difference is significant after the correction for a number of tests, as a clause."""
+    excludes_0 = row.low > 0 or row.high < 0
+    if row.results is not None:
+        side = "excludes" if excludes_0 else "contains"
+        return f"stances have no test, and the 95% interval {side} 0"
+    if row.tied == row.topics:
+        return f"all {row.topics} topics are ties"
+    if row.p_t_test is None or row.p_t_test_holm is None:
+        return f"{UNDEFINED}, so the paired t-test is undefined"
+    correction = f"p {printed_p(row.p_t_test_holm)} after Holm's correction for {counted(tests, 'test')}"
+    if row.significant:
+        return f"significant, {correction}"
+    nothing = f"not significant, {correction}; the test says nothing about smaller differences"
+    if not excludes_0:
+        return nothing
+    if row.p_t_test < SIGNIFICANT:
+        return f"{nothing}; the interval excludes 0 because it is not corrected"
+    return f"{nothing}; the interval excludes 0 because the bootstrap makes it narrower than the t-test does"
 
 
 def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
@@ -267,9 +315,14 @@ def _common_scores(a: Evaluated, b: Evaluated, evaluator: str) -> Scores:
     return {topic: (scores_a[topic].value, scores_b[topic].value) for topic in scores_a if topic in scores_b}
 
 
+def _differences(scores: Scores) -> list[float]:
+    """Returns the difference on each topic, 0 for ties."""
+    return differences_of([a for a, _ in scores.values()], [b for _, b in scores.values()])
+
+
 def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Comparison:
     """Compares two runs, without correcting the p-values."""
-    differences = [a - b for a, b in scores.values()]
+    differences = _differences(scores)
     low, high = bootstrap_interval(differences)
     won = sum(difference > 0 for difference in differences)
     lost = sum(difference < 0 for difference in differences)
@@ -295,8 +348,9 @@ def _with_bounds(comparison: Comparison, a: Evaluated, b: Evaluated) -> Comparis
     bounds = difference_bounds(a, b, comparison.evaluator)
     if bounds is None:
         return comparison
-    b_can_win = bounds.least < -_ROUNDING
-    a_can_win = bounds.greatest > _ROUNDING
+    low, high = differences_of([bounds.least, bounds.greatest], [0, 0])
+    b_can_win = low < 0
+    a_can_win = high > 0
     can_change = (b_can_win and comparison.difference >= 0) or (a_can_win and comparison.difference <= 0)
     return replace(comparison, least=bounds.least, greatest=bounds.greatest, can_change=can_change)
 
@@ -336,7 +390,6 @@ def _corrected_together(compared: Sequence[Comparison]) -> list[Comparison]:
             comparison,
             p_t_test_holm=p_t_test,
             p_randomisation_holm=p_randomisation,
-            # Only stances have no p-value, and they are not here.
             significant=p_t_test is not None and p_t_test < SIGNIFICANT,
         )
         for comparison, p_t_test, p_randomisation in zip(compared, p_t_tests, p_randomisations, strict=True)

@@ -6,7 +6,14 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from touche.evaluation.significance import SIGNIFICANT, holm, interval_of, t_tests, times_drawn
+from touche.evaluation.significance import (
+    SIGNIFICANT,
+    differences_of,
+    holm,
+    interval_of,
+    t_tests,
+    times_drawn,
+)
 
 Values = Sequence[Sequence[float]]  # of each run, for the same topics
 
@@ -61,13 +68,12 @@ def groups(values: Values) -> list[int]:
     Args:
         values: values of each run and topic, best run first.
     """
-    scores = np.array(values)
-    pairs = [*combinations(range(len(scores)), 2)]
-    p_values = holm(t_tests([scores[a] - scores[b] for a, b in pairs])) if pairs else []
+    pairs = [*combinations(range(len(values)), 2)]
+    p_values = holm(t_tests([differences_of(values[a], values[b]) for a, b in pairs])) if pairs else []
     separable = {pair for pair, p in zip(pairs, p_values, strict=True) if p is not None and p < SIGNIFICANT}
     numbers = list[int]()
     first_of_groups = [0]  # the first run of each group so far
-    for run in range(len(scores)):
+    for run in range(len(values)):
         if (first_of_groups[-1], run) in separable:
             first_of_groups.append(run)
         numbers.append(len(first_of_groups))

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, run_named
+from touche.evaluation.comparison import comparisons, conclusions, run_named
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import SIGNIFICANT
 from touche.io.markup import MARKUP, Markup
@@ -184,6 +184,7 @@ def _marks(
         return {}, []
     reference_run = run_named(reference, ranked) if reference is not None else None
     compared, why_missing = comparisons(ranked, evaluator, reference_run)
+    why_missing += conclusions([pair for pair in compared if pair.p_t_test is None])
     marks: Marks = {}
     for pair in compared:
         if reference_run is not None:
