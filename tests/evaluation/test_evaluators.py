@@ -129,6 +129,8 @@ DEEP = Run.of(run("x", "b", "c", "a", "d"))
         ("RBP@2", 0.2 * 0.8 * 1, 1 / 2),
         ("ERR@2", (1 / 16) / 2, 1 / 2),
         ("ERR", (1 / 16) / 2 + (15 / 16) * (3 / 16) / 4, 4 / 5),
+        ("Judged@2", 1 / 2, 1 / 2),
+        ("Judged", 4 / 5, 4 / 5),
         ("nDCG(judged_only=True)@1", 1 / 2, 0),
         ("nDCG(gains={1:1,2:3})@2", (1 / log2(3)) / (3 + 1 / log2(3)), 1 / 2),
     ],
@@ -136,6 +138,23 @@ DEEP = Run.of(run("x", "b", "c", "a", "d"))
 def test_other_measures_by_hand(name: str, value: float, judged: float) -> None:
     evaluation = evaluators.trec_eval(DEEP, BY_HAND, measure_of(name))
     assert (evaluation.mean, evaluation.judged) == (pytest.approx(value), pytest.approx(judged))
+
+
+@given(JUDGED, SCORED, st.sampled_from(["Judged", "Judged@2"]))
+def test_the_judged_share_is_that_of_ir_measures(
+    qrels: Qrels, scored: dict[str, dict[str, float]], name: str
+) -> None:
+    if not in_common(qrels, scored):
+        return
+    run = run_of_topics(scored)
+    # Without ties, which ir_measures orders differently.
+    ranked = run.documents_of(run.by_score)
+    untied = {
+        topic: {id: -float(rank) for rank, id in enumerate(documents)} for topic, documents in ranked.items()
+    }
+    judged = ir_measures.parse_measure(name)
+    expected = ir_measures.calc_aggregate([judged], qrels, untied)[judged]
+    assert evaluators.trec_eval(run, qrels, measure_of(name)).mean == pytest.approx(expected)
 
 
 # trec_eval's own names; -M k, for RR@k, truncates a run to its first k results.

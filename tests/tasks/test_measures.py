@@ -21,6 +21,19 @@ from touche.tasks.measures import parsed
         ("RBP(rel=2, p=0.95)", Measure("RBP(rel=2,p=0.95)")),
         ("ERR(cutoff=20)", Measure("ERR@20", 20)),
         ("IPrec@0.1", Measure("IPrec@0.1")),  # a recall, no cutoff
+        ("Judged@10", Measure("Judged@10", 10)),
+        ("ndcg_cut_5", Measure("nDCG@5", 5)),  # names of trec_eval
+        ("ndcg_cut.10", Measure("nDCG@10", 10)),
+        ("ndcg", Measure("nDCG")),
+        ("map", Measure("AP")),
+        ("map_cut_20", Measure("AP@20", 20)),
+        ("recip_rank", Measure("RR")),
+        ("P_10", Measure("P@10", 10)),
+        ("recall_100", Measure("R@100", 100)),
+        ("success_1", Measure("Success@1", 1)),
+        ("iprec_at_recall_0.10", Measure("IPrec@0.1")),
+        ("bpref", Measure("Bpref")),
+        ("set_recall", Measure("SetR")),
     ],
 )
 def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure) -> None:
@@ -31,7 +44,11 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("ndcg_cut_5", "is not known"),
+        ("ndcg_cut", "is not known"),
+        ("map_5", "is not known"),
+        ("ndcg_cut_0", "cutoff is not from 1 to 1000"),
+        ("DCG@5", "ir_measures does not have it; choose nDCG"),
+        ("alpha_nDCG@5", "it needs judgments of subtopics, which touche merges"),
         ("P", "is not known"),
         ("SetF(beta=1)", "is not known"),
         ("__import__('os').getcwd()", "is not known"),
@@ -49,15 +66,19 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
         ("nDCG(gains={1:-1})@5", "gains are not whole numbers from 0 to 1000"),
         ("nDCG(gains={0:1,1:-1})", "gains are not whole numbers from 0 to 1000"),
         ("ndcg@5", "measure 'ndcg@5' is not known; did you mean nDCG@5?"),
-        ("map", "did you mean AP?"),
+        ("Map", "did you mean AP?"),
         ("p(rel=2)@10", "did you mean P(rel=2)@10?"),
         ("ndcg@5000", "write it as in ir_measures"),
         ("ndcg(gains={1:-1})@5", "write it as in ir_measures"),
         ("RBP(p=1.0)", "p is not from 0 to 0.99"),
         ("RBP(rel=0)@5", "rel is not from 1 to 1000"),
-        ("ERR_IA@5", "trec_eval does not compute it"),
+        ("ERR_IA@5", "it needs judgments of subtopics"),
+        ("Compat", "trec_eval does not compute it"),
         ("NumQ", "a count without a mean over topics"),
-        ("nDCG(dcg='exp-log2')@5", "trec_eval does not compute it"),
+        (
+            "nDCG(dcg='exp-log2')@5",
+            "trec_eval does not compute it; write the gains of your grades: nDCG(gains=",
+        ),
         ("RR(judged_only=True)@5", "trec_eval does not compute it"),
     ],
 )

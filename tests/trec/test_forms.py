@@ -18,7 +18,7 @@ from conftest import Write
 from touche.errors import ToucheError
 from touche.trec.columns import Run
 from touche.trec.forms import qrels_of, read_runs, run_of
-from touche.trec.qrels import Qrels
+from touche.trec.qrels import Qrels, read_qrels
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
 SCORES = st.sampled_from([0.1, 0.1 + 2e-9, 3.0, -2.5, 1e-30, 16777217.0]) | st.floats(
@@ -140,6 +140,15 @@ def test_qrels_are_written_only_if_they_can_be_read_again(tmp_path: Path, labels
     with pytest.raises(ToucheError, match=problem):
         Qrels(labels).write(tmp_path / "qrels.txt")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("second", "is_merged"), [("2", True), ("1", False)])
+def test_qrels_with_subtopics_are_merged_with_a_warning(
+    write: Write, caplog: pytest.LogCaptureFixture, second: str, is_merged: bool
+) -> None:
+    path = write("q.qrels", f"1 1 a 1\n1 {second} a 1\n1 1 b 0\n")
+    assert read_qrels(path) == {"1": {"a": 1, "b": 0}}
+    assert (f"{path}: subtopics in column 2 are ignored; a document's" in caplog.text) == is_merged
 
 
 def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:

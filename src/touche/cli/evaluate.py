@@ -136,10 +136,13 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
 
 def _columns(first: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
     """Returns the columns after those of the subject; the first record shows whether rows are of topics."""
-    judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format, "the run lacks the topic")
+    # The share of judged documents as the measure itself needs no second column.
+    share = measure_of(measure)
+    column = Column(share.judged, "judged", "{:.2f}".format, "the run lacks the topic")
+    judged = [] if share.is_judged_share else [column]
     if isinstance(first, TopicScore):
         value = Column(measure, "value", three_decimals)
-        return [Column("topic", "topic"), value, judged, *bounds, Column("title", "title")]
+        return [Column("topic", "topic"), value, *judged, *bounds, Column("title", "title")]
     mean = Column(measure, "mean", three_decimals, _NO_TOPIC)
     low_high = Column("95% interval", format=interval, missing=_ONE_TOPIC)
-    return [mean, low_high, judged, *bounds, Column("topics", "topics")]
+    return [mean, low_high, *judged, *bounds, Column("topics", "topics")]

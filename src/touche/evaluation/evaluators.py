@@ -2,8 +2,8 @@
 
 The evaluators agree on fully judged runs and differ more with every unjudged document, so a score needs the
 name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. The C code
-lacks RBP and ERR, which are computed here on its ranking and averaged over its topics. ``touche`` computes
-nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
+lacks RBP, ERR and Judged, which are computed here on its ranking and averaged over its topics. ``touche``
+computes nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,12 +89,12 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
 
 def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns the values of all topics of the qrels, computed by trec_eval's code, or as RBP or ERR.
+    """Returns the values of all topics of the qrels, computed by trec_eval's code, or as RBP, ERR or Judged.
 
     Args:
         ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: measure of trec_eval, RBP or ERR.
+        measure: measure of trec_eval, RBP, ERR or Judged.
     """
     if not measure.of_trec_eval:
         return _by_definition(ranked, qrels, measure)
@@ -112,9 +112,11 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
 
 
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns RBP or ERR of all topics of the qrels; unjudged documents have grade 0."""
-    named = parsed(measure.name)
+    """Returns RBP, ERR or Judged of all topics of the qrels; unjudged documents have grade 0."""
     graded = gains(qrels)
+    if measure.is_judged_share:
+        return dict.fromkeys(graded, 0.0) | judged_share(ranked, qrels, measure.cutoff)
+    named = parsed(measure.name)
     highest = max(grade for labels in graded.values() for grade in labels.values())
     formula = _FORMULAS[named.NAME]
     return {

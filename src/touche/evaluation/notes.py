@@ -186,7 +186,7 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
     measure = run.measure
     unjudged = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
     over_limit = [evaluator for evaluator, share in unjudged.items() if share > UNJUDGED_LIMIT]
-    if not over_limit:
+    if not over_limit or measure.is_judged_share:
         return
     top = f"top {measure.cutoff}" if measure.cutoff else "results"
     if len(over_limit) < len(unjudged):  # evaluators order documents differently

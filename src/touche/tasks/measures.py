@@ -1,7 +1,8 @@
 """Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``measure_of`` knows RBP, ERR, and every measure of ir_measures that trec_eval computes. Any other measure
-needs a name in ``OWN`` here and a function in ``touche.evaluation.evaluators``.
+``measure_of`` knows RBP, ERR, Judged, and every measure of ir_measures that trec_eval computes, also by its
+name in trec_eval, such as ``ndcg_cut_5``. Any other measure needs a name in ``OWN`` here and a function in
+``touche.evaluation.evaluators``.
 """
 
 import ast
@@ -15,7 +16,7 @@ from typing import Any
 from touche.errors import ToucheError
 
 # Measures that this library computes on trec_eval's ranking, because trec_eval lacks them.
-OWN = ("RBP", "ERR")
+OWN = ("RBP", "ERR", "Judged")
 _MAX_NAME_LENGTH = 100  # characters
 # The least and the largest value of the parameters of measures.
 _PARAMETER_RANGES = {
@@ -26,6 +27,29 @@ _PARAMETER_RANGES = {
     "p": (0, 0.99),
 }
 _LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
+# Names of trec_eval; after those with @, a number such as _5 or .5 is the cutoff.
+_NAMES_OF_TREC_EVAL = {
+    "map": "AP",
+    "map_cut": "AP@",
+    "ndcg": "nDCG",
+    "ndcg_cut": "nDCG@",
+    "P": "P@",
+    "recall": "R@",
+    "success": "Success@",
+    "recip_rank": "RR",
+    "bpref": "Bpref",
+    "iprec_at_recall": "IPrec@",
+    "set_P": "SetP",
+    "set_recall": "SetR",
+    "set_F": "SetF",
+    "set_map": "SetAP",
+}
+_OF_SUBTOPICS = "it needs judgments of subtopics, which touche merges; choose a measure without subtopics"
+_NOT_COMPUTED = {  # reasons why measures are refused
+    "DCG": "ir_measures does not have it; choose nDCG, which is DCG divided by that of the ideal ranking",
+    **dict.fromkeys(("alpha_nDCG", "alpha_DCG", "α_nDCG", "α_DCG", "ERR_IA", "nERR_IA"), _OF_SUBTOPICS),
+    **dict.fromkeys(("NRBP", "nNRBP", "AP_IA", "MAP_IA", "P_IA", "StRecall"), _OF_SUBTOPICS),
+}
 _REMEDY = "write it as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR"
 
 
@@ -64,6 +88,11 @@ class Measure:
     def judged(self) -> str:
         """The name of the share of judged documents among the scored results, such as ``Judged@5``."""
         return f"Judged@{self.cutoff}" if self.cutoff else "Judged"
+
+    @property
+    def is_judged_share(self) -> bool:
+        """Whether it is the share of judged documents itself."""
+        return self.name == self.judged
 
     @property
     def condenses(self) -> bool:
@@ -116,22 +145,34 @@ def parse_measures(measure: Any) -> list[str | None]:
 
 @cache
 def measure_of(text: str) -> Measure:
-    """Returns the measure with a name; ``NDCG(cutoff=5)`` becomes ``nDCG@5``, as in ir_measures.
+    """Returns the measure with a name; ``NDCG(cutoff=5)`` and trec_eval's ``ndcg_cut_5`` become ``nDCG@5``.
 
     Raises:
         MeasureError: if it is unknown, or cannot be computed.
     """
+    text = _of_trec_eval(text)
     ndcg = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text)  # a shortcut, because ir_measures loads slowly
     if ndcg:
         return Measure(text, int(ndcg[1]))
     for measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
         if text == measure.name:
             return measure
+    reason = _NOT_COMPUTED.get(re.match(r"\w*", text)[0])  # type: ignore[index]  # it matches any text
+    if reason:
+        raise MeasureError(f"measure {text[:_MAX_NAME_LENGTH]!r}: {reason}")
     known = parsed(text)
     problem = next(_problems(known), "")
     if problem:
         raise MeasureError(f"measure {str(known)!r}: {problem}")
     return Measure(str(known), known.params.get("cutoff"))
+
+
+def _of_trec_eval(text: str) -> str:
+    """Returns the name in ir_measures for a name in trec_eval; returns other names unchanged."""
+    name, number = re.fullmatch(r"(.*?)(?:[._]([0-9]+(?:\.[0-9]+)?))?", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    known = _NAMES_OF_TREC_EVAL.get(name, "")
+    is_complete = known.endswith("@") == bool(number)
+    return f"{known}{number or ''}" if known and is_complete else text
 
 
 def parsed(text: str) -> Any:
@@ -220,6 +261,8 @@ def _problems(measure: Any) -> Iterator[str]:
             yield f"gains are not {wanted}; write them as in gains={{1:1,2:3}}"
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
         yield "it is a count without a mean over topics; choose a measure with a mean"
+    if measure.params.get("dcg") == "exp-log2":
+        yield "trec_eval does not compute it; write the gains of your grades: nDCG(gains={1:1,2:3,3:7})@5"
     if measure.NAME not in OWN and not ir_measures.pytrec_eval.supports(uncut(measure)):
         yield "trec_eval does not compute it; choose a measure that trec_eval has, such as nDCG@10 or AP"
 

@@ -1,5 +1,6 @@
 """Relevance judgments (qrels): ``topic 0 document grade`` on each line (TREC), or three columns (BEIR)."""
 
+import logging
 import re
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
@@ -19,6 +20,8 @@ from touche.trec.runs import split_columns
 if TYPE_CHECKING:
     from ir_measures import Qrel  # optional: an image lacks it
     from pandas import DataFrame
+
+_log = logging.getLogger(__name__)
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 LARGEST_GRADE = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
@@ -224,6 +227,8 @@ def _read(
     qrels = Qrels()
     column_names = _TREC
     has_tabs = False
+    judgments = 0
+    subtopics = set[str]()
     for line, text in read_lines(path):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
@@ -243,9 +248,17 @@ def _read(
             if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
                 raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
-            qrels.add(parse_topic(columns, line), document, parse_label(label, line), path, line)
+            ranking = parse_topic(columns, line)
+            qrels.add(ranking, document, parse_label(label, line), path, line)
+            judgments += 1
+            if ranking == topic:  # else column 2 is an aspect of images, which is part of the name
+                subtopics.add(columns[1])
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
+    if column_names is _TREC and len(subtopics) > 1 and judgments > sum(map(len, qrels.values())):
+        _log.warning(
+            "%s: subtopics in column 2 are ignored; a document's judgments are merged into one", path
+        )
     return qrels
 
 
