@@ -64,7 +64,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (CARD, DIMENSION, f'{DIMENSION}\nqrels = "x"', "published[1].qrels is not the file of qrels"),
         (CARD, DIMENSION, f'{DIMENSION}\nevaluator = "x"', "published[1].evaluator: Invalid enum"),
         (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' differs from the name of the file"),
-        (CARD, "url =", 'measure = "ndcg_cut_5"\nurl =', "measure 'ndcg_cut_5' is not known"),
+        (CARD, "url =", 'measure = "ndcg_at_5"\nurl =', "measure 'ndcg_at_5' is not known"),
         (
             CARD,
             'measure = "nDCG@5"\n',

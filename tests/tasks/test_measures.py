@@ -38,7 +38,7 @@ from touche.tasks.measures import parsed
 )
 def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure) -> None:
     assert measure_of(text) == measure
-    assert measure.of_script == (measure.name in ("nDCG@5", "nDCG@1000"))
+    assert measure.of_script == (measure.name in ("nDCG@5", "nDCG@10", "nDCG@1000"))
 
 
 @pytest.mark.parametrize(

@@ -251,8 +251,8 @@ def _read(
             ranking = parse_topic(columns, line)
             qrels.add(ranking, document, parse_label(label, line), path, line)
             judgments += 1
-            if ranking == topic:  # else column 2 is an aspect of images, which is part of the name
-                subtopics.add(columns[1])
+            # The aspects of images, which are part of the name, are no subtopics.
+            subtopics.add(columns[1] if ranking == topic else "")
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
     if column_names is _TREC and len(subtopics) > 1 and judgments > sum(map(len, qrels.values())):
