@@ -72,7 +72,7 @@ def test_where_only_means_are_published_they_are_fixed(values: list[float], text
     task = tasks.task("touche-2020-task-2")
     rows = comparable(task, "relevance", "trec_eval")
     assert sum(row.value > 0.5 for row in rows) == 6
-    assert own_rank(task, rows, fmean(values), dict(zip("abc", values, strict=False))) == text
+    assert str(own_rank(task, rows, fmean(values), dict(zip("abc", values, strict=False)))) == text
 
 
 def test_own_runs_are_resampled_with_the_published_ones() -> None:
@@ -81,17 +81,28 @@ def test_own_runs_are_resampled_with_the_published_ones() -> None:
     (boots,) = (row for row in rows if row.baseline)
     values = topic_values(boots)
     assert not isinstance(values, str)
-    assert own_rank(TASK, rows, boots.value, values) == "rank 20 of 26 (95%: 18 to 21)"
-    assert own_rank(TASK, rows, 1.0, dict.fromkeys(values, 1.0)) == "rank 1 of 27 (95%: 1 to 1)"
-    assert own_rank(TASK, [boots], boots.value, values) == "rank 1 of 1"
+    assert str(own_rank(TASK, rows, boots.value, values)) == "rank 20 of 26 (95%: 18 to 21)"
+    assert str(own_rank(TASK, rows, 1.0, dict.fromkeys(values, 1.0))) == "rank 1 of 27 (95%: 1 to 1)"
+    assert str(own_rank(TASK, [boots], boots.value, values)) == "rank 1 of 1"
     none_relevant = dict.fromkeys(values, 0.0)  # which identifies no run
-    assert own_rank(TASK, rows, 0.0, none_relevant).startswith("rank 27 of 27")
+    assert str(own_rank(TASK, rows, 0.0, none_relevant)).startswith("rank 27 of 27")
     fewer = {topic: value for topic, value in values.items() if topic != "2"}
-    assert own_rank(TASK, rows, boots.value, fewer).endswith(" among fixed values)")
+    assert str(own_rank(TASK, rows, boots.value, fewer)).endswith(" among fixed values)")
     jack = tasks.task("touche-2021-task-2")
-    assert own_rank(
+    ranked = own_rank(
         jack, comparable(jack, "relevance", "touche"), 1.0, dict.fromkeys(map(str, range(51, 101)), 1.0)
-    ) == ("rank 1 of 21 (95%: 1 to 1 among 19 with a value for each topic)")
+    )
+    assert str(ranked) == ("rank 1 of 21 (95%: 1 to 1 among 19 with a value for each topic)")
+
+
+def test_a_published_run_has_its_published_rank_interval_and_group() -> None:
+    rows = comparable(TASK, "relevance", "touche")
+    for row in rows_of(TASK.id):
+        values = topic_values(row)
+        assert not isinstance(values, str)
+        ranked = own_rank(TASK, rows, row.value, values)
+        found = ranked.rank, ranked.level.low, ranked.level.high, ranked.level.group
+        assert found == (row.rank, row.rank_low, row.rank_high, row.group)
 
 
 def test_a_run_is_compared_with_each_published_run(touche: Touche, official: Path) -> None:

@@ -101,7 +101,7 @@ def evaluate(
     kind: type[Any] = TopicScore if per_topic else Score
     records = list[Any]()
     for run in evaluated:
-        records += run.all_topic_scores if per_topic else run.scores.values()
+        records += run.all_topic_scores if per_topic else run.ranked_scores
     table = Table(
         kind=kind,
         records=tuple(records),

@@ -1,6 +1,7 @@
 """touche evaluate"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from touche.cli.output import (
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.scores import Score, TopicScore
+from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
 
@@ -55,8 +57,9 @@ def evaluate(
     """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with confidence intervals.
 
     Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
-    the share of judged results, such as Judged@5. Lines below the table explain differences between the
-    evaluators, and name each run's rank among the published results. Without --task, the task is read from
+    the share of judged results, such as Judged@5. If both evaluators agree, their row is printed once. Lines
+    below the table explain differences between the evaluators, and name each run's rank among the published
+    results; CSV and JSON have it as columns. Without --task, the task is read from
     ir-metadata.yml next to the RUNs. With --qrels, no task is needed.
     """
     scoring["task"] = task_of(runs, scoring["task"], scoring["qrels"])
@@ -121,7 +124,8 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
             if number:
                 notes.append("")  # a blank line between dimensions
             notes.append(f"{label} is judged by {file}")
-        yield Sheet([*_SUBJECT, *_columns(records[0], measure, bounds)], records, notes)
+        columns = [*_SUBJECT, *_columns(records[0], measure, bounds)]
+        yield Sheet(columns, _merged(records, columns), notes)
     # Stances have no scores of topics.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
     if stances:
@@ -132,6 +136,13 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
         ]
         yield Sheet(_STANCES, stances)
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
+
+
+def _merged(records: Sequence[Score | TopicScore], columns: Sequence[Column]) -> list[Score | TopicScore]:
+    """Returns one record, with the evaluator ``both``, for rows on which both evaluators agree."""
+    others = [column for column in columns if column.attribute != "evaluator"]
+    by_row = group_by(records, lambda record: tuple(column.cell(record) for column in others))
+    return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
 
 def _columns(first: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:

@@ -53,16 +53,41 @@ def levels(published: Sequence[Published]) -> list[Level]:
     return [levels_of_rows[row] for row in published]
 
 
-def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]) -> str:
-    """Describes a score's rank among published runs, with its 95% interval by bootstrap over topics.
+@dataclass(frozen=True)
+class OwnRank:
+    """The rank of a run among published runs.
 
-    All runs with a published value for each topic are resampled together with the run. Without such runs,
-    only the run is resampled. A published run with the same value in every topic is the run itself, so it is
-    not counted again.
+    Attributes:
+        rank: the rank, from 1; runs with equal printed means share a rank.
+        runs: the number of ranked runs, including this run.
+        level: the 95% interval of the rank, and the group.
+        among: the runs of the interval, in words; empty for all ranked runs.
+    """
+
+    rank: int
+    runs: int
+    level: Level
+    among: str = ""
+
+    def __str__(self) -> str:
+        text = f"rank {self.rank} of {self.runs}"
+        if self.level.low is None:
+            return text
+        return f"{text} (95%: {self.level.low} to {self.level.high}{self.among})"
+
+
+def own_rank(
+    task: Task, published: Sequence[Published], mean: float, per_topic: Mapping[str, float]
+) -> OwnRank:
+    """Returns a score's rank among published runs, with its 95% interval by bootstrap over topics.
+
+    All runs with a published value for each topic are resampled together with the run, and are grouped with
+    it as in ``levels``. Without such runs, only the run is resampled, and it has no group. A published run
+    with the same value in every topic is the run itself, so it is not counted again.
 
     Args:
         task: the task.
-        published: results to compare with, at least one.
+        published: results to compare with, at least one, best first.
         mean: mean of the measure; it is rounded as in the tables before it is compared.
         per_topic: the run's value of each topic.
     """
@@ -73,28 +98,49 @@ def own_rank(task: Task, published: Sequence[Published], mean: float, per_topic:
     if identifies_run(own):
         itself = next((row for row, values in values_of_rows.items() if values == own), None)
     other_rows = [row for row in published if row is not itself]
-    text = f"rank {1 + sum(rounded(row.value) > printed for row in other_rows)} of {len(other_rows) + 1}"
+    rank = 1 + sum(rounded(row.value) > printed for row in other_rows)
+    runs = len(other_rows) + 1
     if len(per_topic) < 2 or not other_rows:
-        return text
-    complete = [  # the values of each other run that has a value for each topic of this run
-        values
+        return OwnRank(rank, runs, Level(reason="an interval needs two topics, and another run"))
+    complete = {  # the values of each other run that has a value for each topic of this run
+        row: values
         for row, values in values_of_rows.items()
         if row is not itself and not isinstance(values, str) and values.keys() == own.keys()
-    ]
-    if complete:
-        own_values = [own[topic] for topic in complete[0]]  # ``topic_values`` sorts the topics of all runs
-        sums = resampled_sums([own_values, *([*values.values()] for values in complete)])
-        low, high = rank_interval(sums, sums[0])
-        all_complete = len(complete) == len(other_rows)
-        among = "" if all_complete else f" among {len(complete) + 1} with a value for each topic"
-    else:
+    }
+    if not complete:
         # Values of topics stay exact here, because only their means are compared with published values.
         resamples = np.array([*per_topic.values()])[draws(len(per_topic))]  # a row for each resample
         means = np.round(resamples.mean(axis=1), 3)  # as printed
         fixed_values = np.array([[row.value] for row in other_rows])  # one column, for all resamples
         low, high = rank_interval(fixed_values, means)
-        among = " among fixed values"
-    return f"{text} (95%: {low} to {high}{among})"
+        reason = "no values of its topics are published, so there are no groups"
+        return OwnRank(rank, runs, Level(low, high, reason=reason), " among fixed values")
+    topics = next(iter(complete.values()))  # ``topic_values`` sorts the topics of all runs
+    values_by_rank = [[*values.values()] for values in complete.values()]
+    position = sum(rounded(row.value) > printed for row in complete)
+    values_by_rank.insert(position, [own[topic] for topic in topics])
+    sums = resampled_sums(values_by_rank)
+    low, high = rank_interval(sums, sums[position])
+    is_complete = len(complete) == len(other_rows)
+    among = "" if is_complete else f" among {len(values_by_rank)} with a value for each topic"
+    return OwnRank(rank, runs, Level(low, high, groups(values_by_rank)[position]), among)
+
+
+def why_no_rank(task: Task, dimension: str, any_order: bool) -> str:
+    """Returns why the published values of a task, if there are any, give a run no rank."""
+    rows = [row for row in task.published if row.dimension == dimension]
+    if not task.published:
+        return "the task has no published values"
+    if task.only_topics:
+        return "published means are over all topics of the task, so a mean of some topics has no rank"
+    if rows and dimension == STANCE:
+        sizes = sorted(row.results for row in rows if row.results is not None)  # N of each run
+        return f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
+    kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
+    kinds = kinds or {"other judgments"}  # if the published values are of other dimensions
+    order = ", with pairs in the judged order" if any_order else ""
+    values = f"published values are of {' and '.join(sorted(kinds))}{order}"
+    return f"{values}; only values of the same measure, judgments and evaluator are comparable"
 
 
 def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:

@@ -15,7 +15,7 @@ from touche.evaluation.evaluators import (
     by_trec_eval,
     evaluators_for,
 )
-from touche.evaluation.leaderboard import comparable, own_rank, standing
+from touche.evaluation.leaderboard import standing, why_no_rank
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
@@ -357,42 +357,24 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
 
 def _standing(run: Evaluated) -> Iterator[str]:
     """Yields the rank of a run with each evaluator, in one sentence if both are equal, or why it has none."""
-    if run.task.only_topics and run.task.published:
-        yield "published means are over all topics of the task, so a mean of some topics has no rank"
-        return
     positions = {evaluator: _position(run, score) for evaluator, score in run.scores.items()}
     evaluators = [evaluator for evaluator, position in positions.items() if position]
     for position, names in group_by(evaluators, positions.__getitem__).items():
         yield f"with {' and '.join(names)}, {position}"
-    if not evaluators:
-        yield from _why_no_rank(run)
+    if not evaluators and run.task.published:
+        yield why_no_rank(run.task, run.dimension, run.any_order)
 
 
 def _position(run: Evaluated, score: Score) -> str:
     """Returns a score with its position among the comparable published scores; empty if there are none."""
-    rows = comparable(run.task, run.dimension, score.evaluator, score.results)
-    if run.any_order or not rows or score.mean is None:
+    rows = run.published(score)
+    if not rows or score.mean is None:
         return ""
     value = f"{score.mean:.3f}"
     # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
     if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
         value = f"{score.mean:.5f}, which the tables round twice,"
-    rank = ""
-    if run.is_ranking and score.comparable:  # stances have no values of topics to resample
-        rank = own_rank(run.task, rows, score.mean, run.evaluations[score.evaluator].per_topic)
+    rank = run.ranks[score.evaluator]
+    rank_text = "" if isinstance(rank, str) else str(rank)
     warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
-    return f"{value} is {standing(score.mean, rows, run.task.decimals, rank)}{warning}"
-
-
-def _why_no_rank(run: Evaluated) -> Iterator[str]:
-    """Yields why the published values of the task, if there are any, give the run no rank."""
-    rows = [row for row in run.task.published if row.dimension == run.dimension]
-    if rows and run.dimension == STANCE:
-        sizes = sorted(row.results for row in rows if row.results is not None)  # N of each run
-        yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
-    elif run.task.published:
-        kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
-        kinds = kinds or {"other judgments"}  # if the published values are of other dimensions
-        order = ", with pairs in the judged order" if run.any_order else ""
-        values = f"published values are of {' and '.join(sorted(kinds))}{order}"
-        yield f"{values}; only values of the same measure, judgments and evaluator are comparable"
+    return f"{value} is {standing(score.mean, rows, run.task.decimals, rank_text)}{warning}"

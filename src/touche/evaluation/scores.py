@@ -15,10 +15,11 @@ from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, to
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for, judged_order
 from touche.evaluation.images import evaluation_by
+from touche.evaluation.leaderboard import OwnRank, comparable, own_rank, why_no_rank
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
 from touche.io.progress import watched
-from touche.tasks import PAIR, STANCE, Measure, Task
+from touche.tasks import PAIR, STANCE, Measure, Published, Task
 from touche.trec.by_stance import read_counted, topic_in
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels
@@ -93,6 +94,10 @@ class Score(Subject):
         comparable: whether the score is comparable with published scores: few results are unjudged and no
             topic is missing. For stances: whether a published score has the same N.
         results: N, number of results with a judged stance; None for rankings.
+        rank: rank among published scores, from 1; None without one.
+        rank_low, rank_high: 95% interval of the rank, by bootstrap over topics; None without one.
+        group: number of the run's group, from 1, as in ``touche.published``; None without one.
+        rank_note: why there is no rank, or no interval or group; empty if there are all.
         stances: scores of each stance by its name; empty for rankings; not a column.
     """
 
@@ -105,6 +110,11 @@ class Score(Subject):
     topics: int
     comparable: bool
     results: int | None = None
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    group: int | None = None
+    rank_note: str = ""
     stances: Mapping[str, ClassScores] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -168,6 +178,22 @@ class Evaluated(InDimension):
     def scores(self) -> Mapping[str, Score]:
         """Record of each evaluator, by its name."""
         return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
+
+    @cached_property
+    def ranks(self) -> Mapping[str, OwnRank | str]:
+        """Rank of each evaluator's score among published scores, or why it has none."""
+        return {name: self._rank(score) for name, score in self.scores.items()}
+
+    @property
+    def ranked_scores(self) -> list[Score]:
+        """Record of each evaluator with its rank, which takes longer than ``scores``."""
+        return [_with_rank(score, self.ranks[name]) for name, score in self.scores.items()]
+
+    def published(self, score: Score) -> list[Published]:
+        """Returns the published results comparable to a score of this run, best first."""
+        if self.any_order:
+            return []
+        return comparable(self.task, self.dimension, score.evaluator, score.results)
 
     @cached_property
     def topic_scores(self) -> Mapping[str, Mapping[str, TopicScore]]:
@@ -263,6 +289,19 @@ class Evaluated(InDimension):
             stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
         )
 
+    def _rank(self, score: Score) -> OwnRank | str:
+        """Returns the rank of a score, or why it has none."""
+        rows = self.published(score)
+        if not rows:
+            return why_no_rank(self.task, self.dimension, self.any_order)
+        if not self.is_ranking:
+            return "stances have no rank, because N, the number of documents, differs between runs"
+        if score.mean is None:
+            return "there is no topic to average over"
+        if not score.comparable:
+            return "not comparable: too many results are unjudged, or topics are missing"
+        return own_rank(self.task, rows, score.mean, self.evaluations[score.evaluator].per_topic)
+
     def _is_comparable(self, evaluation: Evaluation) -> bool:
         """Returns whether published values are comparable with a mean.
 
@@ -299,6 +338,21 @@ class Evaluated(InDimension):
             )
             for topic in sorted(evaluation.per_topic, key=self._topic_and_stance)
         }
+
+
+def _with_rank(score: Score, rank: OwnRank | str) -> Score:
+    """Returns a score with its rank, or with the reason why it has none."""
+    if isinstance(rank, str):
+        return replace(score, rank_note=rank)
+    level = rank.level
+    return replace(
+        score,
+        rank=rank.rank,
+        rank_low=level.low,
+        rank_high=level.high,
+        group=level.group,
+        rank_note=level.reason,
+    )
 
 
 def evaluate(
