@@ -1,15 +1,17 @@
+import csv
 from dataclasses import replace
 from math import log2
 from pathlib import Path
 
 import pytest
 
-from conftest import Write
+from conftest import Touche, Write
 from spotcheck import made_up, run_of, run_text, scored
 from touche import tasks
 from touche.data import ids
 from touche.evaluation.notes import doubts, score_notes
 from touche.evaluation.scores import Evaluated, evaluate
+from touche.io.opening import md5
 from touche.tasks import Corpus, Judgments
 
 
@@ -174,3 +176,41 @@ def test_a_standing_names_its_evaluator_and_its_doubts(
     (run,) = evaluate([path], task, [evaluator])
     (standing,) = notes(run)
     assert note in standing and standing.startswith("with trec_eval, ") == (evaluator == "trec_eval")
+
+
+@pytest.mark.parametrize("is_official", [True, False])
+def test_a_rank_among_published_scores_needs_the_official_qrels(
+    write: Write, monkeypatch: pytest.MonkeyPatch, is_official: bool
+) -> None:
+    task = tasks.task("touche-2020-task-1-v1")
+    file = task.qrels["relevance-uncorrected"].file
+    path = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n")
+    if is_official:
+        monkeypatch.setattr("touche.evaluation.notes.official_md5", {f"qrels/{file}": md5(path)}.__getitem__)
+    monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
+    (run,) = evaluate([write("run.txt", run_of("1 a b"))], task)
+    warnings = [text for text in doubts(run) if "not the publisher's file" in text]
+    assert len(warnings) == (not is_official)
+    assert all(
+        text.startswith(f"{file} is not") and "10f043e086818f9159ac37a9ebe5ce5d" in text for text in warnings
+    )
+
+
+def test_ranks_are_columns_and_rows_of_agreeing_evaluators_are_printed_once(
+    touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By trec_eval, the run is above all 21 published ones; b is judged, so that touche agrees."""
+    task = "touche-2020-task-1-v1"
+    file = tasks.task(task).qrels["relevance-uncorrected"].file
+    qrels = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n2 0 a 5\n2 0 b 1\n")
+    run = write("run.txt", run_of("1 a b", "2 a b"))
+    monkeypatch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
+    rows = list(csv.DictReader(touche("evaluate", run, "--task", task, "--format", "csv")[1].splitlines()))
+    ranks = [[row[name] for name in ("rank", "rank_low", "rank_high", "group", "rank_note")] for row in rows]
+    note = "no values of its topics are published, so there are no groups"
+    assert ranks[0] == ["1", "1", "1", "", note] and ranks[1][:4] == [""] * 4
+    assert ranks[1][4].startswith("published values are of nDCG@5 by trec_eval; only values")
+    _, row, blank, *_ = touche("evaluate", run, "--task", task)[1].splitlines()
+    assert (row.split()[2:4], blank) == (["both", "1.000"], "")
+    first, *others = touche("evaluate", run, "--task", task, "--per-topic")[1].splitlines()[1:4]
+    assert " both " in first and " both " in others[0] and others[1] == ""

@@ -300,7 +300,12 @@ def _leaderboard(results: PublishedResults, source: Column, every: bool, title: 
         Column("team", "name"),
         Column("tag", format=_tag, missing=_NOT_PRINTED),
         Column(first.measure, "value", three_decimals),
-        Column("interval*" if interval_notes else "95% interval", format=interval),  # * not all are 95%
+        # "Published", because touche evaluate computes another one; * marks that not all are 95% intervals.
+        Column(
+            "published interval*" if interval_notes else "published 95% interval",
+            format=interval,
+            missing=_NOT_PRINTED,
+        ),
         Column("", format=_kinds),
         source,
     ]

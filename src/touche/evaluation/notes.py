@@ -6,7 +6,8 @@ from itertools import chain
 import numpy as np
 
 from touche.data.ids import ids_in, ids_of_result, small_collection
-from touche.data.remedies import full_file_remedy
+from touche.data.places import locate
+from touche.data.remedies import full_file_remedy, official_md5
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import (
@@ -20,6 +21,7 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
+from touche.io.opening import md5
 from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, PAIR, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import UNKNOWN, rounded
@@ -66,6 +68,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
         _skipped(run),
         _unjudged(run),
         _no_grade_0(run),
+        _unofficial(run),
         _not_in_collection(run),
         _topics_left_out(run),
         _topics_in_one_file(run),
@@ -99,7 +102,14 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
         if equal:
             topics = len(next(iter(values.values())))  # of the first dimension; each topic has an equal value
             rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
-            yield f"{name}: has the published topic values of {rows} in {topics} of {topics} topics"
+            intervals = [
+                f"; the published interval for {row.dimension}, {row.low:.3f} to {row.high:.3f}, is of other "
+                "resamples than the one computed here"
+                for row in equal
+                if row.low is not None and row.high is not None
+            ]
+            found = f"has the published topic values of {rows} in {topics} of {topics} topics"
+            yield f"{name}: {found}{''.join(intervals)}"
 
 
 def _among_reported(run: Evaluated) -> Iterator[str]:
@@ -224,6 +234,17 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
     if 0 in card.labels and not has_not_relevant:
         effect = f"so {run.measure.judged} is too low, and a score of only judged documents is too high"
         yield f"{card.file} lacks the judgments with grade 0, {effect}; {full_file_remedy(card.file)}"
+
+
+def _unofficial(run: Evaluated) -> Iterator[str]:
+    """Yields a warning if the qrels are not the publisher's, but a score is among published ones."""
+    if not any(map(run.published, run.evaluations)):
+        return
+    expected = official_md5(f"qrels/{run.qrels}")
+    if expected and md5(locate("qrels", run.qrels)) != expected:
+        problem = f"{run.qrels} is not the publisher's file, whose md5 is {expected}"
+        effect = "so the score is not comparable with published ones"
+        yield f"{problem}, {effect}; {full_file_remedy(run.qrels)}"
 
 
 def _not_in_collection(run: Evaluated) -> Iterator[str]:
@@ -367,7 +388,7 @@ def _standing(run: Evaluated) -> Iterator[str]:
 
 def _position(run: Evaluated, score: Score) -> str:
     """Returns a score with its position among the comparable published scores; empty if there are none."""
-    rows = run.published(score)
+    rows = run.published(score.evaluator)
     if not rows or score.mean is None:
         return ""
     value = f"{score.mean:.3f}"

@@ -189,11 +189,11 @@ class Evaluated(InDimension):
         """Record of each evaluator with its rank, which takes longer than ``scores``."""
         return [_with_rank(score, self.ranks[name]) for name, score in self.scores.items()]
 
-    def published(self, score: Score) -> list[Published]:
-        """Returns the published results comparable to a score of this run, best first."""
+    def published(self, evaluator: str) -> list[Published]:
+        """Returns the published results comparable to the score by an evaluator, best first."""
         if self.any_order:
             return []
-        return comparable(self.task, self.dimension, score.evaluator, score.results)
+        return comparable(self.task, self.dimension, evaluator, self.evaluations[evaluator].results)
 
     @cached_property
     def topic_scores(self) -> Mapping[str, Mapping[str, TopicScore]]:
@@ -291,7 +291,7 @@ class Evaluated(InDimension):
 
     def _rank(self, score: Score) -> OwnRank | str:
         """Returns the rank of a score, or why it has none."""
-        rows = self.published(score)
+        rows = self.published(score.evaluator)
         if not rows:
             return why_no_rank(self.task, self.dimension, self.any_order)
         if not self.is_ranking:
