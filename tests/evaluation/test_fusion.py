@@ -171,8 +171,11 @@ def test_a_fused_run_has_the_digits_of_its_file(tmp_path: Path) -> None:
         assert read_run(tmp_path / "run.txt") == run
 
 
-def test_a_stance_is_that_of_the_first_run_with_the_document_also_if_its_weight_is_0() -> None:
+@pytest.mark.parametrize(("weights", "stance"), [([1.0, 1.0], "PRO"), ([0.0, 1.0], "CON")])
+def test_a_stance_is_that_of_the_first_run_with_the_document_and_a_weight(
+    weights: list[float], stance: str
+) -> None:
     one = Run.of([RunLine("1", "PRO", "a", 1, 2.0, "t")])
     other = Run.of([RunLine("1", "CON", "a", 1, 2.0, "t"), RunLine("1", "CON", "b", 2, 1.0, "t")])
-    run = fused_run([one, other], METHODS["rrf"], 10, [0.0, 1.0])
-    assert [(line.document, line.stance) for line in run] == [("a", "PRO"), ("b", "CON")]
+    run = fused_run([one, other], METHODS["rrf"], 10, weights)
+    assert [(line.document, line.stance) for line in run] == [("a", stance), ("b", "CON")]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from touche.api.task_data import task_of_run
 from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, expanded, optional_path
@@ -30,9 +31,11 @@ class FusedRun(Run):
 
     Attributes:
         warnings: sentences on runs that may be of different tasks.
+        task: the task that ir-metadata.yml next to the runs names; empty if there is none, or several.
     """
 
     warnings: tuple[str, ...] = ()
+    task: str = ""
 
 
 def fuse(
@@ -88,18 +91,22 @@ def fuse(
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
     by_ranking = in_rankings([run_of(source) for source in sources])
+    files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
+    named = dict.fromkeys(filter(None, map(task_of_run, files)))
     warnings = tuple(fusion.task_warnings(by_ranking))
+    if len(named) > 1:
+        warnings += (f"the runs are of {' and '.join(named)}; check that all runs are of one task",)
     for warning in warnings:
         warn(warning)
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if weights is not None:
         options["weights"] = [*weights]
     fused = fusion.fused_run(by_ranking, fusion.METHODS[method], depth, weights, tag).by_topic_number()
+    task = next(iter(named)) if len(named) == 1 else ""
     if folder is not None:
-        files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
-        _write_fused(folder, files, fused, options, team, command, started)
+        _write_fused(folder, files, task, fused, options, team, command, started)
     fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}
-    return FusedRun(**fields_of_run, warnings=warnings)
+    return FusedRun(**fields_of_run, warnings=warnings, task=task)
 
 
 def _file(passed: AnyRun, source: Path | Run) -> Path:
@@ -120,6 +127,7 @@ def _file(passed: AnyRun, source: Path | Run) -> Path:
 def _write_fused(
     folder: Path,
     files: Sequence[Path],
+    task: str,
     fused: Run,
     options: Mapping[str, Any],
     team: str,
@@ -134,7 +142,7 @@ def _write_fused(
         # The first line of ``touche fuse --help``.
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
-    text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
+    text = metadata(software, options["tag"], options, data_of_runs(files, task), started, datetime.now(UTC))
     # The output must overwrite neither the runs nor their metadata.
     inputs = [file for file in files if not isinstance(file, FileInMemory)]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]

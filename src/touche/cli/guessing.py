@@ -1,11 +1,13 @@
 """The task of runs, if the command line does not name it."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from touche import tasks
 from touche.cli.output import tell
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
+from touche.io.opening import STANDARD_INPUT
 
 
 def task_of(
@@ -20,15 +22,18 @@ def task_of(
         takes_qrels: whether the command has an option for qrels, which replace the task.
 
     Raises:
-        ToucheError: if the metadata names no task, or several.
+        ToucheError: if a run is missing, or the metadata names no task, or several.
     """
     if task_id is not None or qrels is not None:
         return task_id
     from touche.api.task_data import task_of_run  # here, because it takes 50 ms
     from touche.tira.outputs import METADATA_FILE
 
+    for run in runs:  # the task of a missing run is not the problem
+        if str(run) != STANDARD_INPUT and not os.path.exists(run):  # noqa: PTH110 (Path.exists raises for long names)
+            raise InputError(run, "No such file", "check the path")
     # Standard input, whose path is a dash, has no metadata; those of the current folder are of other runs.
-    task_by_run = {run: task_of_run(run) for run in runs if str(run) != "-"}
+    task_by_run = {run: task_of_run(run) for run in runs if str(run) != STANDARD_INPUT}
     file_by_task = {task: run.parent / METADATA_FILE for run, task in task_by_run.items() if task}
     if len(file_by_task) > 1:
         problem = f"the runs are of {' and '.join(file_by_task)}"

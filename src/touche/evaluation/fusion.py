@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from touche.errors import ParameterError
+from touche.errors import ParameterError, counted
 from touche.trec.columns import Run, Words
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
@@ -112,13 +112,11 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
     Args:
         shares: the shares.
         method: the method that made them.
-        weights: one per run, or None for equal weights.
+        weights: one per run, none of them 0; or None for equal weights.
     """
     factors = np.ones(len(shares.has)) if weights is None else np.array(weights, np.float64)
-    has = shares.has & (factors != 0)[:, None]  # a run with weight 0 does not count in CombMNZ
-    chosen = has.any(axis=0)  # without documents that only runs with weight 0 have
-    scores = method.combine((factors[:, None] * shares.by_run)[:, chosen], has[:, chosen])
-    return Fused(documents=shares.documents[chosen], scores=scores, stances=shares.stances[chosen])
+    scores = method.combine(factors[:, None] * shares.by_run, shares.has)
+    return Fused(documents=shares.documents, scores=scores, stances=shares.stances)
 
 
 def check_weights(weights: Sequence[float], runs: int) -> None:
@@ -135,7 +133,8 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray):
         raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")
     if len(weights) != runs:
-        raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
+        problem = f"{counted(len(weights), 'weight')} for {counted(runs, 'run')}"
+        raise ParameterError(f"{problem}; pass one per run, such as 0.7,0.3")
     wrong = [weight for weight in weights if not _is_weight(weight)]
     if wrong:
         raise ParameterError(
@@ -254,6 +253,9 @@ def fused_run(
     """
     if weights is not None:
         check_weights(weights, len(runs))
+        # A run with weight 0 is ignored, also for stances and for the number of runs in CombMNZ.
+        runs = [run for run, weight in zip(runs, weights, strict=True) if weight]
+        weights = [weight for weight in weights if weight]
     topics = {
         topic: weighted(shares, method, weights).best(depth) for topic, shares in topic_shares(runs, method)
     }
@@ -295,8 +297,7 @@ def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
     topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
     if not_in_all:
-        noun = "topic" if len(not_in_all) == 1 else "topics"
-        yield f"{len(not_in_all)} {noun} in only some of the runs; check that all runs are of one task"
+        yield f"{counted(len(not_in_all), 'topic')} in only some of the runs; check that all runs are of one task"
     if not any(_share_a_document(topic, runs) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
 

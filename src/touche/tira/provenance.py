@@ -79,10 +79,15 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     return {"test collection": collection, "statistics": {"md5": _md5(statistics)}}
 
 
-def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """Describes the runs from which a run is made, with their md5; runs do not name their collection."""
+def data_of_runs(paths: Sequence[Path], dataset: str = "") -> dict[str, Any]:
+    """Describes the runs from which a run is made, with their md5.
+
+    Args:
+        paths: the runs.
+        dataset: the id of the dataset that the metadata of the runs name; empty if they name none, or several.
+    """
     return {
-        "test collection": {"name": _dataset_id() or "not known"},
+        "test collection": {"name": dataset or _dataset_id() or "not known"},
         "runs": _describe_files(paths),
     }
 
