@@ -87,7 +87,7 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.evaluate(package.evaluate(run, TASK), TASK), "neither a run|no column|has not"),
         (lambda run: package.wide(run, TASK, reference=run, every_two=True), "exclude each other"),
         (lambda run: package.lint(run, TASK, teams="Katana"), "teams = 'Katana'"),
-        (lambda run: package.lint(run, TASK, teams=["a", "b"]), "2 teams are passed for 1 runs"),
+        (lambda run: package.lint(run, TASK, teams=["a", "b"]), "2 teams passed for 1 run"),
         (lambda run: package.lint(run, TASK, teams={"Katana": "x-*"}), "no run matches 'x-"),
         (lambda run: package.sweep("bm25", TASK, {}, measure=""), "measure ''"),
         (lambda run: package.sweep("bm25", TASK, {}, measure="AP,"), "measure ''"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, locate_topics
-from touche.errors import InputError, MissingDataError, ToucheError
+from touche.errors import InputError, MissingDataError, ToucheError, counted
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
@@ -261,7 +261,8 @@ def teams_of_runs(
     if isinstance(teams, str):
         raise ToucheError(f"teams = {teams!r} is one text; pass a list with the team of each run")
     if len(teams) != len(paths):
-        raise ToucheError(f"{len(teams)} teams are passed for {len(paths)} runs; name the team of each run")
+        problem = f"{counted(len(teams), 'team')} passed for {counted(len(paths), 'run')}"
+        raise ToucheError(f"{problem}; name the team of each run")
     return dict(zip(paths, teams, strict=True))
 
 
@@ -529,7 +530,7 @@ def _rank_breaches(run: _LintedRun) -> Iterator[Breach]:
         yield Breach(
             code="rank-start",
             line=number,
-            message=f"the ranks of {len(wrong_starts)} topics do not start at 1; {example}",
+            message=f"ranks do not start at 1 in {counted(len(wrong_starts), 'topic')}; {example}",
             remedy="start at 1",
         )
     for ranking in rankings:
@@ -596,7 +597,7 @@ def _tie_note(run: _LintedRun, cutoff: int, task: Task) -> Iterator[str]:
     """Yields a note on whether ties change the task's measure, which depends on ranks up to the cutoff."""
     if run.ties:
         topics = {tie.above.topic for tie in run.ties}
-        problem = f"ties that trec_eval orders differently from the ranks in {len(topics)} topics"
+        problem = f"ties that trec_eval orders differently from the ranks in {counted(len(topics), 'topic')}"
         changed = {tie.above.topic for tie in run.ties if tie.depth <= cutoff}
         effect = f"the first {cutoff} results, and so {task.measure}, of {len(changed) or 'none'}"
         yield f"{run.path} has {problem}; this changes {effect}"
@@ -609,12 +610,12 @@ def _topic_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Br
     # Also the topics of the task without results, because they have too few results.
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or (), key=in_order)]):
         line_numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
-        result_count = f"topic {topic} has {len(line_numbers)} results"
+        result_count = f"topic {topic} has {counted(len(line_numbers), 'result')}"
         if known.topics is not None and topic not in known.topics:
             yield Breach(
                 code="unknown-topic",
                 line=line_numbers[0],  # an unknown topic comes from the run, and has a line
-                message=f"topic {topic!r} is not a topic of the task ({len(line_numbers)} lines)",
+                message=f"topic {topic!r} is not a topic of the task ({counted(len(line_numbers), 'line')})",
                 remedy="remove its lines",
             )
         if len(line_numbers) > rules.max_results:
@@ -640,7 +641,7 @@ def _tag_breaches(run: _LintedRun) -> Iterator[Breach]:
     if with_blanks:
         number, tag = with_blanks[0]
         message = (
-            f"the tag has blanks in {len(with_blanks)} lines: trec_eval reads only "
+            f"the tag has blanks in {counted(len(with_blanks), 'line')}: trec_eval reads only "
             f"{split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
         )
         yield Breach(code="blank-in-tag", line=number, message=message, remedy="write a tag without blanks")

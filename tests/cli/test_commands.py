@@ -45,7 +45,7 @@ def test_run_writes_run_txt_and_says_what_it_took_and_takes_the_variables_of_tir
     for out, arguments in (("out", ("-i", collection, "-o", tmp_path / "out")), ("tira", ())):
         code, output, err = touche("run", "bm25", *arguments)
         assert (code, output) == (0, "")
-        assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
+        assert err.splitlines()[0] == "bm25: 1 topic from topics.xml, documents from documents.jsonl"
         (line,) = (tmp_path / out / "run.txt").read_text().splitlines()
         assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
 

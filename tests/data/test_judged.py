@@ -135,7 +135,7 @@ def test_a_dataset_is_fetched_with_its_topics_and_judged_documents(
     published(monkeypatch, table([*ROWS, ROWS[0]]), publisher)
     code, out, err = touche("data", "fetch", DATASET)
     assert (code, out) == (0, "corpora/own-two-topics: fetched (3 judged documents from table.tsv)\n")
-    assert "1 files, 1 of them to fetch (1 kB)" in err and "licence: none stated" in err
+    assert "1 file, 1 of them to fetch (1 kB)" in err and "licence: none stated" in err
     source = open_dataset(DATASET)
     assert [(topic.number, topic.title) for topic in source.topics] == [
         ("1", "question 1"),

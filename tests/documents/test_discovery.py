@@ -48,7 +48,7 @@ def test_topics_and_documents_are_found(
     source = find(tmp_path)
     assert source.topics == (Topic("1", "One?"),)
     assert ids(source.documents) == ids(source.documents) == [expected]
-    assert source.description == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
+    assert source.description == f"1 topic from topics.xml{suffix}, {noun} from {name}{suffix}"
 
 
 def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     source = find(tmp_path / "in")
     assert ids(source.documents) == ids(source.documents) == ["a", "b", "c", "d"]
     archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
-    assert source.description == f"1 topics from topics.xml, web pages from {archives}"
+    assert source.description == f"1 topic from topics.xml, web pages from {archives}"
     assert [path.name for path in source.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
     assert source.documents.side_file(SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
     assert not caplog.messages
@@ -295,7 +295,7 @@ def test_folders_that_the_directory_itself_links_to_are_read_once(
         (tmp_path / "in" / link).symlink_to(tmp_path / "disk" / "ClueWeb12_00")
     source = find(tmp_path / "in")
     assert ids(source.documents) == ["clueweb12-0000tw-00-00000", "b"]
-    assert source.description == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
+    assert source.description == "1 topic from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
     (said,) = caplog.messages
     assert " and 1 more: skipped" in said
 

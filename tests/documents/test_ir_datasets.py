@@ -45,7 +45,7 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
     register("touche-test", docs_tsv=write("docs.tsv", "d1\tone text\nd2\tanother\n"))
     source = find(tmp_path, corpus="touche-test")
     assert list(source.documents) == [Document("d1", "one text"), Document("d2", "another")]
-    assert source.description == "1 topics from topics.xml, documents from touche-test (ir_datasets)"
+    assert source.description == "1 topic from topics.xml, documents from touche-test (ir_datasets)"
 
 
 @pytest.mark.parametrize(

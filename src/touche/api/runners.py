@@ -22,7 +22,7 @@ from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.forms import AnyDocuments, documents_in
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, warn
+from touche.errors import InputError, NotInstalledError, ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.io.temporary import temporary_folder
 from touche.scan.statistics_files import read_known
@@ -380,7 +380,7 @@ def _opened(baseline: Baseline, settings: _Settings) -> Input:
         source = Input(
             topics=topics,
             documents=documents,
-            description=f"{len(topics)} topics and documents in memory",
+            description=f"{counted(len(topics), 'topic')} and documents in memory",
             files=documents.paths,
         )
     else:

@@ -21,7 +21,7 @@ from touche.data.sources import is_to_download, official, size_of_download
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input, find, find_documents, side_files
 from touche.documents.ir_datasets import IrDataset
-from touche.errors import MissingDataError, ToucheError
+from touche.errors import MissingDataError, ToucheError, counted
 from touche.trec.topics import read_topics
 
 
@@ -75,7 +75,7 @@ def _open_ir_datasets(id: str) -> Input:
     """Returns topics and documents of a dataset of ir_datasets, which downloads what is missing."""
     documents = IrDataset(id)
     topics = tuple(documents.topics())
-    return Input(topics, documents, description=f"{len(topics)} topics and {documents}")
+    return Input(topics, documents, description=f"{counted(len(topics), 'topic')} and {documents}")
 
 
 @contextmanager

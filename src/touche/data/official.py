@@ -17,7 +17,7 @@ from touche.data.places import data_home
 from touche.data.remedies import ELSEWHERE, remedy
 from touche.data.sources import Source, is_to_download, size_of_download
 from touche.data.sources import official as sources_of
-from touche.errors import InputError, ToucheError, warn
+from touche.errors import InputError, ToucheError, counted, warn
 from touche.io.identifiers import optional_path
 from touche.trec.framed import Table
 
@@ -169,9 +169,10 @@ def fetch(
     if missing and not is_requested:
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     if missing:
-        log(f"{len(sources)} files, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
+        files = counted(len(sources), "file")
+        log(f"{files}, {len(missing)} of them to fetch ({size}) to {folder or data_home()}")
     else:
-        log(f"{len(sources)} files, none of them to fetch")
+        log(f"{counted(len(sources), 'file')}, none of them to fetch")
     if not mirror_folder:
         lines = (f"from {source.page}: {source.title}, licence: {source.licence}" for source in missing)
         for line in dict.fromkeys(lines):  # each publication once
@@ -303,8 +304,7 @@ def problem_with(statuses: Sequence[Status]) -> str:
     count = sum(1 for status in statuses if status.problem)
     if count == 0:
         return ""
-    files = "1 file" if count == 1 else f"{count} files"
-    return f"{files} missing; follow the lines above, or {ELSEWHERE}"
+    return f"{counted(count, 'file')} missing; follow the lines above, or {ELSEWHERE}"
 
 
 def _ids(datasets: str | Sequence[str]) -> list[str]:

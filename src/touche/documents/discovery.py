@@ -24,7 +24,7 @@ from touche.documents.images import FOLDER, Images, has_images
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.warc import read_warc
-from touche.errors import InputError
+from touche.errors import InputError, counted
 from touche.io.json_lines import read_jsonl
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
@@ -134,7 +134,7 @@ class Input:
     def combine(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
         """Combines topics with the collection in which to search."""
         all_topics = tuple(topics)
-        description = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
+        description = f"{counted(len(all_topics), 'topic')} from {topics_file.name}, {documents}"
         files = (topics_file, *documents.paths, *documents.side_files)
         return cls(topics=all_topics, documents=documents, description=description, files=files)
 
@@ -172,7 +172,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         return Input(
             topics=topics,
             documents=MissingDocuments(error),
-            description=f"{len(topics)} topics from {topics_path.name}",
+            description=f"{counted(len(topics), 'topic')} from {topics_path.name}",
             files=(topics_path,),
         )
     return Input.combine(topics, topics_path, documents)
@@ -334,7 +334,7 @@ def _read_reranking(path: Path) -> Input:
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )
     count = sum(len(ids) for ids in candidates.values())
-    description = f"{len(topics)} topics and their {count} candidates from {path.name}"
+    description = f"{counted(len(topics), 'topic')} and their {count} candidates from {path.name}"
     documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
     return Input(
         topics=topics_with_candidates,

@@ -297,7 +297,8 @@ def task_warnings(runs: Sequence[Run]) -> Iterator[str]:
     topics = [set(run.by_topic) for run in runs]
     not_in_all = set[str]().union(*topics) - topics[0].intersection(*topics)
     if not_in_all:
-        yield f"{counted(len(not_in_all), 'topic')} in only some of the runs; check that all runs are of one task"
+        topics_of_some = counted(len(not_in_all), "topic")
+        yield f"{topics_of_some} in only some of the runs; check that all runs are of one task"
     if not any(_share_a_document(topic, runs) for topic in set[str]().union(*topics)):
         yield "no two runs share a document of a topic; check that all runs are of one task"
 

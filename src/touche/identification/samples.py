@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.documents.records import AnyDocument, Argument
-from touche.errors import InputError, ToucheError, choice
+from touche.errors import InputError, ToucheError, choice, counted
 from touche.io.opening import read_lines
 from touche.trec.columns import Columns, Run
 from touche.trec.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
@@ -175,6 +175,6 @@ def _line(path: Path, number: int, text: str) -> RunLine:
     """Returns a line of topic, document and score as a line of a run, with the rank 0 and the tag tsv."""
     columns = split_columns(text)
     if len(columns) != 3:
-        raise InputError(path, f"{len(columns)} columns instead of 3", _REMEDY, line=number)
+        raise InputError(path, f"{counted(len(columns), 'column')} instead of 3", _REMEDY, line=number)
     topic, document, score = columns
     return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

@@ -12,7 +12,7 @@ import numpy as np
 from touche.documents.collection import Documents
 from touche.documents.parts import Parts
 from touche.documents.records import AnyDocument
-from touche.errors import ParameterError, ToucheError
+from touche.errors import ParameterError, ToucheError, counted
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
 from touche.scan.kernel import Array
@@ -405,7 +405,7 @@ def _checked_numbers(result: Any, document_count: int) -> Array:
     numbers = np.asarray(result)
     is_numeric = numbers.dtype.kind in "fiu"  # floats, signed or unsigned integers
     if numbers.shape != (document_count,) or not is_numeric:
-        problem = f"the formula returned {quoted(result)} for {document_count} documents"
+        problem = f"the formula returned {quoted(result)} for {counted(document_count, 'document')}"
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)][0]

@@ -17,7 +17,7 @@ from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece, PieceInFile
 from touche.documents.records import AnyDocument
-from touche.errors import InputError, one_line
+from touche.errors import InputError, counted, one_line
 from touche.io.background import processors_in_use
 from touche.io.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, join_parts
@@ -80,7 +80,7 @@ def read(
 
 def _summary(fields: Fields, parts: Sequence[Part]) -> str:
     """Returns the numbers of documents and terms, for ``--verbose``."""
-    summary = f"{sum(part.documents for part in parts)} documents"
+    summary = counted(sum(part.documents for part in parts), "document")
     for index, name in enumerate(fields):
         summary += f", {sum(part.statistics[index].tokens for part in parts)} terms in {name}"
     return summary

@@ -84,7 +84,7 @@ def data_of_runs(paths: Sequence[Path], dataset: str = "") -> dict[str, Any]:
 
     Args:
         paths: the runs.
-        dataset: the id of the dataset that the metadata of the runs name; empty if they name none, or several.
+        dataset: the id of the only dataset that the metadata of the runs name, or empty.
     """
     return {
         "test collection": {"name": dataset or _dataset_id() or "not known"},

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from touche.errors import counted
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 from touche.trec.columns import Columns, Run, RunLine
@@ -104,7 +105,7 @@ def _check_columns(
     columns = split_columns(text)
     if len(columns) != 6:
         remedy = f"write: topic {'|'.join(stances)} document rank score tag, and a tag without blanks"
-        raise line_error("columns", problem=f"{len(columns)} columns instead of 6", remedy=remedy)
+        raise line_error("columns", problem=f"{counted(len(columns), 'column')} instead of 6", remedy=remedy)
     topic, stance, document, rank, score, _ = columns
     if topics is not None and topic not in topics:
         raise line_error(

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from touche.errors import InputError, ToucheError, one_line
+from touche.errors import InputError, ToucheError, counted, one_line
 from touche.io.identifiers import expanded, is_word, quoted
 from touche.io.opening import (
     STANDARD_INPUT,
@@ -363,7 +363,7 @@ def _columns_of_frame(
         if not present and column in optional:
             continue
         if len(present) != 1:
-            columns = f"{len(present)} columns" if present else "no column"
+            columns = counted(len(present), "column") if present else "no column"
             raise ToucheError(f"{source_name} has {columns} {column!r}; it needs {', '.join(wanted)}")
         table[column] = frame[present[0]].to_list()
     return table

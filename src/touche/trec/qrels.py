@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from touche.errors import InputError, check_choice
+from touche.errors import InputError, check_choice, counted
 from touche.io.identifiers import NO_ID, expanded, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
@@ -236,11 +236,11 @@ def _read(
             has_tabs = "\t" in text
             continue
         if len(columns) != len(column_names):
-            problem = f"{len(columns)} columns instead of {len(column_names)}"
+            problem = f"{counted(len(columns), 'column')} instead of {len(column_names)}"
             remedy = f"write: {' '.join(column_names)}"
             looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes  # also .tsv.gz
             if line == 1 and looks_like_beir:
-                problem = f"{len(columns)} columns without BEIR's header"
+                problem = f"{counted(len(columns), 'column')} without BEIR's header"
                 remedy = f"begin with: {' '.join(_BEIR)}"
             raise InputError(path, problem, remedy, line=line)
         topic, *_, document, label = columns

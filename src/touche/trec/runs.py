@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, counted
 from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, FileInMemory, bytes_of_lines, decoded, is_file, read_lines
 from touche.trec.columns import NO_STANCE, Columns, Run, decode_cells, split_lines
@@ -331,7 +331,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:
-        problem = f"{len(columns)} columns instead of 6"
+        problem = f"{counted(len(columns), 'column')} instead of 6"
         raise LineError("columns", path, problem=problem, remedy=_REMEDY, line=number)
     topic, stance, document, rank, score, tag = columns
     for noun, id in (("topic", topic), ("document", document)):
