@@ -266,3 +266,10 @@ def test_teams_that_do_not_fit_the_runs_are_refused(
     paths = runs_of_teams(write, {"Asuna": 2, "Katana": 1})
     code, out, said = touche("lint", *paths, "--task", "touche-2021-task-2", *teams)
     assert (code, out) == (2, "") and problem in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("topics", "counted"), [([52], "1 topic"), ([52, 53], "2 topics")])
+def test_counts_have_their_nouns(touche: Touche, write: Write, topics: list[int], counted: str) -> None:
+    path = write("run.txt", "".join(f"{topic} Q0 a 2 1 t\n" for topic in topics))
+    out = touche("lint", path, "--task", "touche-2021-task-2")[1]
+    assert f"ranks do not start at 1 in {counted}; topic 52 starts at 2" in out

@@ -187,7 +187,9 @@ def save(figure: "Figure", path: Path) -> None:
         warnings.filterwarnings("ignore", "Glyph .* missing")
         for kind, metadata in formats.items():
             buffer = BytesIO()
-            figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
+            # A PNG has less than 2^16 pixels in each direction, which a plot of 1,400 runs exceeds.
+            dpi = min(200, 65_000 / max(figure.get_size_inches()))
+            figure.savefig(buffer, format=kind, metadata=metadata, dpi=dpi)
             figure.set_layout_engine("none")  # keeps this layout for the next format
             with whole(path.with_name(f"{path.name}.{kind}")) as file:
                 file.write(buffer.getvalue())

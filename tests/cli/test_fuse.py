@@ -71,3 +71,40 @@ def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: 
     assert (first[2], first[4]) == ("y", "2.0")
     record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
     assert record["method"]["parameters"]["weights"] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "name", "doubt"),
+    [
+        (("spot-check/passages", "spot-check/passages"), "spot-check/passages", ""),
+        (("spot-check/passages", "unknown"), "spot-check/passages", ""),
+        (
+            ("spot-check/passages", "spot-check/pages"),
+            "not known",
+            "the runs are of spot-check/passages and spot-check/pages; check that all runs are of one task",
+        ),
+    ],
+)
+def test_the_task_next_to_the_runs_becomes_that_of_the_fused_run(
+    touche: Touche,
+    tmp_path: Path,
+    write: Write,
+    runs: list[Path],
+    tasks: tuple[str, str],
+    name: str,
+    doubt: str,
+) -> None:
+    for run, task in zip(runs, tasks, strict=True):
+        metadata = f"data:\n  test collection:\n    name: {task}\n"
+        write(f"{run.parent.name}/ir-metadata.yml", metadata)
+    _, _, err = touche("fuse", *runs, "-o", tmp_path / "out")
+    assert (doubt in err) if doubt else ("the runs are of" not in err)
+    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+    assert record["data"]["test collection"]["name"] == name
+
+
+def test_a_wrong_number_of_weights_is_counted_correctly(
+    touche: Touche, tmp_path: Path, runs: list[Path]
+) -> None:
+    code, _, err = touche("fuse", *runs, "-o", tmp_path / "out", "--weights", "1")
+    assert (code, err) == (2, "touche: 1 weight for 2 runs; pass one per run, such as 0.7,0.3\n")

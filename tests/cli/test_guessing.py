@@ -59,3 +59,10 @@ def test_options_may_stand_before_the_baseline(touche: Touche, tmp_path: Path) -
     assert touche("run", "--tag", "bm25", "dph", *folders, tmp_path / "tagged")[0] == 0
     assert " bm25\n" in (tmp_path / "tagged" / "run.txt").read_text()
     assert "cmd: touche run dph\n" in (tmp_path / "tagged" / "ir-metadata.yml").read_text()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "lint", "compare", "report"])
+def test_a_missing_run_is_named_before_its_task(touche: Touche, tmp_path: Path, command: str) -> None:
+    output = ["-o", tmp_path / "page"] if command == "report" else []
+    code, _, err = touche(command, tmp_path / "no-such-file.txt", *output)
+    assert (code, err) == (2, f"touche: {tmp_path}/no-such-file.txt: No such file; check the path\n")

@@ -34,8 +34,11 @@ def lines(scores: dict[tuple[str, str], float]) -> Run:
 def fused(
     runs: Sequence[Run], method: fusion.Method, weights: Sequence[float] | None = None
 ) -> dict[str, dict[str, float]]:
+    factors = weights or [1.0] * len(runs)
+    weighing = [run for run, factor in zip(runs, factors, strict=True) if factor]  # as in fused_run
     topics = {
-        topic: fusion.weighted(shares, method, weights) for topic, shares in fusion.topic_shares(runs, method)
+        topic: fusion.weighted(shares, method, [factor for factor in factors if factor])
+        for topic, shares in fusion.topic_shares(weighing, method)
     }
     return {
         topic: dict(zip(fused.documents.tolist(), fused.scores.tolist(), strict=True))
@@ -111,6 +114,12 @@ def test_runs_in_any_order_come_to_what_a_table_says(runs, method, weights, rand
     for topic, hits in scores.items():
         assert hits == pytest.approx(by_table(runs, topic, method, factors), rel=1e-12, abs=1e-15)
         assert all(map(math.isfinite, hits.values()))
+    if any(factors):
+        ranked = {
+            (line.topic, line.document)
+            for line in fused_run([*map(lines, runs)], METHODS[method], 10, weights)
+        }
+        assert ranked == {(topic, document) for topic, hits in scores.items() for document in hits}
     order = random.sample(range(len(runs)), len(runs))
     reordered = weights and [weights[number] for number in order]
     assert fused([lines(runs[number]) for number in order], METHODS[method], reordered) == scores
@@ -133,7 +142,7 @@ def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
 @pytest.mark.parametrize(
     ("weights", "problem"),
     [
-        ([1.0], "1 weights for 2 runs"),
+        ([1.0], "1 weight for 2 runs"),
         ([1.0, 1.0, 1.0], "3 weights for 2 runs"),
         ([1.0, -0.5], "weight -0.5"),
         ([math.nan, 1.0], "weight nan"),

@@ -94,3 +94,12 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
     assert latex[0] == r"\begin{tabular}{lrr}" and latex[2] == r"run & nDCG@5 & P(rel=2)\_x \\"
     name = r"a\_b\textbar{}c\&d\textless{}b\textgreater{} [e](f) `g`"
     assert latex[4] == rf"{name} & \textbf{{0.512}}$^{{\dagger}}$ & -- \\" and latex[-1] == "% † better"
+
+
+def test_hundreds_of_runs_have_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than 26 + 26 * 26 runs; without the tests of 250,000 pairs."""
+    monkeypatch.setattr("touche.evaluation.wide.comparisons", lambda *args, **options: ([], []))
+    many = {f"run{number}": {"1": {"a": 1.0}} for number in range(704)}
+    table = package.wide(many, qrels={"1": {"a": 1}}, measure="P@1", every_two=True)
+    assert [*table.letters.values()][::701] == ["a", "zz"] and table.letters["run703"] == "aab"
+    assert table.latex().count(r" \\") == 705

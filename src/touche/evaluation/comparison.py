@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from math import nan
 from pathlib import Path
 from statistics import fmean
 
@@ -117,6 +118,7 @@ def comparisons(
     reference: Evaluated | None = None,
     randomisation: bool = False,
     bounds: bool = False,
+    intervals: bool = True,
 ) -> tuple[list[Comparison], list[str]]:
     """Compares runs in every dimension; the correction is for all comparisons by the same measure.
 
@@ -126,6 +128,7 @@ def comparisons(
         reference: run to compare each other run with; None compares all pairs.
         randomisation: whether to add the randomisation test, which takes longer.
         bounds: whether to add the bounds of each difference, which take longer.
+        intervals: whether to compute the intervals, which take most of the time; else they are NaN.
 
     Returns:
         The comparisons, and a sentence for each pair with too few common topics, or too few common documents
@@ -144,7 +147,7 @@ def comparisons(
     for a, b in watched(ranked_pairs, "testing", "comparisons", len(ranked_pairs)):
         scores = _common_scores(a, b, evaluator)
         if len(scores) >= _FEWEST:
-            comparison = _comparison(_pair(a, b, evaluator), scores, randomisation)
+            comparison = _comparison(_pair(a, b, evaluator), scores, randomisation, intervals)
             compared.append(_with_bounds(comparison, a, b) if bounds else comparison)
         else:
             have = "topic is" if len(scores) == 1 else "topics are"
@@ -320,10 +323,10 @@ def _differences(scores: Scores) -> list[float]:
     return differences_of([a for a, _ in scores.values()], [b for _, b in scores.values()])
 
 
-def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Comparison:
+def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool, intervals: bool = True) -> Comparison:
     """Compares two runs, without correcting the p-values."""
     differences = _differences(scores)
-    low, high = bootstrap_interval(differences)
+    low, high = bootstrap_interval(differences) if intervals else (nan, nan)
     won = sum(difference > 0 for difference in differences)
     lost = sum(difference < 0 for difference in differences)
     return Comparison(

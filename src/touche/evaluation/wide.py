@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, count, product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
@@ -143,8 +143,9 @@ def wide_table(
     if every_two and reference is not None:
         raise ToucheError("every_two and reference exclude each other; pass only one")
     names = [*dict.fromkeys(run.name for run in groups[0])]  # the same in all groups
-    alphabet = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]  # a to z, then aa to zz
-    letters = dict(zip(names, alphabet[: len(names)], strict=True)) if every_two else {}
+    # a to z, then aa to zz and so on, as many as there are runs.
+    alphabet = chain.from_iterable(product(ascii_lowercase, repeat=length) for length in count(1))
+    letters = dict(zip(names, map("".join, alphabet), strict=False)) if every_two else {}
     columns = dict[str, list[Cell]]()
     why_missing = list[str]()  # of tests
     for runs in groups:
@@ -183,7 +184,7 @@ def _marks(
     if not ranked:
         return {}, []
     reference_run = run_named(reference, ranked) if reference is not None else None
-    compared, why_missing = comparisons(ranked, evaluator, reference_run)
+    compared, why_missing = comparisons(ranked, evaluator, reference_run, intervals=False)
     why_missing += conclusions([pair for pair in compared if pair.p_t_test is None])
     marks: Marks = {}
     for pair in compared:

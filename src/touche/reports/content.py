@@ -11,7 +11,7 @@ from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, run_named
+from touche.evaluation.comparison import comparisons, conclusions, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import score_notes, score_warnings
@@ -198,7 +198,8 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
     has_pairs = len({run.path for run in runs}) > 1  # a comparison of one run is an error
     for evaluator in runs[0].evaluations:
         compared, reasons = comparisons(runs, evaluator) if has_pairs else ([], [])
-        reasons_without_test += reasons
+        undefined = [row for row in compared if row.p_t_test is None]
+        reasons_without_test += [*reasons, *conclusions(undefined)]
         for dimension, ranked in by_dimension.items():
             passed = [_passed_row(run, evaluator) for run in ranked]
             published = comparable(task, dimension, evaluator)
