@@ -250,7 +250,7 @@ def test_weights_may_be_an_array(runs: list[Path]) -> None:
     for kind in (np.float64, np.float32):
         assert package.fuse(runs, weights=np.array([0.75, 0.25], kind)) == expected
     for wrong in ([[0.75, 0.25]], [1.0]):
-        with pytest.raises(ToucheError, match="1 weights for 2 runs"):
+        with pytest.raises(ToucheError, match="1 weight for 2 runs"):
             package.fuse(runs, weights=np.array(wrong))
 
 

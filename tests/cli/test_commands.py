@@ -139,7 +139,7 @@ MISTYPED = {
     "fuse a.txt empty.txt -o new": "empty.txt: the run is empty",
     f"{FUSE} --tag ''": "--tag '' is empty, too long",
     f"{FUSE} --team ''": "--team '' is empty",
-    f"{FUSE} --weights 1": "1 weights for 2 runs",
+    f"{FUSE} --weights 1": "1 weight for 2 runs",
     f"{FUSE} --weights -1,1": "weight -1",
     f"{FUSE} --weights nan,1": "'nan,1'",
     f"{FUSE} --weights 1e999,1": "'1e999,1'",
