@@ -2,10 +2,8 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,8 +47,12 @@ def test_the_folder_has_its_name_in_every_place(workplace: Path, touche: Touche)
     assert [path.name for path in workplace.iterdir()] == ["our-team.2"]
 
 
-def test_the_commands_that_it_prints_and_those_of_its_readme_work(workplace: Path, touche: Touche) -> None:
-    _, out, _ = touche("new", "our-team")
+@pytest.mark.parametrize(("part", "passed"), [("arguments", 4), ("passages", 4), ("pairs", 2)])
+def test_the_commands_that_it_prints_and_those_of_its_readme_work(
+    workplace: Path, touche: Touche, part: str, passed: int
+) -> None:
+    _, out, _ = touche("new", "our-team", "--part", part)
+    assert {*re.findall(r"spot-check/\w+", out)} == {f"spot-check/{part}"}
     commands = commands_in((workplace / "our-team" / "README.md").read_text())
     assert set(commands_in(out)) < set(commands) and len(commands_in(out)) == 7
     script = "\n".join(command for command in commands if not re.search("docker|images", command))
@@ -59,7 +61,7 @@ def test_the_commands_that_it_prints_and_those_of_its_readme_work(workplace: Pat
     done = subprocess.run(["sh", "-exc", script], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (script.count("\n"), done.stderr.count("+ ")) == (6, 7)
-    assert " 4 passed" in done.stdout and "1 run: 0 errors, 0 warnings" in done.stdout
+    assert f" {passed} passed" in done.stdout and "1 run: 0 errors, 0 warnings" in done.stdout
     assert "moved" not in done.stderr  # expected.toml has the measured scores
 
 
@@ -90,12 +92,13 @@ REFUSED = {
     "lambda": "lambda is not a valid name",
     "tokenize": "tokenize is not a valid name",
     "with-unmatched": "with_unmatched is not a valid name",
+    "pairs": "pairs is not a valid name",
     "any": "any is not a valid name",
     "nowhere/us": "the folder nowhere does not exist",
     "file/us": "the folder file does not exist",
     "file": "this path exists already",
     "full": "this path exists already",
-    "/proc/us": "/proc: cannot be written (",
+    "/proc/us": "/proc/us: cannot be written (",
 }
 
 
@@ -112,40 +115,7 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_left(
     assert [path.name for path in (workplace / "full").iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("is_empty", [False, True])
-def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
-    workplace: Path, monkeypatch: pytest.MonkeyPatch, is_empty: bool
-) -> None:
-    """An empty folder stays in place, because it may be the current one of a shell."""
-    folder = workplace / "us"
-    if is_empty:
-        folder.mkdir()
-        inode = folder.stat().st_ino
-    rename = Path.rename
-    steps = list[Path]()
-
-    def killed(path: Path, target: Path) -> Path:
-        steps.append(path)
-        if len(steps) == stop:
-            raise KeyboardInterrupt
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", killed)
-    stop = 0
-    while not (folder / "baseline.py").exists():
-        stop += 1
-        steps.clear()
-        with suppress(KeyboardInterrupt):
-            write_baseline(folder)
-        present = [name for name in FILES if (folder / name).exists()]
-        assert is_empty or present in ([], FILES)
-        for path in folder.iterdir() if is_empty and "baseline.py" not in present else ():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    assert present == FILES and stop == (len(FILES) + 1 if is_empty else 2)
-    assert not is_empty or folder.stat().st_ino == inode
-
-
-def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
+def test_a_folder_that_cannot_be_finished_is_no_baseline(
     workplace: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, *args: object, **options: object) -> None:
@@ -156,7 +126,7 @@ def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
     monkeypatch.setattr(Path, "write_text", full)
     code, _, err = touche("new", "us")
     assert code == 2 and err.startswith("touche: us: cannot be written (No space left on device); ")
-    assert not list(workplace.iterdir())
+    assert not (workplace / "us" / "baseline.py").exists()
 
 
 @pytest.mark.parametrize("team", ["Our Team", 'a "b" $HOME \\', "webis"])

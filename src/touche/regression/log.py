@@ -138,7 +138,7 @@ def read_log(path: Path) -> list[LoggedScore]:
 
 
 def append_to_log(path: Path, scores: Sequence[LoggedScore]) -> None:
-    """Appends all rows to a log, or none after an error; only one process at a time can append.
+    """Appends all rows to a log, or none after an error. Rows of processes that append at once can be lost.
 
     Without rows, no log is created.
 

@@ -1,4 +1,4 @@
-"""Writes a new baseline folder: the files of ``my-team/`` with another name."""
+"""Writes a new baseline folder: the files of ``my-team/``, some replaced by those of ``my-pairs/``."""
 
 import builtins
 import re
@@ -9,6 +9,12 @@ from touche.errors import InputError, ToucheError
 
 _EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
 _EXAMPLE_FUNCTION = "my_team"
+_PAIRS = "my-pairs"  # its files replace those of the example, for a baseline that ranks pairs of sentences
+_METHOD = re.compile("BM25 over lower-cased words, with the\npackage .*\\.")  # in the example's README
+_METHOD_OF_PAIRS = "DirichletLM's pairs of sentences,\nthose with a short sentence last."
+ARGUMENTS = "arguments"
+PARTS = (ARGUMENTS, "passages", "pairs")
+"""The parts of the toy collection that a new baseline can be for."""
 _BASE = "touche/base"
 _FILES = (
     "Dockerfile",
@@ -20,10 +26,10 @@ _FILES = (
     "baseline.py",
 )
 # Names that the function cannot have: Python's, and those that baseline.py uses (all without capitals).
-_TAKEN = {"baseline", "re", "tokenize", "with_unmatched", *dir(builtins), *kwlist}
+_TAKEN = {"baseline", "pairs", "re", "short_ones_last", "tokenize", "with_unmatched", *dir(builtins), *kwlist}
 
 
-def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
+def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = ARGUMENTS) -> None:
     """Writes a new baseline; the folder's name is also that of image and function.
 
     baseline.py is written last. If it is missing after an error, empty the folder and repeat the call.
@@ -32,6 +38,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
         folder: the new folder, missing or empty.
         base: the base image.
         team: the team that submits runs; empty for none.
+        part: one of ``PARTS``, which the texts name; ``pairs`` for a baseline that ranks pairs of sentences.
 
     Raises:
         InputError: if the folder's name is not valid for a function, its parent is missing, or the folder has
@@ -53,23 +60,30 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "") -> None:
     if not is_usable:
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
     try:
-        _write(target, function, base, team)
+        _write(target, function, base, team, part)
     except OSError as error:
         problem = f"cannot be written ({error.strerror})"
         raise InputError(folder, problem, "choose another place") from error
 
 
-def _write(target: Path, function: str, base: str, team: str) -> None:
+def _write(target: Path, function: str, base: str, team: str, part: str) -> None:
     """Writes the files; without baseline.py, which comes last, the folder is no baseline yet.
 
     Args:
         target: the new folder, an absolute path.
         function: the name of the function in baseline.py.
-        base, team: as in ``write_baseline``.
+        base, team, part: as in ``write_baseline``.
     """
     new_names = {_EXAMPLE: target.name, _EXAMPLE_FUNCTION: function}
     for name in _FILES:
-        text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
+        source = Path(__file__).parent / _PAIRS / name
+        if part != "pairs" or not source.exists():
+            source = Path(__file__).parent / _EXAMPLE / name
+        text = source.read_text(encoding="utf-8")
+        if name.endswith((".md", ".yml")):  # the other files are for several parts
+            text = text.replace(f"spot-check/{ARGUMENTS}", f"spot-check/{part}")
+        if part == "pairs":
+            text = _METHOD.sub(_METHOD_OF_PAIRS, text).replace("--b 0.4", "--shortest 20")
         # Both names at once, because a new name may contain the other example.
         text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
         if name == "Dockerfile":
