@@ -1,5 +1,6 @@
 """RM3: titles expanded by a relevance model (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004)."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import exp, log
@@ -8,6 +9,8 @@ from typing import Literal
 from touche import Documents, Rankings, Topics, baseline, check_range, scan
 
 Weights = Mapping[str, float]  # of words
+
+_log = logging.getLogger("touche.rm3")  # the command line shows the loggers below touche
 
 
 @baseline
@@ -62,7 +65,11 @@ def rm3(
             greatest = max(log_likelihoods, default=0.0)
             weights = [exp(value - greatest) for value in log_likelihoods]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
-        queries[topic.number] = mix(shares(query), expansion(relevant, words), title)
+        query_of_topic = mix(shares(query), expansion(relevant, words), title)
+        queries[topic.number] = query_of_topic
+        heaviest_first = sorted(query_of_topic.items(), key=lambda pair: (-pair[1], pair[0]))
+        terms = ", ".join(f"{word} {weight:.4f}" for word, weight in heaviest_first)
+        _log.debug("topic %s, terms of title and expansion: %s", topic.number, terms)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)
 
 

@@ -45,6 +45,16 @@ def test_by_hand_with_bm25() -> None:
     assert ranked(model="bm25", words=2, title=0.6) == pytest.approx(expected, rel=1e-6)
 
 
+def test_the_expanded_query_of_each_topic_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG", logger="touche.rm3")
+    topics = [CAT, Topic("2", "fish")]
+    list(baselines.load("rm3")(topics, DOCUMENTS, feedback=1))
+    assert caplog.messages == [
+        "topic 1, terms of title and expansion: cat 0.8333, dog 0.1667",  # 0.5 + 0.5 · 2/3, and 0.5 · 1/3
+        "topic 2, terms of title and expansion: fish 1.0000",
+    ]
+
+
 def test_by_hand_with_dirichletlm() -> None:
     """With only one document, its own probability has no effect."""
     mu = 2.0
