@@ -130,8 +130,7 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "images", "pages",
 COMPLETED = {
     "ev": ["evaluate"],
     "run dirichletlm-": ["dirichletlm-pairs", "dirichletlm-variants"],
-    "run bm25 --k1": ["--k1"],
-    "run tfidf --variant ": ["terrier", "classic"],
+    "run bm25 --keep": ["--keep-statistics"],
     "run bm25 --qui": ["--quiet"],
     "run bm25 -i spot": SPOT_CHECKS,
     "run bm25 -i t": [*(dataset for dataset in tasks.datasets() if dataset[0] == "t"), "touche-mine/"],
@@ -140,7 +139,6 @@ COMPLETED = {
     "data fetch touche-2020-task-1-v": ["touche-2020-task-1-v1"],
     "tasks c": ["check"],
     "tasks check --q": ["--quiet"],
-    "run nosuch --": ["--quiet", "--verbose", "--help"],
 }
 
 
