@@ -185,6 +185,7 @@ def type_in(folder: Path, command: str, **variables: str) -> str:
 def _type(arguments: list[str], what: str, folder: Path, programs: Path, variables: dict[str, str]) -> str:
     ours = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
     quoted = str(programs).replace(" ", "\\ ")  # for make, and by quotation marks for its shell
+    ours |= dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "EMAIL"), "reader@example.org")
     environment = ours | variables | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),

@@ -15,6 +15,7 @@ from touche.io import origin
 
 FILES = [
     ".github/workflows/check.yml",
+    ".gitignore",
     "Dockerfile",
     "README.md",
     "baseline.py",

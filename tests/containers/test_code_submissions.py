@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from ruamel.yaml import YAML
 from test_runs_of_images import build_once, programs
 from tira.check_format import _fmt, check_format
 
-from conftest import ROOT, git
+from conftest import ROOT, git, write_files
+from pages import commands
 from touche.baselines.starter import write_baseline
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("programs")]
@@ -67,27 +69,27 @@ def home(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("name", ["my-team", "bm25", "dense", "elrond"])
 def test_the_client_accepts_a_folder_as_it_is(home: Path, tmp_path: Path, name: str) -> None:
     """The starter and a baseline of each base, without build arguments and without --command."""
-    folder = tmp_path / "repository" / name
-    folder.parent.mkdir()
+    folder = tmp_path / "clone" / name
+    git(tmp_path, "init", "--quiet", "clone")
     if name == "my-team":
         write_baseline(folder, team='Our "Team" & $Söhne\\')
         build_once("docker", "bm25")
+        ignored = ("out/run.txt", ".venv/pyvenv.cfg", "__pycache__/baseline.pyc")
+        write_files(folder, dict.fromkeys(ignored, ""))
     else:
         shutil.copytree(ROOT / "baselines" / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
         build_once("docker", name)
-    for words in (
-        "init --quiet",
-        "add .",
-        "commit --quiet -m one",
-        "remote add origin https://example.org/a",
-    ):
-        git(folder.parent, *words.split())
+    # As the page says: the folder becomes a repository of its own, here in another one.
+    for line in commands(ROOT / "docs" / "how-to" / "submit-to-tira.md"):
+        if line.startswith("git -C my-team "):
+            git(folder, *shlex.split(line)[3:])
     command = [CLIENT, "code-submission", "--path", folder, "--task", TASK, "--dataset", DATASET, "--dry-run"]
     environment = os.environ | {"HOME": str(home), "TERM": "dumb"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     try:
         print(done.stdout)
         assert done.returncode == 0, done.stdout + done.stderr
+        assert f"The git repository {folder} is clean" in done.stdout
         assert "The docker image produced valid outputs on the dataset" in done.stdout
         (output,) = re.findall(r"verify them at (\S+)\)", done.stdout)[-1:]
         for format_of_run in FORMATS:
@@ -98,5 +100,5 @@ def test_the_client_accepts_a_folder_as_it_is(home: Path, tmp_path: Path, name: 
         assert "commit" not in record["implementation"]["source"]
         assert record["data"]["test collection"]["name"] != "id"
     finally:
-        tags = set(re.findall(rf"(repository-)?({name}-[0-9a-f]{{5}})", done.stdout))
-        subprocess.run(["docker", "image", "rm", "--force", *(tag for _, tag in tags)], capture_output=True)
+        tags = set(re.findall(rf"{name}-[0-9a-f]{{5}}", done.stdout))
+        subprocess.run(["docker", "image", "rm", "--force", *tags], capture_output=True)

@@ -24,7 +24,11 @@ def images() -> None:
 
 @images.command(example="touche images build bm25", params=_PARAMS)
 def build(names: Sequence[str], runner: Literal["docker", "podman"]) -> None:
-    """Build the base image and the images of BASELINEs, by default of all."""
+    """Build the base image and the images of BASELINEs, by default of all.
+
+    Each image is tried on a part of the toy collection, and removed if it fails there. The variable
+    BUILD_NETWORK=host builds in this machine's own network, and PYTHON_IMAGE names another Python image.
+    """
     library.build_images(names, runner=runner, log=tell)
 
 

@@ -23,6 +23,7 @@ _FILES = (
     "test_baseline.py",
     "ruff.toml",
     ".github/workflows/check.yml",
+    ".gitignore",
     "baseline.py",
 )
 # Names that the function cannot have: Python's, and those that baseline.py uses (all without capitals).
