@@ -286,7 +286,7 @@ def test_pages_are_parsed_and_what_is_broken_is_left_out_and_told_wherever_they_
 @pytest.mark.parametrize(
     ("lines", "error"),
     [
-        ('{"id": "p1", "contents": "a"}\n{"id": "p2"}', r'passages-0\.jsonl:2: no "contents"'),
+        ('{"id": "p1", "contents": "a"}\n{"id": "p2"}', r'passages-0\.jsonl:2: no "text"'),
         ("", r"passages-0\.jsonl: no documents in this"),
     ],
 )
