@@ -15,13 +15,13 @@ import numpy as np
 
 from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, locate_topics
-from touche.errors import InputError, MissingDataError, ToucheError, counted
+from touche.errors import MissingDataError, ToucheError, counted
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Columns, Run, RunLine
 from touche.trec.framed import Table
-from touche.trec.runs import MAX_DEPTH, LineError, read_columns, split_columns
+from touche.trec.runs import MAX_DEPTH, LineError, check_broken, read_columns, split_columns
 from touche.trec.topics import in_order, read_topics
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _ERRORS = (
 # Codes of findings with their severity.
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(_WARNINGS, WARNING)
 PER_FOLDER = "per-folder"  # each folder has the runs of a team
-_MAX_BROKEN_LINES = 100_000  # runs have at most 50,000 lines: 1000 for each of 50 topics
 
 
 class Numbered(NamedTuple):
@@ -330,9 +329,7 @@ def _read_run(path: Path) -> _LintedRun:
 
     def note_broken(error: LineError) -> None:
         broken.append(Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy))
-        if len(broken) > _MAX_BROKEN_LINES:
-            problem = f"more than {_MAX_BROKEN_LINES} broken lines"
-            raise InputError(path, problem, "check that this is a run", line=error.line)
+        check_broken(broken, path)
 
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:

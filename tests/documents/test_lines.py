@@ -43,11 +43,7 @@ BROKEN = [
     ("scores.tsv", "1 b nan", "score 'nan' is not a finite number; write decimal numbers"),
     ("a.qrels", "1 0 b", "3 columns instead of 4"),
     ("a.qrels", "1 0 b 1 2", "5 columns instead of 4"),
-    (
-        "a.qrels",
-        "1 0 b 1000001",
-        "grade '1000001' is not a whole number up to 1,000,000",
-    ),  # 2000000000 took 160 s
+    ("a.qrels", "1 0 b 1001", "grade '1001' is not a whole number up to 1,000;"),
     ("a.qrels", "1 0 b 4.5", "grade '4.5' is not a whole number"),
     ("a.qrels", "1 0 b \uff12", "grade '\uff12' is not a whole number"),
     ("a.qrels", f"1 0 b {'1' * 5000}", "grade '1{59} ... is not a whole number"),
@@ -60,7 +56,7 @@ BROKEN = [
     ("queries.jsonl", '{"qid": "2"}', 'no "query"'),
     ("queries.jsonl", '{"qid": "2", "query": ["q"]}', '"query" is not a text'),
     ("queries.jsonl", '{"qid": true, "query": "q"}', '"qid" is not a text'),
-    ("queries.jsonl", '{"qid": 1e3, "query": "q"}', '"qid" is not a text'),
+    ("queries.jsonl", '{"qid": 1.5, "query": "q"}', '"qid" is not a text'),
     ("queries.jsonl", '{"qid": 2, "query": "q", "original_query": {"objects": 5}}', '"objects" is neither'),
     (
         "queries.jsonl",

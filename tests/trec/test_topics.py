@@ -51,7 +51,7 @@ TOPIC = "<topic><number>1</number><title>t</title></topic>"
             "<topics>\n\n<topic><title>t</title></topic></topics>",
             ":3: the topic has no number; add a <number>",
         ),
-        ("<topic><num>1</num><title>t</title></topic>", ":1: the topic has no number; add a <number>"),
+        ("<topic><nr>1</nr><title>t</title></topic>", ":1: the topic has no number; add a <number>"),
         (f"<topics>{TOPIC}\n{TOPIC}</topics>", ":2: topic '1' occurs a second time; remove one of the two"),
         ("", ":1: broken XML"),
         ('<?xml version="1.0" encoding="hex"?><topics/>', ":1: broken XML"),

@@ -16,7 +16,16 @@ from touche.io.identifiers import expanded
 from touche.io.opening import resolved
 from touche.tasks.measures import parse_measures
 from touche.trec.columns import Run
-from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, read_runs, run_of
+from touche.trec.forms import (
+    IN_MEMORY,
+    AnyQrels,
+    AnyRun,
+    file_of_qrels,
+    is_file_of_qrels,
+    list_of_runs,
+    read_runs,
+    run_of,
+)
 
 _T = TypeVar("_T")
 
@@ -49,8 +58,8 @@ def score(
 
 
 def naming_qrels(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Returns evaluated runs; qrels in memory have a name instead of the path of their temporary file."""
-    if qrels is None or isinstance(qrels, str | PathLike):
+    """Returns evaluated runs; qrels in memory or a pipe have a name instead of a temporary file."""
+    if qrels is None or is_file_of_qrels(qrels):
         return [*runs]
     return [replace(run, qrels=IN_MEMORY) for run in runs]
 

@@ -14,6 +14,7 @@ from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.opening import is_file
 from touche.tira.outputs import Hit
+from touche.trec.records import unread
 from touche.trec.topics import Topic
 
 Topics = Sequence[Topic]
@@ -57,6 +58,8 @@ class Baseline:
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics; closing the iterator also closes the method's generator."""
+        if isinstance(topics, Iterator):  # engines and baselines read topics more than once
+            topics = list(unread(topics, "topics"))
         try:
             rankings = self.method(topics, Documents.of(documents), **options)
             if not isinstance(rankings, Iterable):

@@ -10,20 +10,21 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, TASK_ID, Option, argument, option
 from touche.cli.output import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
-from touche.io.opening import STANDARD_INPUT, read_standard_input
+from touche.io.opening import rereadable
 from touche.tasks.measures import parse_measures
 from touche.trec.runs import MAX_DEPTH, check_files
 
 
 def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
     """Checks and returns run files, which a pattern may have found; ``-`` is standard input."""
-    check_files(paths)  # first, because standard input that is passed twice is an error
-    return [opened_run(ctx, param, path) for path in paths]
+    runs = [opened_run(ctx, param, path) for path in paths]
+    check_files(runs)
+    return runs
 
 
 def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
-    """Returns a run file; ``-`` becomes a file in memory with the content of standard input."""
-    return read_standard_input() if str(path) == STANDARD_INPUT else path
+    """Returns a run file; standard input, as ``-``, and other pipes become files in memory."""
+    return rereadable(path)
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:

@@ -3,7 +3,6 @@
 Spark decides how often it retries (``spark.task.maxFailures``); ``touche.cluster.session`` has our settings.
 """
 
-import gzip
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -54,7 +53,7 @@ def _is_transient(error: Exception) -> bool:
     """Returns whether a retry may succeed; a broken file stays broken."""
     # An InputError was raised from the system's error if the file could not be read.
     cause = error.__cause__ if isinstance(error, InputError) else error
-    return isinstance(cause, _TRANSIENT_ERRORS) and not isinstance(cause, gzip.BadGzipFile)
+    return isinstance(cause, _TRANSIENT_ERRORS)
 
 
 def result_or_failure(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":

@@ -60,7 +60,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
         inputs.chmod(0o755)  # the corpus may be read-only
         name = name_of_topics(topics)
         # The folder of the corpus may have topics. Writing would follow their links, so they are removed.
-        for link in inputs.glob(f"{name}*"):  # also gzipped
+        for link in inputs.glob(f"{name}*"):  # also packed
             link.unlink()
         with open_binary(topics) as content, whole(inputs / name) as file:  # decompressed, if necessary
             shutil.copyfileobj(content, file)

@@ -12,7 +12,7 @@ from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import Corpus, Task
 from touche.tasks import is_dataset as is_dataset
-from touche.trec.topics import topics_named
+from touche.trec.topics import paths_named, topics_named
 
 IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""
@@ -66,10 +66,10 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
         folder = locate_corpus(corpus)
         return topics_named(sorted(folder.iterdir()), folder)
     if has_corpus(corpus) and not is_available("topics", task.topics):
-        folder = locate_corpus(corpus)
-        for name in ("queries.jsonl", "queries.jsonl.gz"):  # as in BEIR's format, or compressed
-            if (folder / name).is_file():
-                return folder / name
+        # As in BEIR's format.
+        queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
+        if queries:
+            return queries[0]
     return locate("topics", task.topics)
 
 

@@ -10,6 +10,7 @@ from touche.data import places
 from touche.data.places import whole_corpus
 from touche.data.remedies import dataset_has_file, format_bytes, records
 from touche.documents.ir_datasets import library
+from touche.io.opening import plain_name
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Source:
 
 def is_complete(source: Source, folder: Path) -> bool:
     """Returns whether a folder has files; the folder of a dataset of some topics needs a file of topics."""
-    names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
+    names = {plain_name(path.name) for path in folder.iterdir()}
     if source.dataset:
         return "topics.xml" in names or "queries.jsonl" in names
     return bool(names)

@@ -13,7 +13,9 @@ from touche.documents.records import AnyDocument
 from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
+from touche.io.opening import plain_name
 from touche.io.optional import imported
+from touche.trec.records import unread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -101,12 +103,12 @@ class Documents(ABC):
         return None
 
     def side_file(self, name: str) -> Path | None:
-        """Returns a side file, plain or gzipped, or None if the collection lacks it.
+        """Returns a side file, plain or packed, or None if the collection lacks it.
 
         Args:
             name: the name of the plain file, such as ``spam-ranks.txt``.
         """
-        return next((path for path in self.side_files if path.name in (name, f"{name}.gz")), None)
+        return next((path for path in self.side_files if plain_name(path.name) == name), None)
 
     def side_scores(self, name: str, wanted: Container[str]) -> dict[str, float]:
         """Reads the scores of some documents from a side file; empty if the file is missing.
@@ -149,8 +151,8 @@ class PlainDocuments(Documents):
     items: Iterable[AnyDocument]
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document."""
-        return iter(self.items)
+        """Yields every document; reading an iterator again is an error."""
+        return iter(unread(self.items, "documents"))
 
     def __len__(self) -> int:
         """Returns the number of documents in a list; an iterator raises TypeError."""

@@ -26,6 +26,7 @@ from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read
 from touche.documents.warc import read_warc
 from touche.errors import InputError, counted
 from touche.io.json_lines import read_jsonl
+from touche.io.opening import PACKED_SUFFIXES, plain_name
 from touche.trec.topics import TOPIC_FILES, Topic, paths_named, read_topics, topics_named
 
 _RERANK_FILE = "rerank.jsonl"
@@ -50,7 +51,7 @@ def _has_texts(path: Path) -> bool:
 
 def _first_record(path: Path) -> dict[str, Any]:
     """Returns the first record of JSON lines; empty if the file cannot be read or has no documents."""
-    if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
+    if plain_name(path.name) in (*TOPIC_FILES, _RERANK_FILE):
         return {}
     with suppress(InputError):
         _, record = next(read_jsonl(path), (0, {}))  # an empty file has no record, so no fields
@@ -142,11 +143,12 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml
-    and queries.jsonl, the first one is used. The documents have to be in one format, which is one of
+    Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml,
+    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be in one format, which is one of
     documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv, images/, *.warc,
-    *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be gzipped. Archives and texts of
-    ClueWeb22 may also be in subfolders or linked folders, under their original names.
+    *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be packed (.gz, .bz2, .xz,
+    .zst). Archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their original
+    names.
 
     Args:
         directory: the input directory.
@@ -163,6 +165,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     if rerank_files and corpus is None:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0])
     topics_path = topics_named(paths, directory)
+    for other in paths_named(paths, TOPIC_FILES)[1:]:
+        say(f"topics are read from {topics_path.name}, not from {other.name}")
     topics = read_topics(topics_path)
     try:
         documents = IrDataset(corpus, side_files=side_files(paths)) if corpus else find_documents(directory)
@@ -242,9 +246,9 @@ def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection
     if len(names) > 1:
         problem = f"two collections, {names[0]} and {names[1]}"
         raise InputError(folder, problem, "keep one in this folder and move the other elsewhere")
-    plain_names = {path for path in collections[0].paths if path.suffix != ".gz"}
+    plain_names = {path for path in collections[0].paths if path.suffix not in PACKED_SUFFIXES}
     for path in collections[0].paths:
-        if path.suffix == ".gz" and path.with_suffix("") in plain_names:
+        if path.suffix in PACKED_SUFFIXES and path.with_suffix("") in plain_names:
             raise InputError(path, f"the folder also contains {path.stem}", "remove one of the two")
     return collections[0]
 
@@ -256,7 +260,7 @@ def _without_links(paths: Sequence[Path]) -> list[Path]:
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Selects the side files, which rate web pages, from the files of a folder, plain or gzipped."""
+    """Selects the side files, which rate web pages, from the files of a folder, plain or packed."""
     return paths_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
@@ -291,7 +295,7 @@ def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ..
 def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
     """Returns the error that a folder has no documents; it names a file that may contain them."""
     for path in paths:
-        name = path.name.lower().removesuffix(".gz")
+        name = plain_name(path.name.lower())
         if name.endswith(_ARCHIVES):
             remedy = f"unpack it, so that its files, or its folder images, are in {directory}"
             return InputError(path, "an archive is not read", remedy)
@@ -317,7 +321,7 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
 def _what_to_put(formats: Iterable[FileFormat]) -> str:
     """Returns a remedy that lists the names of files of these formats."""
     patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))  # several formats can share one
-    return f"put {patterns} there, plain or .gz"
+    return f"put {patterns} there, plain or packed ({', '.join(PACKED_SUFFIXES)})"
 
 
 def _read_reranking(path: Path) -> Input:

@@ -15,6 +15,7 @@ from touche.documents.pages import RawPage, Skipped
 from touche.documents.pieces import Piece, Splitter, parse_pieces
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, ToucheError
+from touche.io.opening import plain_name
 from touche.io.progress import watched
 
 _T = TypeVar("_T")
@@ -30,7 +31,7 @@ class FileFormat:
     """A format of files with documents.
 
     Attributes:
-        pattern: the names of such files in the directory itself; all may be gzipped.
+        pattern: the names of such files in the directory itself; all may be packed.
         noun: the content of a file, such as ``passages``.
         splitter: splits a file into pieces; None if that is impossible.
         whole_reader: reads a file that cannot be split; None if there is a splitter.
@@ -77,7 +78,7 @@ class FileFormat:
 
     def _has_name(self, path: Path) -> bool:
         """Returns whether a file has a name of this format; case is ignored."""
-        return fnmatchcase(path.name.lower().removesuffix(".gz"), self.pattern)
+        return fnmatchcase(plain_name(path.name.lower()), self.pattern)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from touche.documents.pages import Page
 from touche.documents.records import IDS, AnyDocument, Argument, Document
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import check_new_id
-from touche.trec.records import fields_in, id_in, records_in, text_in
+from touche.trec.records import USED_UP, fields_in, id_in, records_in, text_in
 
 AnyDocuments: TypeAlias = Any
 """Documents in one of these forms:
@@ -43,7 +43,7 @@ def documents_in(source: AnyDocuments, name: str = "documents") -> Documents:
         return source
     documents = list(_convert_records(source, name))
     if not documents:
-        raise ToucheError(f"{name}: no documents in it; pass at least one")
+        raise ToucheError(f"{name}: no documents in it; pass at least one {USED_UP}")
     return PlainDocuments(documents)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError, ToucheError, choice, counted
-from touche.io.opening import read_lines
+from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run
 from touche.trec.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
 from touche.trec.topics import Topic
@@ -68,7 +68,7 @@ def read_scores(path: Path) -> Run:
     if path.suffix != ".tsv":
         return read_run(path)
     columns = Columns()
-    columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path)])
+    columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path, OF_TABLES)])
     return checked(columns.run(path), _REMEDY)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from unicodedata import category
@@ -10,6 +11,7 @@ from touche.errors import InputError, ParameterError
 
 LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
 NO_ID = f"use up to {LONGEST_WORD:,} characters without white space and control characters"
+NO_TEXT = "use a text without white space, or a whole number"  # what to do about an id of another type
 _LONGEST_QUOTE = 60  # characters of a value in an error
 NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
 
@@ -21,6 +23,17 @@ def quoted(value: object) -> str:
     except ValueError:  # an integer with more digits than Python prints
         text = f"of type {type(value).__name__}"
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..."
+
+
+def as_id(value: object) -> object:
+    """Returns a whole number as a text, also a float such as 1.0, which pandas makes of a column with gaps.
+
+    Any other value is returned unchanged; larger floats are not exact.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return str(value) if is_whole or isinstance(value, str) else value  # text of numpy becomes Python's
 
 
 def is_word(value: object) -> bool:

@@ -8,16 +8,17 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.io.opening import bytes_of_lines, check_utf8
+from touche.io.identifiers import as_id
+from touche.io.opening import OF_DOCUMENTS, Limits, bytes_of_lines, check_utf8
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_jsonl(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields the number (from 1) and object of each line of a JSON lines file.
 
     Raises:
         InputError: if the file cannot be read or a line is not a JSON object.
     """
-    return records_of_lines(bytes_of_lines(path), path)
+    return records_of_lines(bytes_of_lines(path, limits), path)
 
 
 def records_of_lines(
@@ -49,7 +50,7 @@ def records_of_lines(
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
-    """Returns the string in a record's field; integers, as some ids are, become strings.
+    """Returns the string in a record's field; whole numbers, as some ids are, become strings.
 
     Args:
         fields: the record.
@@ -61,9 +62,10 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
             also refused, because orjson reads them from files as floats.
     """
     value = fields.get(name)
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:
-        return str(value)
     if not isinstance(value, str):
+        id = as_id(value)
+        if isinstance(id, str) and not (isinstance(value, int) and value.bit_length() > 64):
+            return id
         problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
         raise InputError(path, problem, f'add a text "{name}" to every record', line=line)
     return value

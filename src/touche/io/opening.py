@@ -1,34 +1,49 @@
-"""Reading of untrusted files, plain or gzipped; errors name the file and the line."""
+"""Reading of untrusted files, plain or packed; errors name the file and the line."""
 
+import bz2
 import gzip
 import hashlib
 import io
 import logging
+import lzma
 import os
+import stat
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from os import PathLike
 from os.path import realpath
 from pathlib import Path, PosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeVar
 
 from touche.errors import InputError
 from touche.io.identifiers import check_path
 from touche.io.progress import bar
 
-_GZIP_MAGIC = b"\x1f\x8b"
-# A compressed file may decompress to _MOST_TIMES its size, and _ALWAYS_ALLOWED more.
-_ALWAYS_ALLOWED = 10_000_000  # bytes
-_MOST_TIMES = 500  # files made to fill a memory reach 1000 times their size
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")  # of files that are unpacked while they are read
+# Files in other formats by their first bytes: what they are, and what to do.
+_UNPACK_IT = "unpack it and pass the file in it"
+_AS_FRAME = "convert it, or pass its frame of pandas to touche in Python"
+_OTHER_FORMATS = {
+    b"PK\x03\x04": ("a zip archive", _UNPACK_IT),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive", _UNPACK_IT),
+    b"Rar!\x1a\x07": ("a rar archive", _UNPACK_IT),
+    b"\x04\x22\x4d\x18": ("packed with lz4", "unpack it, or use gzip"),
+    b"\x1f\x9d": ("packed with compress", "unpack it, or use gzip"),
+    b"PAR1": ("a Parquet file", _AS_FRAME),
+    b"ARROW1": ("an Arrow file", _AS_FRAME),
+}
+_TAR_MAGIC = slice(257, 262)  # where a tar archive has "ustar"
 _LARGE_FILE = 1_000_000  # bytes; smaller files are read before a bar would appear
 _BUFFER_SIZE = 1 << 16  # bytes read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; no document is longer, and a line has to fit into memory
+_MEBIBYTE = 1 << 20
 STANDARD_INPUT = "-"  # as the name of a file
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 
 class _Watched(io.FileIO):
@@ -86,9 +101,29 @@ def check_distinct(files: Sequence[Path]) -> None:
             raise InputError(path, "passed twice", "pass it once")
 
 
-def unpacks_too_far(packed: int, unpacked: int) -> bool:
-    """Returns whether the decompressed size is implausible for texts."""
-    return unpacked > _ALWAYS_ALLOWED + _MOST_TIMES * packed
+class Limits(NamedTuple):
+    """What a file may contain, so that reading it takes a plausible amount of memory and time.
+
+    Attributes:
+        longest_line: bytes of a line.
+        most_times: how many times its size a packed file may unpack to.
+        always_unpacked: bytes that it may have beyond that.
+        most_lines: lines that every file may have; None for any number.
+        least_bytes: of a larger file for each line, packed or not.
+    """
+
+    longest_line: int
+    most_times: int
+    always_unpacked: int
+    most_lines: int | None = None
+    least_bytes: int = 10
+
+
+# Files made to fill a memory reach 1000 times their size.
+OF_DOCUMENTS = Limits(LONGEST_LINE, most_times=500, always_unpacked=10_000_000)
+# Topics, qrels and runs, whose lines become many objects: 20 MB packed are read in 1 GiB and 10 s. Official
+# runs have 50,000 lines, which are 5 MB.
+OF_TABLES = Limits(1 << 16, most_times=5, always_unpacked=100_000_000, most_lines=1_500_000)
 
 
 class _Counted:
@@ -104,12 +139,18 @@ class _Counted:
         return block
 
 
-class _Unpacked(io.RawIOBase):
-    """Content of a gzipped file; refuses implausible compression."""
+class PackingError(Exception):
+    """A packed file that is broken, or unpacks too far: the problem, and what to do."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+
+class _Unpacked(io.RawIOBase):
+    """Content of a packed file; refuses implausible compression."""
+
+    def __init__(self, file: IO[bytes], packing: str, limits: Limits) -> None:
         self._packed = _Counted(file)
-        self._content = gzip.GzipFile(fileobj=self._packed, mode="rb")  # type: ignore[call-overload]
+        self._content = _PACKINGS[packing](self._packed)
+        self._packing = packing
+        self._limits = limits
         self._size = 0  # bytes of the content
 
     def readable(self) -> bool:
@@ -117,11 +158,52 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Unpacks into a buffer; returns the number of bytes, which is 0 at the end."""
-        count: int = self._content.readinto(buffer)
+        try:
+            count: int = self._content.readinto(buffer)
+        except Exception as error:  # each packing has errors of its own
+            if isinstance(error, OSError) and error.errno:  # of the disk
+                raise
+            problem = f"the {self._packing} stream is broken ({error})"
+            raise PackingError(problem, "fetch the file again") from error
         self._size += count
-        if unpacks_too_far(self._packed.count, self._size):
-            raise gzip.BadGzipFile(f"it decompresses to more than {_MOST_TIMES} times its size")
+        times = self._limits.most_times
+        if self._size > self._limits.always_unpacked + times * self._packed.count:
+            problem = f"the {self._packing} stream unpacks to more than {times} times its size"
+            raise PackingError(problem, "check that this is the right file, or unpack it")
         return count
+
+
+def _unpacked_zstd(file: Any) -> Any:
+    """Returns the content of a file packed with Zstandard."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdFile
+        else:
+            from backports.zstd import ZstdFile  # optional: a container image lacks it
+    except ImportError as error:
+        problem = "zstd streams need the package backports.zstd"
+        raise PackingError(problem, "install it, or use gzip") from error
+    return ZstdFile(file)
+
+
+_PACKINGS: dict[str, Any] = {
+    "gzip": lambda file: gzip.GzipFile(fileobj=file, mode="rb"),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
+    "zstd": _unpacked_zstd,
+}
+_PACKING_BY_MAGIC = {
+    b"\x1f\x8b": "gzip",
+    **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+
+
+def plain_name(name: str) -> str:
+    """Returns the name of a file without the suffix of its packing."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a name of many)
+    return stem if suffix in PACKED_SUFFIXES else name
 
 
 class FileInMemory(PosixPath):
@@ -161,6 +243,26 @@ def read_standard_input() -> FileInMemory:
     return FileInMemory.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
 
 
+def rereadable(path: Path) -> Path:
+    """Returns a file that can be read several times: a pipe is read into memory.
+
+    Raises:
+        InputError: if standard input is closed, or the pipe cannot be read.
+    """
+    if isinstance(path, FileInMemory):
+        return path
+    if str(path) == STANDARD_INPUT:
+        return read_standard_input()
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 (as below)
+    except (OSError, ValueError):  # missing, or no file can have this name, which is an error later
+        return path
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return path
+    with open_binary(path) as file:
+        return FileInMemory.from_bytes(str(path), file.read())
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
     """Opens a file for reading bytes, with a progress bar if it is large.
@@ -182,33 +284,45 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def open_binary(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for reading bytes, decompressed if it is gzipped, whatever its name.
+def open_binary(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[IO[bytes]]:
+    """Opens a file for reading bytes, unpacked if it is packed, whatever its name.
 
     Raises:
-        InputError: if the file cannot be opened or its gzip stream is broken or truncated.
+        InputError: if the file cannot be opened, its packed stream is broken or truncated or unpacks too far,
+            or it is an archive or in another format that is not read.
     """
     check_path(path)
     try:
         with opened(path) as file:
-            if file.peek(2).startswith(_GZIP_MAGIC):
-                yield io.BufferedReader(_Unpacked(file), _BUFFER_SIZE)
-            else:
-                yield file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        problem = f"the gzip stream is broken ({error})"
-        raise InputError(path, problem, "fetch the file again") from error
+            beginning = file.peek(_TAR_MAGIC.stop)
+            packing = _value_at_magic(_PACKING_BY_MAGIC, beginning)
+            if packing is not None:
+                file = io.BufferedReader(_Unpacked(file, packing, limits), _BUFFER_SIZE)
+                beginning = file.peek(_TAR_MAGIC.stop)
+            other_format = _value_at_magic(_OTHER_FORMATS, beginning)
+            if beginning[_TAR_MAGIC] == b"ustar":
+                other_format = ("a tar archive", _UNPACK_IT)
+            if other_format is not None:
+                raise InputError(path, f"the file is {other_format[0]}", other_format[1])
+            yield file
+    except PackingError as error:
+        raise InputError(path, *error.args) from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
 
-def decoded_lines(path: Path) -> Iterator[str]:
+def _value_at_magic(values: dict[bytes, _T], beginning: bytes) -> _T | None:
+    """Returns the value of the first key with which a file begins, or None."""
+    return next((value for magic, value in values.items() if beginning.startswith(magic)), None)
+
+
+def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[str]:
     """Yields the text of each line with its end, without a byte order mark.
 
     Raises:
-        InputError: if the file cannot be read, or a line is not UTF-8, or of 64 MiB or more.
+        InputError: if the file cannot be read, or a line is not UTF-8, or there are too long or too many.
     """
-    return decoded(bytes_of_lines(path), path)
+    return decoded(bytes_of_lines(path, limits), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
@@ -237,28 +351,35 @@ def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
         pass
 
 
-def bytes_of_lines(path: Path) -> Iterator[bytes]:
+def bytes_of_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[bytes]:
     """Yields the bytes of each line with its end.
 
     Raises:
-        InputError: if the file cannot be read or a line is of 64 MiB or more.
+        InputError: if the file cannot be read, or a line is too long, or there are too many.
     """
-    with open_binary(path) as file:
-        lines = iter(partial(file.readline, LONGEST_LINE), b"")  # until the end of the file
-        for number, line in enumerate(lines, 1):
-            if len(line) == LONGEST_LINE:
-                problem = "a line of 64 MiB or more"
-                raise InputError(path, problem, "check that this is the right file", line=number)
+    remedy = "check that this is the right file"
+    longest = limits.longest_line
+    with open_binary(path, limits) as file:
+        lines = iter(partial(file.readline, longest), b"")  # until the end of the file
+        most_lines = limits.most_lines
+        if most_lines is not None:
+            most_lines = max(most_lines, path.stat().st_size // limits.least_bytes)
+        for number, line in enumerate(islice(lines, most_lines), 1):
+            if len(line) == longest:
+                size = f"{longest // _MEBIBYTE} MiB" if longest >= _MEBIBYTE else f"{longest >> 10} KiB"
+                raise InputError(path, f"a line of {size} or more", remedy, line=number)
             yield line
+        if next(lines, None) is not None:
+            raise InputError(path, f"more than {most_lines:,} lines", remedy)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, str]]:
     """Yields the number (from 1) and the text, without its end, of each line that is not blank.
 
     Raises:
         InputError: if the file cannot be read or a line is not UTF-8.
     """
-    for number, line in enumerate(decoded_lines(path), 1):
+    for number, line in enumerate(decoded_lines(path, limits), 1):
         if line.strip():
             yield number, line.rstrip("\r\n")
 

@@ -19,6 +19,7 @@ from touche.documents.pieces import Piece, PieceInFile
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, counted, one_line
 from touche.io.background import processors_in_use
+from touche.io.opening import PACKED_SUFFIXES
 from touche.io.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, join_parts
 
@@ -171,7 +172,7 @@ def _is_small(paths: Sequence[Path]) -> bool:
 
     The size of a compressed file does not show the size of its text.
     """
-    if not paths or any(path.suffix == ".gz" for path in paths):
+    if not paths or any(path.suffix in PACKED_SUFFIXES for path in paths):
         return False
     try:
         total_bytes = sum(path.stat().st_size for path in paths)

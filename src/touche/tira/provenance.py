@@ -19,7 +19,7 @@ from touche.errors import InputError
 from touche.io.background import wait_for_processor
 from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
-from touche.io.opening import is_file, open_binary, texts_in
+from touche.io.opening import is_file, open_binary, plain_name, texts_in
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
@@ -274,7 +274,7 @@ def _describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
         sizes = [file.lstat().st_size for file in contents]  # a link may be broken
         described[f"{folder.name}/"] = _describe_by_list(contents, sizes)
     others = [path for path in files if not path.is_dir()]
-    by_suffix = group_by(others, lambda path: Path(path.name.removesuffix(".gz")).suffix)
+    by_suffix = group_by(others, lambda path: Path(plain_name(path.name)).suffix)
     for suffix, paths in by_suffix.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:

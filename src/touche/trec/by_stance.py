@@ -10,9 +10,9 @@ from pathlib import Path
 
 from touche.errors import counted
 from touche.io.identifiers import quoted
-from touche.io.opening import read_lines
+from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.runs import MOST_DIGITS, LineError, parse_line, split_columns
+from touche.trec.runs import MOST_DIGITS, LineError, check_broken, parse_line, split_columns
 
 _RANK = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
 _SCORE = re.compile(r"-?[0-9]+\.?[0-9]*")
@@ -57,7 +57,7 @@ def read_counted(
         topics: the numbers of the topics; None if they are unknown.
 
     Raises:
-        InputError: if the file is unreadable.
+        InputError: if the file is unreadable, or has too many broken lines.
     """
     if isinstance(source, Run):
         path = source.path
@@ -65,7 +65,7 @@ def read_counted(
         lines: Iterable[tuple[int, str]] = zip(source.numbers.tolist(), texts, strict=True)
     else:
         path = source
-        lines = read_lines(source)
+        lines = read_lines(source, OF_TABLES)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking
@@ -77,6 +77,7 @@ def read_counted(
             counted.append((number, line))
         except LineError as error:
             skipped.append(error)
+            check_broken(skipped, path)
     columns = Columns()
     columns.add_lines(counted)
     return columns.run(path), skipped

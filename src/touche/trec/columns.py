@@ -24,6 +24,7 @@ Lines = NDArray[np.intp]  # indices of lines
 Order = Mapping[str, Lines]  # the lines of each topic
 _RANKED_STANCES = {"PRO", "CON"}  # those that may have their own rankings
 NO_STANCE = "Q0"  # the second column of a line without a stance
+_NO_STANCES = {"Q0", "QO", "ITER", "ITERATION", "-"}  # what other tools write there, or a number
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 _NO_LINES = np.empty(0, np.intp)  # joined with all rankings, because numpy cannot join zero arrays
 
@@ -34,7 +35,7 @@ class RunLine:
 
     Attributes:
         topic: the id of the topic.
-        stance: the second column: ``Q0``, or the predicted stance (2022 task 2).
+        stance: the second column: the predicted stance (2022 task 2), or ``Q0``, also for ``0`` or ``ITER``.
         document: the id of the document, or of a pair of sentences.
         rank: rank as in the file, which may start at 0 or 1.
         score: score as in the file.
@@ -396,6 +397,11 @@ class Run(Sequence[RunLine], Framed):
         return {self.topics.words[self.topics.codes[lines[0]]]: lines for lines in groups}
 
 
+def _without_iteration(word: str) -> str:
+    """Returns the second column as a stance: Q0 if it has a number or another word of other tools."""
+    return NO_STANCE if word.isdigit() or word.upper() in _NO_STANCES else word
+
+
 class Columns:
     """Columns of a run while it is read."""
 
@@ -447,7 +453,7 @@ class Columns:
         return Run(
             path=Path(path),
             topics=Words([*self._topics], arrays["topics"]),
-            stances=Words([*self._stances], arrays["stances"]),
+            stances=Words([*map(_without_iteration, self._stances)], arrays["stances"]),
             documents=arrays["documents"],
             ranks=arrays["ranks"],
             scores=arrays["scores"],

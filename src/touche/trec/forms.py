@@ -9,18 +9,12 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
 from touche.errors import InputError, ToucheError, counted, one_line
-from touche.io.identifiers import expanded, is_word, quoted
-from touche.io.opening import (
-    STANDARD_INPUT,
-    FileInMemory,
-    open_binary,
-    read_standard_input,
-    resolved,
-)
+from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, quoted
+from touche.io.opening import FileInMemory, is_file, open_binary, rereadable, resolved
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
-from touche.trec.records import as_pandas, is_frame
+from touche.trec.records import USED_UP, as_pandas, is_frame
 from touche.trec.runs import MOST_DIGITS, check_files, checked, is_score, read_run
 
 AnyRun: TypeAlias = Any
@@ -75,7 +69,7 @@ def read_runs(
     Raises:
         ToucheError: if a run is unusable or passed twice, or the path is that of a folder.
     """
-    sources = list_of_runs(runs)
+    sources = [_path(run) if isinstance(run, str | PathLike) else run for run in list_of_runs(runs)]
     check_files([source for source in sources if isinstance(source, str | PathLike)], only_runs=checks)
     if _are_named(runs):
         return _named_runs(runs, distinct, checks)
@@ -83,14 +77,12 @@ def read_runs(
     taken_paths = set[str]()
     result = list[Path | Run]()
     for source in sources:
-        is_file = isinstance(source, str | PathLike)
-        file_or_run = _path(source) if is_file else source
-        identity = resolved(file_or_run) if is_file else id(source)
+        identity = resolved(source) if isinstance(source, Path) else id(source)
         if identity in run_by_identity and distinct:
-            name = file_or_run if is_file else getattr(source, "path", "run")  # only a Run has a path
+            name = source if isinstance(source, Path) else getattr(source, "path", "run")  # of a Run
             raise InputError(name, "passed twice", "pass it once")
         if identity not in run_by_identity:
-            run_by_identity[identity] = _with_free_name(file_or_run, taken_paths, checks)
+            run_by_identity[identity] = _with_free_name(source, taken_paths, checks)
         result.append(run_by_identity[identity])
     return result
 
@@ -143,6 +135,8 @@ def _is_run(source: Any) -> bool:
     """Returns whether a value of a dictionary is a run, and not the scores of a topic's documents."""
     if isinstance(source, Mapping):
         return any(isinstance(documents, Mapping) for documents in source.values())
+    if isinstance(source, Iterator):  # of records; the scores of documents cannot be one
+        return True
     if isinstance(source, list | tuple):
         return bool(source) and all(map(_is_record, source))
     # The score of a document is not a run, although _is_one is True for it; None is a missing score.
@@ -218,7 +212,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
         tags=[name] * size,
         numbers=range(1, size + 1),
     )
-    run = checked(columns.run(name))
+    run = checked(columns.run(name), f"check what made it {USED_UP}")
     return run if "rank" in table else run.ranked_by_score()
 
 
@@ -256,7 +250,7 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     for row, (topic, document, grade) in enumerate(zip(topics, documents, grades, strict=True), 1):
         qrels.add(topic, document, int(grade), name, row)
     if not qrels:
-        raise ToucheError(f"{name}: no judgments in it; {_REMEDY}")
+        raise ToucheError(f"{name}: no judgments in it; {_REMEDY} {USED_UP}")
     return qrels
 
 
@@ -265,19 +259,34 @@ def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
     """Yields the path of judgments in any form; those in memory are in a temporary file. None stays None."""
     if qrels is None:
         yield None
-    elif isinstance(qrels, str | PathLike):
-        yield _path(qrels)
-    else:
-        with temporary_folder("touche-qrels-") as folder:
-            yield qrels_of(qrels).write(folder / IN_MEMORY)
+        return
+    path = _path(qrels) if isinstance(qrels, str | PathLike) else None
+    if path is not None and not isinstance(path, FileInMemory):
+        yield path
+        return
+    with temporary_folder("touche-qrels-") as folder:
+        file = folder / IN_MEMORY
+        if path is None:
+            qrels_of(qrels).write(file)
+        else:  # a pipe, which may also judge stances or images
+            file.write_bytes(path.content)
+        try:
+            yield file
+        except InputError as error:
+            if not str(error).startswith(str(file)):
+                raise
+            name = IN_MEMORY if path is None else path
+            raise InputError(name, error.problem, error.remedy, error.line) from error
+
+
+def is_file_of_qrels(qrels: AnyQrels) -> bool:
+    """Returns whether judgments are in a file with a name, and not in memory or a pipe."""
+    return isinstance(qrels, str | PathLike) and is_file(expanded(qrels))
 
 
 def _path(source: str | PathLike[str]) -> Path:
-    """Returns the path of a source; standard input is read into memory."""
-    if isinstance(source, FileInMemory):
-        return source
-    path = Path(expanded(source))
-    return read_standard_input() if str(path) == STANDARD_INPUT else path
+    """Returns the path of a source; standard input and other pipes are read into memory."""
+    return rereadable(source if isinstance(source, FileInMemory) else Path(expanded(source)))
 
 
 def file_in_memory(run: Run) -> FileInMemory:
@@ -371,14 +380,12 @@ def _columns_of_frame(
 
 def _ids(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[str]:
     """Returns ids as texts; integers are also ids. Both may be of numpy's types."""
-    ids = [str(value) if isinstance(value, str) or _is_whole(value) else value for value in table[column]]
+    ids = [value if type(value) is str else as_id(value) for value in table[column]]  # the first test is fast
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
-            raise InputError(
-                source_name, problem, "use a text without white space, or a whole number", line=row
-            )
-    return ids
+            raise InputError(source_name, problem, NO_TEXT, line=row)
+    return ids  # type: ignore[return-value]
 
 
 def _numbers(table: Mapping[str, list[Any]], column: str, source_name: str) -> list[Any]:

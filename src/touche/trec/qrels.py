@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from touche.errors import InputError, check_choice, counted
 from touche.io.identifiers import NO_ID, expanded, is_word, quoted
-from touche.io.opening import read_lines
+from touche.io.opening import OF_TABLES, read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
 from touche.trec.by_stance import topic_in
 from touche.trec.framed import FRAME_NAMES, Shown
-from touche.trec.runs import split_columns
+from touche.trec.runs import other_format, split_columns
 
 if TYPE_CHECKING:
     from ir_measures import Qrel  # optional: an image lacks it
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-LARGEST_GRADE = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
+# Qrels of the field have grades from -2 to 4; magnitude estimation and sliders reach the hundreds. For nDCG,
+# trec_eval makes a gain for each grade up to the greatest one, and compares it with all others, so its time
+# grows with the square. Measures also take a gain or ``rel`` of up to 1000.
+LARGEST_GRADE = 1000
 
 _TREC = ["topic", "0", "document", "grade"]  # the columns, for messages
 _BEIR = ["query-id", "corpus-id", "score"]  # the header
@@ -62,7 +65,7 @@ class Qrels(dict[str, dict[str, int]], Shown):
 
         Raises:
             ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
-                or a grade is not a whole number up to a million.
+                or a grade is not a whole number up to 1000.
         """
         path = Path(expanded(path))
         lines = list[str]()
@@ -229,20 +232,14 @@ def _read(
     has_tabs = False
     judgments = 0
     subtopics = set[str]()
-    for line, text in read_lines(path):
+    for line, text in read_lines(path, OF_TABLES):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
             column_names = _BEIR
             has_tabs = "\t" in text
             continue
-        if len(columns) != len(column_names):
-            problem = f"{counted(len(columns), 'column')} instead of {len(column_names)}"
-            remedy = f"write: {' '.join(column_names)}"
-            looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes  # also .tsv.gz
-            if line == 1 and looks_like_beir:
-                problem = f"{counted(len(columns), 'column')} without BEIR's header"
-                remedy = f"begin with: {' '.join(_BEIR)}"
-            raise InputError(path, problem, remedy, line=line)
+        if line == 1 or len(columns) != len(column_names):
+            _check_columns(text, columns, column_names, path, line)
         topic, *_, document, label = columns
         for noun, id in (("topic", topic), ("document", document)):
             if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
@@ -260,6 +257,27 @@ def _read(
             "%s: subtopics in column 2 are ignored; a document's judgments are merged into one", path
         )
     return qrels
+
+
+def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path: Path, line: int) -> None:
+    """Raises an InputError if a line has another number of columns than names, or is in another format."""
+    reason = other_format(text, line)
+    looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes  # also .tsv.gz
+    if line == 1 and looks_like_beir and len(columns) != len(names):
+        problem = f"{counted(len(columns), 'column')} without BEIR's header"
+        remedy = f"begin with: {' '.join(_BEIR)}"
+        if reason and len(columns) == len(_BEIR):
+            problem = "line 1 is not BEIR's header"
+            remedy = f"replace it with: {' '.join(_BEIR)}"
+            reason = None
+        reason = reason or (problem, remedy)
+    elif len(columns) != len(names):
+        reason = reason or (
+            f"{counted(len(columns), 'column')} instead of {len(names)}",
+            f"write: {' '.join(names)}",
+        )
+    if reason is not None:
+        raise InputError(path, *reason, line=line)
 
 
 def _columns_at_tabs(text: str) -> list[str]:

@@ -1,14 +1,14 @@
 """Records in memory: rows of frames, mappings, named tuples and pairs, and topics in these forms."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Integral
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import check_new_id, expanded, quoted
-from touche.trec.topics import Topic, read_topics
+from touche.io.identifiers import NO_TEXT, as_id, check_new_id, expanded, quoted
+from touche.trec.topics import NUMBER_NAMES, TITLE_NAMES, Topic, read_topics
 
 AnyTopics: TypeAlias = Any
 """Topics in one of these forms:
@@ -20,8 +20,26 @@ AnyTopics: TypeAlias = Any
 * a list or an iterator of ``Topic``, of records or dictionaries with these names, or of pairs of id and query
 """
 
-_NUMBER_FIELDS = ("qid", "query_id", "number", "_id")
-_TITLE_FIELDS = ("query", "title", "text")
+
+_T = TypeVar("_T")
+USED_UP = "(an iterator can be read only once; make it a list)"  # the end of a remedy
+
+
+def unread(records: Iterable[_T], name: str) -> Iterable[_T]:
+    """Returns records; an iterator that has none is an error, because it has probably been read before.
+
+    Args:
+        records: the records.
+        name: their name in the error.
+
+    Raises:
+        ToucheError: if the iterator has no record.
+    """
+    if not isinstance(records, Iterator):
+        return records
+    for first in records:
+        return chain([first], records)
+    raise ToucheError(f"{name}: nothing is left in this iterator {USED_UP}")
 
 
 def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
@@ -44,7 +62,7 @@ def topics_in(source: AnyTopics, name: str = "topics") -> tuple[Topic, ...]:
         check_new_id(topic.number, "topic", seen, name, row)
         topics.append(topic)
     if not topics:
-        raise ToucheError(f"{name}: no topics in it; pass at least one")
+        raise ToucheError(f"{name}: no topics in it; pass at least one {USED_UP}")
     return tuple(topics)
 
 
@@ -52,8 +70,8 @@ def _topic_in(fields: Mapping[str, Any], source_name: str, row: int) -> Topic:
     """Returns the topic in a record; the other arguments are those of ``fields_in``."""
     objects = fields.get("objects")
     return Topic(
-        number=id_in(fields, _NUMBER_FIELDS, source_name, row),
-        title=text_in(fields, _TITLE_FIELDS, source_name, row),
+        number=id_in(fields, NUMBER_NAMES, source_name, row),
+        title=text_in(fields, TITLE_NAMES, source_name, row),
         objects=tuple(objects) if isinstance(objects, list | tuple) else (),
         description=optional_text(fields, "description"),
         narrative=optional_text(fields, "narrative"),
@@ -116,12 +134,19 @@ def fields_in(record: Any, source_name: str, row: int) -> dict[str, Any]:
 
 
 def id_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:
-    """Returns the id of a record; a whole number becomes a text, and ``check_new_id`` refuses other values.
+    """Returns the id of a record; a whole number becomes a text.
 
     The arguments are those of ``text_in``.
+
+    Raises:
+        InputError: if there is no such field, or it is neither a text nor a whole number.
     """
     value = _first_present(fields, field_names, source_name, row)
-    return str(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+    id = as_id(value)
+    if not isinstance(id, str):
+        problem = f"{field_names[0]} {quoted(value)} is not an id"
+        raise InputError(source_name, problem, NO_TEXT, line=row)
+    return id
 
 
 def text_in(fields: Mapping[str, Any], field_names: Sequence[str], source_name: str, row: int) -> str:

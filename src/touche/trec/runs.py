@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
 from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
-from touche.io.opening import STANDARD_INPUT, FileInMemory, bytes_of_lines, decoded, is_file, read_lines
+from touche.io.opening import (
+    OF_TABLES,
+    STANDARD_INPUT,
+    FileInMemory,
+    bytes_of_lines,
+    decoded,
+    is_file,
+    read_lines,
+)
 from touche.trec.columns import NO_STANCE, Columns, Run, decode_cells, split_lines
 from touche.trec.columns import RunLine as RunLine
 
@@ -34,6 +42,13 @@ _ZERO = np.float32(0)  # added to scores, which turns -0 into 0
 _EXPONENT_UP_TO = 1e-4
 _EXPONENT_FROM = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
+_LARGEST_BLOCK = 1 << 20  # bytes; the cells of larger ones need much memory
+MOST_BROKEN_LINES = 100_000  # in a run; runs have at most 50,000 lines: 1000 for each of 50 topics
+_HEADER_WORDS = re.compile(
+    r"q?_?id|(?:q|query|topic|doc|document|corpus)[-_]?(?:id|no|number)?|q0|iter\w*|rank|score|tag|run\w*|label"
+    r"|relevan\w*|grade",
+    re.IGNORECASE,
+)
 RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
@@ -78,7 +93,7 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
     Raises:
         InputError: if the file is unreadable or a line is broken.
     """
-    lines = bytes_of_lines(path)
+    lines = bytes_of_lines(path, OF_TABLES)
     first_line = 1
     while block := list(islice(lines, BLOCK)):
         # Lines that are parsed one by one lose the byte order mark when they are decoded.
@@ -97,7 +112,7 @@ def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> b
 
     It is much faster than parsing the lines one by one. A few lines that ``parse_line`` accepts are refused.
     """
-    cells = split_lines(lines, 6)
+    cells = split_lines(lines, 6) if sum(map(len, lines)) <= _LARGEST_BLOCK else None
     if cells is None:
         return False
     topics, stances, documents, ranks, scores, tags = cells
@@ -136,6 +151,8 @@ def _parse_one_by_one(
     block: Sequence[bytes], path: Path, first_line: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
     """Yields the lines with their numbers; ``note`` is as in ``read_columns``."""
+    if note is None and not b"".join(block).strip():  # fast, because a small packed file can have millions
+        return
     for number, text in enumerate(decoded(block, path, first_line), first_line):
         is_empty_file = not text  # only a byte order mark, which decoding drops; other lines have their end
         is_skipped_blank = note is None and not text.strip()
@@ -147,6 +164,25 @@ def _parse_one_by_one(
             if note is None:
                 raise
             note(error)
+
+
+def other_format(text: str, line: int) -> tuple[str, str] | None:
+    """Returns problem and remedy if a broken line of a run or qrels is in another format; else None.
+
+    Args:
+        text: the line.
+        line: its number.
+    """
+    if "\r" in text.strip():
+        return "a carriage return within the line", "end lines with line feeds, such as by tr '\\r' '\\n'"
+    if text.lstrip().startswith(("{", "[")):
+        return "this is JSON", "read it with pandas.read_json, and pass the frame to touche in Python"
+    columns = text.split()
+    if "," in text and len(columns) == 1:
+        return "commas between the columns", "write blanks or tabs, and no header"
+    if line == 1 and len(columns) > 2 and all(map(_HEADER_WORDS.fullmatch, columns)):
+        return "line 1 is a header", "delete it"
+    return None
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
@@ -330,6 +366,11 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
             with up to 18 digits, or the score is not finite as float32.
     """
     columns = split_columns(text, 5)
+    is_broken = len(columns) < 6 or "\r" in columns[5]
+    if is_broken or (number == 1 and not _RANK.fullmatch(columns[3])):
+        reason = other_format(text, number)
+        if reason is not None:
+            raise LineError("columns", path, *reason, line=number)
     if len(columns) < 6:
         problem = f"{counted(len(columns), 'column')} instead of 6"
         raise LineError("columns", path, problem=problem, remedy=_REMEDY, line=number)
@@ -347,6 +388,13 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, problem=problem, remedy=remedy, line=number)
     return RunLine(topic=topic, stance=stance, document=document, rank=int(rank), score=value, tag=tag)
+
+
+def check_broken(broken: Sequence[Any], path: Path) -> None:
+    """Raises an InputError if a file has too many broken lines to be a run."""
+    if len(broken) > MOST_BROKEN_LINES:
+        problem = f"more than {MOST_BROKEN_LINES} broken lines"
+        raise InputError(path, problem, "check that this is a run", line=broken[-1].line)
 
 
 def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
@@ -379,7 +427,7 @@ def _is_other_file(path: Path) -> bool:
     if str(path) == STANDARD_INPUT:
         return False
     try:
-        number, line = next(read_lines(path), (0, ""))
+        number, line = next(read_lines(path, OF_TABLES), (0, ""))
         if line:
             parse_line(line, path, number)
     except LineError as error:

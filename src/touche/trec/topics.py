@@ -1,10 +1,10 @@
-"""Topics, and readers of their two formats."""
+"""Topics, and readers of their formats."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.etree.ElementTree import ParseError
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
@@ -12,10 +12,24 @@ from defusedxml.ElementTree import DefusedXMLParser
 from touche.errors import InputError, one_line
 from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import open_binary
+from touche.io.opening import OF_TABLES, PACKED_SUFFIXES, open_binary, plain_name, read_lines
 
-TOPIC_FILES = ("topics.xml", "queries.jsonl")  # plain or gzipped; the first in this order is used
+# Plain or packed; the first in this order is used.
+TOPIC_FILES = ("topics.xml", "queries.jsonl", "queries.tsv", "topics.tsv")
+NUMBER_NAMES = ("qid", "query_id", "number", "_id", "id")  # of the field with the id; the first one counts
+TITLE_NAMES = ("query", "title", "text")
+# The same in XML: elements in a <topic>, or for the number its attributes.
+_XML_NAMES = {
+    "number": ("number", "num", "id"),
+    "title": ("title", "query"),
+    "description": ("description",),
+    "narrative": ("narrative",),
+    "objects": ("objects",),
+}
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
+_DEEPEST_XML = 100  # elements in each other; more need much memory
+# Lines are longer than those of runs, with narratives or BEIR's metadata, and take longer to read.
+_LIMITS = OF_TABLES._replace(longest_line=1 << 20, most_lines=500_000, least_bytes=20)
 _LONGEST_REASON = 60  # characters
 
 
@@ -47,63 +61,96 @@ def in_order(number: str) -> tuple[int, str]:
 
 def name_of_topics(path: Path) -> str:
     """Returns the name that a file of topics has in an input directory."""
-    return "queries.jsonl" if ".jsonl" in path.suffixes else "topics.xml"
+    suffix = Path(plain_name(path.name)).suffix
+    return next((name for name in TOPIC_FILES if name.endswith(suffix)), TOPIC_FILES[0])
 
 
 def read_topics(path: Path) -> tuple[Topic, ...]:
-    """Reads the topics of a file: JSON lines if its name has the suffix .jsonl, else XML.
+    """Reads the topics of a file: JSON lines or TSV if its name has the suffix .jsonl or .tsv, else XML.
 
     Raises:
         InputError: if the file is broken.
     """
-    return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
+    if ".jsonl" in path.suffixes:
+        return tuple(read_queries_jsonl(path))
+    return tuple(read_queries_tsv(path) if ".tsv" in path.suffixes else read_topics_xml(path))
 
 
 def read_topics_xml(path: Path) -> list[Topic]:
     """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
 
-    White space becomes single blanks. Files that declare entities are refused.
+    The number may also be an attribute, and the title a ``<query>``. An element's text includes that of the
+    elements in it. White space becomes single blanks. Files that declare entities are refused.
 
     Raises:
         InputError: if the file is unreadable or not well-formed, there is no topic, or a topic lacks
             its title or its number, or repeats the number of another.
     """
     seen: set[str] = set()
-    topics = [_parse_topic(element, path, seen) for element in _parse_xml(path).iter("topic")]
+    topics = [_topic_of_texts(texts, path, line, seen) for line, texts in _parse_xml(path)]
     return _at_least_one(topics, path, "put a <topic> with <number> and <title> into it")
 
 
 def read_queries_jsonl(path: Path) -> list[Topic]:
-    """Reads queries.jsonl of TIRA or BEIR: ``{"qid", "query"[, "original_query"]}`` or ``{"_id", "text"}``.
+    """Reads JSON lines of TIRA, BEIR or ir_datasets: ``{"qid", "query"}``, ``{"_id", "text"}`` and so on.
 
-    Description, narrative and objects come from ``original_query`` or BEIR's ``metadata``.
+    Description, narrative and objects come from TIRA's ``original_query``, BEIR's ``metadata``, or the line.
 
     Raises:
         InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
-    topics = [topic_of_query(_as_in_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
+    lines = read_jsonl(path, _LIMITS)
+    topics = [topic_of_query(_as_in_tira(fields), path, line, seen) for line, fields in lines]
     return _at_least_one(topics, path, 'put one {"qid", "query"} on each line')
 
 
-def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a line with TIRA's names, also for a line of BEIR.
+def read_queries_tsv(path: Path) -> list[Topic]:
+    """Reads lines of a topic's id and query, separated by a tab.
 
-    TIRA has the other texts of a topic in ``original_query``; this project writes them as metadata of BEIR.
-    Objects are those that a comparative question compares.
+    Raises:
+        InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
     """
-    is_beir = "_id" in fields and "qid" not in fields
-    if not is_beir:
-        return fields
-    metadata = fields.get("metadata")
-    if not isinstance(metadata, dict):
-        metadata = {}
-    # Values that other projects write may have any type; only texts are used.
-    details: dict[str, Any] = {name: value for name, value in metadata.items() if isinstance(value, str)}
-    objects = metadata.get("objects")
-    if isinstance(objects, list) and all(isinstance(part, str) for part in objects):
-        details["objects"] = objects
-    return {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": details}
+    seen: set[str] = set()
+    topics = list[Topic]()
+    for line, text in read_lines(path, _LIMITS):
+        number, *queries = map(with_single_blanks, text.split("\t"))
+        if len(queries) != 1 or not queries[0]:
+            raise InputError(path, "not an id, a tab and a query", "write both, or queries.jsonl", line=line)
+        is_header = line == 1 and number in NUMBER_NAMES and queries[0] in TITLE_NAMES
+        if not is_header:
+            topics.append(Topic(check_new_id(number, "topic", seen, path, line), queries[0]))
+    return _at_least_one(topics, path, "write an id, a tab and a query on each line")
+
+
+def first_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Returns the first of these names that a record has; if it has none, the first name."""
+    return next((name for name in names if name in fields), names[0])
+
+
+def _as_in_tira(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a line with TIRA's names.
+
+    TIRA has the other texts of a topic in ``original_query``, ir_datasets in the line itself; this project
+    writes them as metadata of BEIR. Objects are those that a comparative question compares.
+    """
+    number = first_name(fields, NUMBER_NAMES)
+    title = first_name(fields, TITLE_NAMES)
+    details = fields.get("original_query")
+    if not isinstance(details, dict):
+        metadata = fields.get("metadata") if number == "_id" else fields
+        # Values that other projects write may have any type; only texts are used.
+        details = {
+            name: value
+            for name, value in (metadata.items() if isinstance(metadata, dict) else ())
+            if isinstance(value, str) or (name == "objects" and _is_list_of_texts(value))
+        }
+    names = {"qid": number, "query": title}
+    return {name: fields[own] for name, own in names.items() if own in fields} | {"original_query": details}
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
 def _at_least_one(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
@@ -140,65 +187,105 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     """Returns the compared objects: a list of strings, or one string with commas."""
     if isinstance(value, str):
         value = value.split(",") if value.strip() else []
-    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+    if not _is_list_of_texts(value):
         problem = '"objects" is neither a string nor a list of strings'
         raise InputError(path, problem, "write the compared objects as a list", line=line)
     return tuple(map(with_single_blanks, value))
 
 
-def _parse_topic(element: Element, path: Path, seen: set[str]) -> Topic:
-    """Returns the topic in an element, whose attribute ``line`` is from ``_parse_xml``."""
-    line = int(element.attrib["line"])
-    fields = ("number", "title", "description", "narrative")
-    number, title, description, narrative = (
-        with_single_blanks(element.findtext(field, "")) for field in fields
-    )
-    if not number:
-        raise InputError(path, "the topic has no number", "add a <number>", line=line)
-    if not title:
+def _topic_of_texts(texts: Mapping[str, str], path: Path, line: int, seen: set[str]) -> Topic:
+    """Returns the topic with the texts that ``_parse_xml`` yields."""
+    if not texts["number"]:
+        problem = "the topic has no number"
+        raise InputError(path, problem, 'add a <number>, or an attribute number="1"', line=line)
+    if not texts["title"]:
         raise InputError(path, "the topic has no title", "add a <title>", line=line)
-    return Topic(
-        number=check_new_id(number, "topic", seen, path, line),
-        title=title,
-        objects=_objects(element.findtext("objects", ""), path, line),
-        description=description,
-        narrative=narrative,
-    )
+    check_new_id(texts["number"], "topic", seen, path, line)
+    return Topic(**{**texts, "objects": _objects(texts["objects"], path, line)})  # type: ignore[arg-type]
 
 
-def _parse_xml(path: Path) -> Element:
-    """Parses XML without entities, and stores the line of each element in its attribute ``line``."""
-    builder = _LineNotingBuilder()
-    parser = DefusedXMLParser(target=builder)
-    builder.expat = parser.parser
+def _parse_xml(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """Returns the line and the texts of each ``<topic>``, by the names of the fields of ``Topic``."""
+    target = _Topics(path)
+    parser = DefusedXMLParser(target=target)
+    target.expat = parser.parser
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML + 1)
     if len(content) > _LARGEST_XML:
         raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
     try:
         parser.feed(content)
-        root: Element = parser.close()
-        return root
+        parser.close()
+        return target.topics
     except DefusedXmlException as error:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "the file declares an entity", "remove the declaration", line=line) from error
     except (ParseError, LookupError, ValueError) as error:  # unknown encodings raise the last two
         line = parser.parser.CurrentLineNumber
         problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
-        raise InputError(path, problem, "repair the file and save it in UTF-8", line=line) from error
+        remedy = "repair the file and save it in UTF-8"
+        if b"<top>" in content:
+            problem = "TREC's SGML, which is not XML"
+            remedy = "write a <topic> with <number> and <title> for each <top>, or a tab between id and title"
+            remedy += " in queries.tsv"
+        raise InputError(path, problem, remedy, line=line) from error
 
 
-class _LineNotingBuilder(TreeBuilder):
-    """Stores the line of each element in its attribute ``line``.
+class _Topics:
+    """Collects the texts of topics while the parser reads; no tree, whose nesting would need much memory.
 
     Attributes:
-        expat: the parser that calls this builder, and knows its current line.
+        expat: the parser that calls this object, and knows its current line.
+        topics: the line and the texts of each topic.
     """
 
     expat: Any
 
-    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
-        return super().start(tag, attrs | {"line": str(self.expat.CurrentLineNumber)})
+    def __init__(self, path: Path) -> None:
+        self.topics = list[tuple[int, dict[str, str]]]()
+        self._path = path
+        self._depth = 0
+        self._topic_depth = 0  # of the open <topic>; 0 without one
+        self._line = 0
+        self._number = ""  # the attribute of the open <topic>
+        self._texts = dict[str, list[str]]()  # of the open <topic>, by element
+        self._text: list[str] | None = None  # that of the open element in it
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST_XML:
+            problem = f"more than {_DEEPEST_XML} elements in each other"
+            remedy = "check that this is a Touché topics file"
+            raise InputError(self._path, problem, remedy, line=self.expat.CurrentLineNumber)
+        if tag == "topic" and not self._topic_depth:
+            self._topic_depth = self._depth
+            self._line = self.expat.CurrentLineNumber
+            self._texts = {}
+            numbers = (attributes.get(name, "") for name in _XML_NAMES["number"])
+            self._number = with_single_blanks(next(filter(None, numbers), ""))
+        elif self._topic_depth == self._depth - 1 and tag not in self._texts:  # the first of its name counts
+            self._text = self._texts[tag] = []
+
+    def data(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        if self._topic_depth == self._depth - 1:
+            self._text = None
+        elif self._topic_depth == self._depth:
+            texts = {tag: with_single_blanks("".join(parts)) for tag, parts in self._texts.items()}
+            fields = {
+                field: next((texts[name] for name in names if texts.get(name)), "")
+                for field, names in _XML_NAMES.items()
+            }
+            fields["number"] = fields["number"] or self._number
+            self.topics.append((self._line, fields))
+            self._topic_depth = 0
+        self._depth -= 1
+
+    def close(self) -> None:
+        """Does nothing, because the topics are in ``topics``."""
 
 
 def with_single_blanks(text: str) -> str:
@@ -215,17 +302,17 @@ def topics_named(paths: Iterable[Path], folder: Path | str, more: str = "") -> P
         more: the end of the remedy in the error message, such as ``, or pass --topics``.
 
     Raises:
-        InputError: if no file has a name of ``TOPIC_FILES``, plain or with ``.gz``.
+        InputError: if no file has a name of ``TOPIC_FILES``, plain or packed.
     """
     files = paths_named(paths, TOPIC_FILES)
     if not files:
-        remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
+        remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or packed ({', '.join(PACKED_SUFFIXES)}){more}"
         raise InputError(folder, "no topics in this folder", remedy)
     return files[0]
 
 
 def paths_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
-    """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
+    """Returns the files with these names, in the order of the names, plain files before packed ones."""
     path_by_name = {path.name: path for path in paths}
-    wanted = [wanted_name for name in names for wanted_name in (name, f"{name}.gz")]
+    wanted = [f"{name}{suffix}" for name in names for suffix in ("", *PACKED_SUFFIXES)]
     return tuple(path_by_name[name] for name in wanted if name in path_by_name)
