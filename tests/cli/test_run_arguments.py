@@ -1,6 +1,7 @@
 """Arguments that name runs: standard input, and files that a pattern names beside them."""
 
 import io
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,26 @@ def runs(write: Write) -> list[Path]:
     return [write("a/run.txt", run_text(tag="a")), write("b/run.txt", run_text(["11", "12"], tag="b"))]
 
 
+def piped(content: bytes) -> str:
+    """Returns the name of a pipe with this content, as <(cat FILE) makes it."""
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    return f"/dev/fd/{reading}"
+
+
+def test_qrels_of_a_pipe_are_read_once(touche: Touche, runs: list[Path], write: Write) -> None:
+    qrels = write("qrels", "11 0 d1 1\n11 0 d2 0\n")
+    outputs = []
+    for name in (str(qrels), piped(qrels.read_bytes())):
+        _, out, _ = touche("evaluate", runs[0], "--qrels", name, "--measure", "AP,P@5", "--format", "csv")
+        outputs.append(out.replace(name, "qrels"))
+    assert outputs[0] == outputs[1] and "AP" in outputs[0]
+    for name in (str(broken := write("qrels", "11 0 d1 x\n")), piped(broken.read_bytes())):
+        code, _, err = touche("evaluate", runs[0], "--qrels", name, "--measure", "AP")
+        assert code == 2 and f"{name}:1: grade 'x' is not a whole number" in err
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -27,11 +48,13 @@ def runs(write: Write) -> list[Path]:
         ("compare", "{}", "b/run.txt", "--task", TASK, "--reference", "{}"),
         ("lint", "{}", "--task", TASK),
         ("overlap", "{}", "b/run.txt"),
+        ("overlap", "b/run.txt", "b/run.txt", "--task", TASK, "--baseline", "{}", "b/run.txt"),
         ("fuse", "{}", "b/run.txt", "-o", "fused"),
         ("report", "{}", "--task", TASK, "-o", "report"),
+        ("identify", "{}", "--task", TASK),
     ],
 )
-def test_a_run_on_standard_input_is_the_run_of_its_file(
+def test_a_run_on_standard_input_or_a_pipe_is_the_run_of_its_file(
     touche: Touche,
     runs: list[Path],
     tmp_path: Path,
@@ -41,13 +64,13 @@ def test_a_run_on_standard_input_is_the_run_of_its_file(
     monkeypatch.chdir(tmp_path)
     outputs = []
     files = []
-    for name in ("a/run.txt", "-"):
+    for name in ("a/run.txt", "-", piped(runs[0].read_bytes())):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(runs[0].read_bytes())))
         code, out, _ = touche(*(part.format(name) for part in command))
         assert code == 0
-        outputs.append([line.split() for line in out.replace("a/run.txt", "-").splitlines()])
+        outputs.append([line.split() for line in out.replace(name, "-").splitlines()])
         files.append(sorted(path for path in tmp_path.rglob("*") if path.is_file()))
-    assert outputs[0] == outputs[1] and files[0] == files[1]
+    assert outputs[0] == outputs[1] == outputs[2] and files[0] == files[1] == files[2]
     if "fused" in command:
         written = (tmp_path / "fused" / "run.txt").read_bytes()
         touche("fuse", *runs, "-o", tmp_path / "again")

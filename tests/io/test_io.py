@@ -1,22 +1,28 @@
+import bz2
 import errno
 import gzip
+import io
+import lzma
 import os
 import re
 import socket
 import stat
+import sys
+import tarfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from backports import zstd
 from msgspec import field
 
 from conftest import Write
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import open_binary, read_lines
+from touche.io.opening import OF_TABLES, open_binary, plain_name, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
 from touche.io.writing import check_outputs, whole, write_whole
@@ -35,6 +41,64 @@ def test_lines_have_their_numbers_and_blank_ones_are_left_out(
     write: Write, name: str, content: bytes, lines: list[tuple[int, str]]
 ) -> None:
     assert list(read_lines(write(name, content))) == lines
+
+
+PACKED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstd.compress,
+}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_packed_files_are_read_whatever_their_name_and_refused_if_they_are_broken(
+    write: Write, suffix: str
+) -> None:
+    pack = PACKED[suffix]
+    content = b"".join(b"line %d\n" % (n * n * n) for n in range(5000))
+    packed = pack(content[:500]) + pack(content[500:])
+    for name in ("file", f"file.{suffix}"):
+        # ``write`` packs the content of *.gz itself.
+        path = write(name, content if suffix == "gz" and name != "file" else packed)
+        assert len(list(read_lines(path))) == 5000
+    assert plain_name(f"queries.jsonl.{suffix}") == "queries.jsonl"
+    with pytest.raises(InputError, match=r"/file: the \w+ stream is broken \(.*; fetch the file again\Z"):
+        list(read_lines(write("file", packed[:-9])))
+    bomb = write("file", pack(bytes(150_000_000)))
+    with (
+        pytest.raises(InputError, match="unpacks to more than 5 times"),
+        open_binary(bomb, OF_TABLES) as file,
+    ):
+        file.read()
+
+
+def tar(name: str) -> bytes:
+    with tarfile.open(fileobj=(out := io.BytesIO()), mode="w") as packed:
+        packed.addfile(tarfile.TarInfo(name))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"PK\x03\x04rest", "a zip archive; unpack it"),
+        (tar("run.txt"), "a tar archive; unpack it"),
+        (gzip.compress(tar("run.txt")), "a tar archive; unpack it"),
+        (b"7z\xbc\xaf\x27\x1crest", "a 7z archive"),
+        (b"PAR1rest", "a Parquet file; convert it, or pass its frame of pandas"),
+    ],
+)
+def test_other_packings_and_formats_are_named(write: Write, content: bytes, what: str) -> None:
+    with pytest.raises(InputError, match=f"/file: the file is {what}"):
+        list(read_lines(write("file", content)))
+
+
+def test_without_its_package_zstandard_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=r"need the package backports\.zstd; install it, or use gzip"):
+        list(read_lines(write("file", zstd.compress(b"a"))))
 
 
 LINES = gzip.compress("".join(f"line {n * n * n}\n" for n in range(5000)).encode())

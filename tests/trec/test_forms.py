@@ -2,8 +2,9 @@
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,12 +15,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import touche
 from conftest import Write
+from touche import scan
+from touche.documents.records import Document
 from touche.errors import ToucheError
 from touche.io.identifiers import as_id
 from touche.trec.columns import Run
 from touche.trec.forms import qrels_of, read_runs, run_of
 from touche.trec.qrels import Qrels, read_qrels
+from touche.trec.records import topics_in
+from touche.trec.topics import Topic
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
 SCORES = st.sampled_from([0.1, 0.1 + 2e-9, 3.0, -2.5, 1e-30, 16777217.0]) | st.floats(
@@ -302,3 +308,94 @@ def test_files_and_memory_accept_the_same_ids(write: Write, reader: str, id: str
     refused = pytest.raises(ToucheError, match=r"\A.*is not an id.*\Z")
     with nullcontext() if IDS[id] else refused:
         READERS[reader](write, topic, document)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("query_id\tQ0\tdoc_id\trelevance\n1\t0\td1\t2\n", ":1: line 1 is a header; delete it"),
+        ("topic iteration document relevancy\n1 0 d1 2\n", ":1: line 1 is a header; delete it"),
+        ("query_id\tdoc_id\trelevance\n1\td1\t2\n", "line 1 is a header; replace it with: query-id corpus-id score"),
+        ("query-id,corpus-id,score\n1,d1,1\n", ":1: commas between the columns"),
+        ("1 0 a 1\r1 0 b 0\r", ":1: a carriage return within the line"),
+        (
+            '{"query_id": "1", "doc_id": "a", "relevance": 1}\n',
+            ":1: this is JSON; read it with pandas.read_json",
+        ),
+        ("1 0 a 1\n".encode("utf-16"), ":1: not UTF-8"),
+        ("1 0 a 1\n".encode("utf-16-le"), ":1: a null character, as in UTF-16"),
+    ],
+)
+def test_qrels_in_another_format_are_named(write: Write, content: str | bytes, message: str) -> None:
+    with pytest.raises(ToucheError, match=rf"\A\S*q\.txt.*{message}.*\Z"):
+        qrels_of(write("q.txt", content))
+
+
+ROW = {
+    "doc_id": ["a", "b"],
+    "docno": ["a", "b"],
+    "query": ["cats", "dogs"],
+    "score": [2.0, 1.0],
+    "label": [1, 0],
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "column"),
+    [(run_of, "docno"), (qrels_of, "docno"), (topics_in, "query")],
+    ids=["run", "qrels", "topics"],
+)
+def test_ids_that_pandas_made_floats_are_whole_numbers_again(read: Any, column: str) -> None:
+    frame = pandas.DataFrame({"qid": [1.0, 2.0]} | {name: ROW[name] for name in (column, "score", "label")})
+    result = read(frame)
+    topics = [topic.number for topic in result] if read is topics_in else list(qrels_or_dict(result))
+    assert topics == ["1", "2"]
+    for gap in (math.nan, None, 1.5):
+        with pytest.raises(
+            ToucheError, match=r"qid .* is not an id; use a text without white space, or a whole"
+        ):
+            read(frame.assign(qid=[1.0, gap]))
+
+
+def qrels_or_dict(result: Any) -> dict[str, Any]:
+    return result.as_dict() if isinstance(result, Run) else result
+
+
+def used_up(items: list[Any]) -> Iterator[Any]:
+    iterator = iter(items)
+    assert list(iterator) == items
+    return iterator
+
+
+TOPICS = [Topic("1", "cats"), Topic("2", "dogs")]
+DOCUMENTS = [Document("a", "cats"), Document("b", "dogs")]
+RECORDS = [SimpleNamespace(query_id="1", doc_id="a", score=1.0, relevance=1)]
+bm25 = partial(scan.rank, model=scan.bm25(k1=0.9, b=0.4), analysis="standard")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: run_of(used_up(RECORDS)),
+        lambda: touche.evaluate({"a": used_up(RECORDS)}, qrels={"1": {"a": 1}}),
+        lambda: qrels_of(used_up(RECORDS)),
+        lambda: topics_in(used_up(TOPICS)),
+        lambda: touche.run("bm25", topics=TOPICS, documents=used_up(DOCUMENTS)),
+        lambda: list(bm25(used_up(TOPICS), DOCUMENTS)),
+        lambda: list(bm25(TOPICS, used_up(DOCUMENTS))),
+        lambda: list(touche.load("bm25")(used_up(TOPICS), DOCUMENTS)),
+        lambda: list(touche.load("bm25")(TOPICS, used_up(DOCUMENTS))),
+    ],
+)
+def test_an_iterator_that_is_used_up_is_an_error(use: Callable[[], Any]) -> None:
+    with pytest.raises(ToucheError, match="an iterator can be read only once; make it a list"):
+        use()
+
+
+def test_an_iterator_can_be_read_once() -> None:
+    expected = list(bm25(TOPICS, DOCUMENTS))
+    assert [hits for _, hits in expected] == [
+        hits for _, hits in touche.load("bm25")(iter(TOPICS), iter(DOCUMENTS))
+    ]
+    assert list(bm25(iter(TOPICS), iter(DOCUMENTS))) == expected
+    assert [run.path for run in read_runs({"a": iter(RECORDS)})] == [Path("a")]

@@ -1,4 +1,7 @@
+import gzip
 import math
+import subprocess
+import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -253,3 +256,58 @@ def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, i
     by_topic = {topic: [*run.take(positions)] for topic, positions in run.by_score_and_rank.items()}
     assert by_topic == dict(grouped(ties))
     assert run.tags.present == (["t"] if lines else []) and [*run] == lines and run[1:] == lines[1:]
+
+
+@pytest.mark.parametrize("column", ["Q0", "q0", "0", "1", "ITER", "iteration", "QO", "-"])
+def test_what_other_tools_write_in_the_second_column_is_no_stance(write: Write, column: str) -> None:
+    for tag in ("t", "t u"):  # lines at once, and one by one
+        run = read_run(write("run.txt", f"1 {column} a 1 2.0 {tag}\n1 PRO b 2 1.0 {tag}\n"))
+        assert list(run.stances) == ["Q0", "PRO"] and not run[:1].has_stances
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1 Q0 a 1 2 t\r1 Q0 b 2 1 t\r", ":1: a carriage return within the line; end lines with line feeds"),
+        ("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\r1 Q0 c 3 0 t\n", ":2: a carriage return within the line"),
+        ("qid Q0 docno rank score tag\n1 Q0 a 1 2 t\n", ":1: line 1 is a header; delete it"),
+        ("query_id\tdoc_id\trank\tscore\n1\ta\t1\t2\n", ":1: line 1 is a header; delete it"),
+        ("1,Q0,a,1,2,t\n", ":1: commas between the columns; write blanks or tabs"),
+        ('{"1": {"a": 2.0}}', ":1: this is JSON; read it with pandas.read_json"),
+        ("1 Q0 a 1 2 t\n".encode("utf-16"), ":1: not UTF-8"),
+        ("1 Q0 a 1 2 t\n".encode("utf-16-le"), ":1: a null character, as in UTF-16; save the file in UTF-8"),
+        ("1 Q0 é 1 2 t\n".encode("latin-1"), ":1: not UTF-8"),
+        ("1 Q0 a 1 2 " + "t" * (1 << 16), ":1: a line of 64 KiB or more"),
+    ],
+)
+def test_a_run_in_another_format_is_named(write: Write, content: str | bytes, message: str) -> None:
+    with pytest.raises(InputError, match=rf"\A\S*run\.txt{message}.*\Z"):
+        read_run(write("run.txt", content))
+
+
+def test_lines_may_end_in_any_way_that_does_not_join_them(write: Write) -> None:
+    content = b"\xef\xbb\xbf1 Q0 a 1 3 t\r\n1\fQ0 b 2 2 t\n\f\n\r\r\n1 Q0 c 3 1 t\xe2\x80\xa8u"
+    run = read_run(write("run.txt", content))
+    assert run.documents.tolist() == ["a", "b", "c"] and run.tag == "t"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"a " * 30_000 + b"\n"] * 3000,
+        [b"\n" * 1_000_000] * 60,
+        [b"1 0 %x 1 1 t\n" % n for n in range(1_500_001)],
+    ],
+    ids=["cells", "blanks", "lines"],
+)
+def test_a_run_that_unpacks_beyond_reason_is_refused_in_little_memory(
+    write: Write, lines: list[bytes]
+) -> None:
+    path = write("run.txt", gzip.compress(b"".join(lines), 1))
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))\n"
+        "from pathlib import Path\nfrom touche.trec.runs import InputError, read_run\n"
+        "try: read_run(Path(sys.argv[1]))\nexcept InputError as error: sys.exit(str(error))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "run.txt" in done.stderr

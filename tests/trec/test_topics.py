@@ -2,7 +2,7 @@ import pytest
 
 from conftest import Write
 from touche.errors import InputError
-from touche.trec.topics import Topic, read_topics_xml
+from touche.trec.topics import Topic, read_topics, read_topics_xml
 
 
 def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write) -> None:
@@ -72,5 +72,76 @@ def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:
 
 
 def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memory(write: Write) -> None:
-    with pytest.raises(InputError, match="larger than 16 MiB"):
-        read_topics_xml(write("topics.xml.gz", "<topics>" + " " * (1 << 24)))
+    for name in ("topics.xml", "topics.xml.gz"):
+        with pytest.raises(InputError, match=r"larger than 16 MiB|unpacks to more than 500 times"):
+            read_topics_xml(write(name, "<topics>" + " " * (1 << 24)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "topics"),
+    [
+        (
+            "topics.xml",
+            "<topic><number>1</number><title>Should <b>cats</b> stay <i>in<u>doors</u></i>?</title>"
+            "<description>a<br/>b <!-- c -->d</description><title>no</title></topic>",
+            [Topic("1", "Should cats stay indoors?", description="ab d")],
+        ),
+        (
+            "topics.xml",
+            '<t><topic number="1"><title>cats</title></topic><topic id = " 2 "><query>birds</query></topic>'
+            '<topic number="8"><num>3</num><title> </title><query>a<number>9</number></query></topic></t>',
+            [Topic("1", "cats"), Topic("2", "birds"), Topic("3", "a9")],
+        ),
+        ("topics.xml", b"\xff\xfe" + TOPIC.encode("utf-16-le"), [Topic("1", "t")]),
+        ("topics.xml", b"\xef\xbb\xbf" + TOPIC.encode(), [Topic("1", "t")]),
+        ("topics.xml", TOPIC.replace("><", ">\r<"), [Topic("1", "t")]),
+        (
+            "queries.jsonl",
+            '{"query_id": "1", "text": "cats"}\n{"id": 2, "query": "birds"}\n{"qid": 3.0, "query": "c"}\n'
+            '{"query_id": 4, "title": "a", "description": "d", "narrative": "n", "objects": ["x", "y"]}\n'
+            '{"_id": "5", "text": "b", "metadata": {"description": "e"}, "description": "not BEIR\'s"}\n',
+            [
+                Topic("1", "cats"),
+                Topic("2", "birds"),
+                Topic("3", "c"),
+                Topic("4", "a", ("x", "y"), "d", "n"),
+                Topic("5", "b", description="e"),
+            ],
+        ),
+        ("queries.tsv", "1\tcats  indoors \n\n2\tbirds\n", [Topic("1", "cats indoors"), Topic("2", "birds")]),
+        ("topics.tsv", "qid\tquery\n1\tcats\n", [Topic("1", "cats")]),
+    ],
+)
+def test_topics_are_read_as_other_tools_write_them(
+    write: Write, name: str, content: str | bytes, topics: list[Topic]
+) -> None:
+    """An element's text is XML's string value: that of all elements in it."""
+    assert [*read_topics(write(name, content))] == topics
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "topics.xml",
+            "<top>\n<num> Number: 301\n<title> Cats\n</top>",
+            "TREC's SGML.*; write a <topic> with",
+        ),
+        ("topics.xml", "<a>" * 5_000_000, "more than 100 elements in each other"),
+        (
+            "queries.tsv",
+            "1\tcats\tabout cats\n",
+            r"queries.tsv:1: not an id, a tab and a query; write both, or",
+        ),
+        ("queries.tsv", "1 cats\n", "not an id, a tab and a query"),
+        ("queries.jsonl", '{"qid":1,"query":"a"}\n'.encode("utf-16"), "not UTF-8"),
+        ("queries.jsonl", '{"qid":1,"query":"a"}\n'.encode("utf-16-le"), "a null character, as in UTF-16"),
+        ("queries.jsonl", '{"qid":1,"query":"é"}\n'.encode("latin-1"), "not UTF-8.*; save the file in UTF-8"),
+        ("queries.jsonl", "\n" * 500_001, "more than 500,000 lines"),
+    ],
+)
+def test_topics_in_another_format_are_named(
+    write: Write, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=rf"\A.*{message}.*\Z"):
+        read_topics(write(name, content))

@@ -132,10 +132,19 @@ class Input:
     dataset: str = ""
 
     @classmethod
-    def combine(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
-        """Combines topics with the collection in which to search."""
+    def combine(
+        cls, topics: Iterable[Topic], topics_file: Path, documents: Documents, not_read: str = ""
+    ) -> "Input":
+        """Combines topics with the collection in which to search.
+
+        Args:
+            topics, topics_file: the topics and their file.
+            documents: the collection.
+            not_read: the words of the description about other files of topics.
+        """
         all_topics = tuple(topics)
-        description = f"{counted(len(all_topics), 'topic')} from {topics_file.name}, {documents}"
+        number = counted(len(all_topics), "topic")
+        description = f"{number} from {topics_file.name}{not_read}, {documents}"
         files = (topics_file, *documents.paths, *documents.side_files)
         return cls(topics=all_topics, documents=documents, description=description, files=files)
 
@@ -144,11 +153,11 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """Finds topics and documents in an input directory.
 
     Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml,
-    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be in one format, which is one of
-    documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv, images/, *.warc,
-    *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be packed (.gz, .bz2, .xz,
-    .zst). Archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their original
-    names.
+    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be in one format,
+    which is one of documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv,
+    images/, *.warc, *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be packed (.gz,
+    .bz2, .xz, .zst). Archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their
+    original names.
 
     Args:
         directory: the input directory.
@@ -165,8 +174,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     if rerank_files and corpus is None:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0])
     topics_path = topics_named(paths, directory)
-    for other in paths_named(paths, TOPIC_FILES)[1:]:
-        say(f"topics are read from {topics_path.name}, not from {other.name}")
+    others = paths_named(paths, TOPIC_FILES)[1:]
+    not_read = f" (not {' or '.join(path.name for path in others)})" if others else ""
     topics = read_topics(topics_path)
     try:
         documents = IrDataset(corpus, side_files=side_files(paths)) if corpus else find_documents(directory)
@@ -176,10 +185,10 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         return Input(
             topics=topics,
             documents=MissingDocuments(error),
-            description=f"{counted(len(topics), 'topic')} from {topics_path.name}",
+            description=f"{counted(len(topics), 'topic')} from {topics_path.name}{not_read}",
             files=(topics_path,),
         )
-    return Input.combine(topics, topics_path, documents)
+    return Input.combine(topics, topics_path, documents, not_read)
 
 
 def find_documents(directory: Path) -> Files | Images:

@@ -335,10 +335,13 @@ def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator
     """
     for number, line in enumerate(lines, first_line):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
             raise InputError(path, problem, "save the file in UTF-8", line=number) from error
+        if "\0" in text:
+            raise InputError(path, "a null character, as in UTF-16", "save the file in UTF-8", line=number)
+        yield text
 
 
 def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:

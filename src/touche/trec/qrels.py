@@ -15,7 +15,7 @@ from touche.io.optional import imported
 from touche.io.writing import write_whole
 from touche.trec.by_stance import topic_in
 from touche.trec.framed import FRAME_NAMES, Shown
-from touche.trec.runs import other_format, split_columns
+from touche.trec.runs import IS_HEADER, other_format, split_columns
 
 if TYPE_CHECKING:
     from ir_measures import Qrel  # optional: an image lacks it
@@ -262,22 +262,22 @@ def _read(
 def _check_columns(text: str, columns: Sequence[str], names: Sequence[str], path: Path, line: int) -> None:
     """Raises an InputError if a line has another number of columns than names, or is in another format."""
     reason = other_format(text, line)
-    looks_like_beir = len(columns) == len(_BEIR) or ".tsv" in path.suffixes  # also .tsv.gz
-    if line == 1 and looks_like_beir and len(columns) != len(names):
-        problem = f"{counted(len(columns), 'column')} without BEIR's header"
-        remedy = f"begin with: {' '.join(_BEIR)}"
-        if reason and len(columns) == len(_BEIR):
-            problem = "line 1 is not BEIR's header"
-            remedy = f"replace it with: {' '.join(_BEIR)}"
-            reason = None
-        reason = reason or (problem, remedy)
-    elif len(columns) != len(names):
-        reason = reason or (
-            f"{counted(len(columns), 'column')} instead of {len(names)}",
-            f"write: {' '.join(names)}",
-        )
+    has_three = len(columns) == len(_BEIR)
+    is_of_beir = line == 1 and (has_three or ".tsv" in path.suffixes)  # also .tsv.gz
+    count = counted(len(columns), "column")
     if reason is not None:
-        raise InputError(path, *reason, line=line)
+        problem, remedy = reason
+        if has_three and problem == IS_HEADER:
+            remedy = f"replace it with: {' '.join(_BEIR)}"
+    elif len(columns) == len(names):
+        return
+    elif is_of_beir:
+        problem = f"{count} without BEIR's header"
+        remedy = f"begin with: {' '.join(_BEIR)}"
+    else:
+        problem = f"{count} instead of {len(names)}"
+        remedy = f"write: {' '.join(names)}"
+    raise InputError(path, problem, remedy, line=line)
 
 
 def _columns_at_tabs(text: str) -> list[str]:

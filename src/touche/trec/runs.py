@@ -44,6 +44,7 @@ _EXPONENT_FROM = 1e6
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 _LARGEST_BLOCK = 1 << 20  # bytes; the cells of larger ones need much memory
 MOST_BROKEN_LINES = 100_000  # in a run; runs have at most 50,000 lines: 1000 for each of 50 topics
+IS_HEADER = "line 1 is a header"
 _HEADER_WORDS = re.compile(
     r"q?_?id|(?:q|query|topic|doc|document|corpus)[-_]?(?:id|no|number)?|q0|iter\w*|rank|score|tag|run\w*|label"
     r"|relevan\w*|grade",
@@ -181,7 +182,7 @@ def other_format(text: str, line: int) -> tuple[str, str] | None:
     if "," in text and len(columns) == 1:
         return "commas between the columns", "write blanks or tabs, and no header"
     if line == 1 and len(columns) > 2 and all(map(_HEADER_WORDS.fullmatch, columns)):
-        return "line 1 is a header", "delete it"
+        return IS_HEADER, "delete it"
     return None
 
 
