@@ -21,6 +21,7 @@ def repository(tmp_path: Path) -> Path:
 def test_a_change_and_a_new_file_are_dirty(repository: Path) -> None:
     commit = git(repository, "rev-parse", "HEAD")
     git(repository, "tag", "-a", "v1", "-m", "a tag is not a commit")
+    write_files(repository, {".venv/a.py": "", "deep/__pycache__/a.pyc": ""})
     assert origin(repository)["revision"] == commit
     (repository / "new.py").touch()
     assert origin(repository)["revision"] == f"{commit}-dirty"

@@ -11,8 +11,8 @@ from typing import Any
 
 _GIT_TIMEOUT = 60  # seconds for one command
 RECORD = "origin.json"  # in an sdist, which has no git: commit, repository, time, and the files' SHA-256
-# git's patterns for the files of a folder, whose bytecode does not count.
-_FILES_OF_FOLDER = (".", ":(exclude,glob)**/__pycache__/**")
+# git's patterns for the files of a folder; its bytecode and its environment do not count.
+_FILES_OF_FOLDER = (".", ":(exclude,glob)**/__pycache__/**", ":(exclude,glob)**/.venv/**")
 
 
 def clone() -> Path | None:
