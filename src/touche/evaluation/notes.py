@@ -18,6 +18,7 @@ from touche.evaluation.evaluators import (
 )
 from touche.evaluation.leaderboard import standing, why_no_rank
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_limit
+from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
@@ -349,10 +350,11 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
 
     as_float = values_in(by_float)
     as_double = values_in(by_double)
-    changed = [topic for topic in moved if as_float[topic] != as_double[topic]]
+    changes = differences_of([as_double[topic] for topic in moved], [as_float[topic] for topic in moved])
+    changed = [topic for topic, change in zip(moved, changes, strict=True) if change]
     if changed:
         # The change of the mean over all judged topics, to which only the changed topics add.
-        change = sum(as_double[topic] - as_float[topic] for topic in changed) / len(run.judgments)
+        change = sum(changes) / len(run.judgments)
         yield (
             f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
             f"September 2023 read double and order {_listed(changed)} differently "
