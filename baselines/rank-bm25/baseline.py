@@ -1,9 +1,7 @@
 """BM25 (Robertson et al. 1994) with the package rank_bm25."""
 
-import re
-
 from rank_bm25 import BM25Okapi
-from touche import Documents, Rankings, Topics, baseline, with_unmatched
+from touche import Documents, Rankings, Topics, baseline, with_unmatched, words
 
 
 @baseline
@@ -44,4 +42,4 @@ def rank_bm25(
 
 def tokenize(text: str) -> list[str]:
     """Returns the words of a text in lower case."""
-    return re.findall(r"\w+", text.lower())
+    return words(text.lower())

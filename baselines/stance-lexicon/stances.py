@@ -1,15 +1,14 @@
 """The stance of a text towards two compared objects, from words of praise and blame near their mentions."""
 
-import re
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import touche
 from touche import Topic, scan
 
 POLARITIES = {"praise.txt": 1, "blame.txt": -1}  # by the name of the file with the words
-_WORD = re.compile(r"[\w+#]+")  # with the signs in C++ and C#
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def lexicon() -> dict[str, int]:
 
 def words(text: str) -> list[str]:
     """Returns the words of a text in lower case."""
-    return _WORD.findall(text.lower())
+    return touche.words(text.lower(), also="+#")  # as in C++ and C#
 
 
 def singular(word: str) -> str:

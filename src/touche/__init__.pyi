@@ -58,6 +58,7 @@ from .errors import check_range as check_range
 from .io.optional import imported as imported
 from .io.progress import bar as bar
 from .io.progress import watched as watched
+from .io.words import words as words
 from .io.writing import check_writable as check_writable
 from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole

@@ -150,5 +150,6 @@ def _fail(message: str, *, traced: bool = False) -> None:
     """Prints an error and exits; with --verbose, also prints the traceback if ``traced`` is set."""
     say(f"touche: {' '.join(message.split())}")
     if traced and logging.getLogger("touche").isEnabledFor(logging.DEBUG):
-        traceback.print_exc()
+        for line in traceback.format_exc().splitlines():
+            say(line)
     sys.exit(UNUSABLE)

@@ -13,6 +13,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from touche.errors import one_line
+
 _log = logging.getLogger("touche")
 _ListIds = Callable[[], Iterable[str]]
 
@@ -116,6 +118,10 @@ class Command(click.Command):
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Returns the help, in which texts of a stranger's baseline cannot control the terminal."""
+        return "\n".join(map(one_line, super().get_help(ctx).split("\n")))
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:

@@ -7,7 +7,7 @@ import click
 
 from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS, FORMAT
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, explain, quietly, render, tell
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, Column, Sheet, echo, explain, quietly, render, tell
 from touche.data import official
 from touche.data.fetching import NOT_PUBLISHED, Status
 from touche.data.official import FAILED, OfficialFile
@@ -126,4 +126,4 @@ def _print_status(status: Status) -> None:
     if status.word in (FAILED, NOT_PUBLISHED):  # ``fetch_`` prints their problems at the end
         return
     remark = f" ({status.remark})" if status.remark else ""
-    click.echo(f"{status.path}: {status.word}{remark}")
+    echo(f"{status.path}: {status.word}{remark}")

@@ -10,7 +10,7 @@ from touche.api import linting as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, paint, render
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, echo, paint, render
 from touche.io.identifiers import quoted
 from touche.io.progress import say
 from touche.linting import ERROR, WARNING, Finding, Findings
@@ -70,7 +70,7 @@ def lint(
     if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)
-        click.echo(_summary(findings))
+        echo(_summary(findings))
     else:
         render(findings, style, [Sheet(_COLUMNS, findings, [_summary(findings)])])
     for note in findings.notes:

@@ -8,6 +8,7 @@ import click
 
 from touche.baselines.starter import ARGUMENTS, PARTS, write_baseline
 from touche.cli.commands import PATH, argument, command, option
+from touche.cli.output import echo
 from touche.containers.images import base_image, check_name
 from touche.io.optional import installing
 
@@ -42,6 +43,6 @@ def new(folder: Path, part: str, team: str) -> None:
     path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
     out = f"out/{folder.resolve().name}"
     words = {"folder": quote(path), "out": quote(out), "part": f"spot-check/{part}"}
-    click.echo(f"wrote {folder}; next:\n{_NEXT.format(**words)}")
+    echo(f"wrote {folder}; next:", *_NEXT.format(**words).splitlines())
     if find_spec("pytest") is None:
-        click.echo(f"pytest comes with: {installing('starter')}")
+        echo(f"pytest comes with: {installing('starter')}")

@@ -84,6 +84,12 @@ class Sheet:
     colours: Mapping[str, str] = field(default_factory=dict)
 
 
+def echo(*lines: str) -> None:
+    """Prints lines, or a blank line. Names and texts of other people in them cannot control the terminal."""
+    for line in lines or ("",):
+        click.echo(one_line(line))
+
+
 def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
     """Prints a result in one of ``FORMATS``: CSV and JSON have its records, the other formats its sheets.
 
@@ -97,7 +103,7 @@ def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
         return
     for number, sheet in enumerate(sheets):
         if number:
-            click.echo()  # a blank line between tables
+            echo()  # a blank line between tables
         _print_sheet(sheet, style)
 
 
@@ -124,13 +130,13 @@ def _print_sheet(sheet: Sheet, style: str) -> None:
 
 def _print_plain(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Prints a sheet as aligned columns; ``rows`` are its cells."""
-    for line in sheet.above:
-        click.echo(line)
+    if sheet.above:
+        echo(*sheet.above)
     has_lines = bool(sheet.above or sheet.notes)
     if rows or not has_lines:  # a sheet without rows and lines still prints its header
         show(header, rows, sheet.colours)
         if sheet.notes:
-            click.echo()
+            echo()
     for note in sheet.notes:
         beginning = note.partition(":")[0]
         paint((beginning, sheet.colours.get(beginning, "")), (note.removeprefix(beginning), ""))
@@ -151,8 +157,9 @@ def _print_marked_up(sheet: Sheet, header: Sequence[str], rows: Sequence[Sequenc
         return
     is_numeric = [all(_is_number(row[index]) for row in rows) for index in range(len(header))]
     cells = [[markup.text(one_line(cell)) for cell in row] for row in rows]
-    marked_up_header = [markup.text(name) for name in header]
-    click.echo(markup.table(marked_up_header, cells, is_numeric, sheet.notes))
+    marked_up_header = [markup.text(one_line(name)) for name in header]
+    notes = [one_line(note) for note in sheet.notes]
+    click.echo(markup.table(marked_up_header, cells, is_numeric, notes))
 
 
 def render_wide(table: "WideTable", style: str) -> None:
@@ -161,9 +168,9 @@ def render_wide(table: "WideTable", style: str) -> None:
         sys.stdout.write(format_rows(table.records, style))
     elif style == "table":
         show(["run", *table.columns], table.text_rows())
-        click.echo()  # a blank line above the note, and above notes that the caller prints
+        echo()  # a blank line above the note, and above notes that the caller prints
         if table.note:
-            click.echo(table.note)
+            echo(table.note)
     else:
         click.echo(table.marked_up(style))
 
@@ -189,15 +196,15 @@ def show(
     """
     from rich.console import Console  # optional: a container image lacks rich
 
-    rows = [[*map(one_line, row)] for row in rows]
-    columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
+    lines = [[*map(one_line, row)] for row in (header, *rows)]
+    columns = [_Aligned(name, cells) for name, *cells in zip(*lines, strict=True)]
     is_terminal = sys.stdout.isatty()
     console = Console(force_terminal=is_terminal, width=None if is_terminal else _UNFOLDED_WIDTH)
     with console.capture() as printed:
         for group in _below_one_another(columns, console.width):
             console.print(_table(group, colours or {}), crop=False)
-    lines = printed.get().removesuffix("\n").split("\n")
-    click.echo("\n".join(line.rstrip() for line in lines))
+    for line in printed.get().removesuffix("\n").split("\n"):
+        click.echo(line.rstrip())
 
 
 class _Aligned:
@@ -293,7 +300,7 @@ def explain(result: Any, style: str) -> None:
     warn(*result.warnings)
     for note in result.notes:
         if style == "table":
-            click.echo(note)
+            echo(note)
         else:
             tell(note)
 

@@ -19,6 +19,7 @@ from touche.cli.output import (
     GOOD,
     Column,
     Sheet,
+    echo,
     render,
     signed,
     tell,
@@ -86,7 +87,7 @@ def regress(
     regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
-    print_line = click.echo if style == "table" else tell
+    print_line = echo if style == "table" else tell
     if twice and regression.all_repeatable and not regression.unchecked:
         print_line("both runs of each baseline wrote the same run.txt, byte by byte")
     if regression.page:

@@ -10,8 +10,7 @@ from touche.api import reports as library
 from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
-from touche.cli.output import quietly
-from touche.errors import one_line
+from touche.cli.output import echo, quietly
 
 
 @command(
@@ -47,4 +46,4 @@ def report(
         command=command_line(),
         **scoring,
     )
-    click.echo(one_line(str(page)))
+    echo(str(page))

@@ -20,6 +20,7 @@ from touche.cli.output import (
     Column,
     Sheet,
     counted,
+    echo,
     interval,
     render,
     tell,
@@ -28,7 +29,7 @@ from touche.cli.output import (
 )
 from touche.data.checking import CheckedCard
 from touche.data.for_tira import SPLIT
-from touche.errors import ToucheError, one_line
+from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.tasks import MACRO_F1, STANCE, Task
 
@@ -48,7 +49,7 @@ def check(cards: Sequence[Path], style: str) -> int:
         for card in checked:
             line = card.problem or f"{card.path}: fine{_contents(card)}"
             # The name of a card may have line breaks, and bytes that are not UTF-8.
-            click.echo(" ".join(click.format_filename(line).split()))
+            echo(" ".join(click.format_filename(line).split()))
     else:
         render(checked, style, [Sheet(_CARDS, checked)])
     return UNUSABLE if any(card.problem for card in checked) else 0
@@ -67,7 +68,7 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
     The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
     readme = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
-    click.echo(one_line(str(readme)))
+    echo(str(readme))
     # TASK is for the user to replace, because the id of the task at TIRA is another one.
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")

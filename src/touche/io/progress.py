@@ -133,7 +133,7 @@ def bar(
 
     return tqdm(
         over,
-        desc=what,
+        desc=one_line(what),
         total=total() if callable(total) else total,
         initial=done,
         **_unit_options(unit),

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -11,13 +12,17 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
-from touche.errors import NotInstalledError
+from touche.errors import NotInstalledError, one_line
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 FRAME_NAMES = "pyterrier", "ir_measures"  # the libraries whose column names frames can have
+
+# The beginning of a formula in a spreadsheet; a number, such as a topic's number -1, is none.
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d+(\.\d+)?$)")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all but line breaks, which are in quotes
 
 _T = TypeVar("_T")
 
@@ -157,6 +162,9 @@ def formatted(table: Table[Any], style: str) -> str:
 def format_rows(rows: Sequence[Mapping[str, Any]], style: str, names: Iterable[str] = ()) -> str:
     """Formats rows as a JSON list, or as CSV with a header (several values: ``a; b``; records: as JSON).
 
+    In CSV, control characters are escaped, because they can control a terminal. A text that a spreadsheet
+    would take for a formula begins with an apostrophe, as OWASP recommends; a number never does.
+
     Args:
         rows: values by the names of their columns.
         style: ``json`` or ``csv``.
@@ -178,4 +186,8 @@ def _cell(value: Any) -> Any:
     parts = value if has_several else [value]
     if any(isinstance(part, Mapping) for part in parts):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return "; ".join(map(str, parts)) if has_several else value
+    if not any(isinstance(part, str | Path) for part in parts):
+        return "; ".join(map(str, parts)) if has_several else value
+    text = "; ".join(map(str, parts))
+    apostrophe = "'" if _FORMULA.match(text) else ""
+    return apostrophe + _CONTROL.sub(lambda char: one_line(char[0]), text)
