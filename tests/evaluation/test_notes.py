@@ -186,11 +186,12 @@ def test_a_rank_among_published_scores_needs_the_official_qrels(
     file = task.qrels["relevance-uncorrected"].file
     path = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n")
     if is_official:
-        monkeypatch.setattr("touche.evaluation.notes.official_md5", {f"qrels/{file}": md5(path)}.__getitem__)
+        monkeypatch.setattr("touche.evaluation.scores.official_md5", {f"qrels/{file}": md5(path)}.__getitem__)
     monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
     (run,) = evaluate([write("run.txt", run_of("1 a b"))], task)
     warnings = [text for text in doubts(run) if "not the publisher's file" in text]
     assert len(warnings) == (not is_official)
+    assert {score.comparable for score in run.scores.values()} == {is_official}
     assert all(
         text.startswith(f"{file} is not") and "10f043e086818f9159ac37a9ebe5ce5d" in text for text in warnings
     )
@@ -205,6 +206,7 @@ def test_ranks_are_columns_and_rows_of_agreeing_evaluators_are_printed_once(
     qrels = write(f"qrels/{file}", "1 0 a 5\n1 0 b 1\n2 0 a 5\n2 0 b 1\n")
     run = write("run.txt", run_of("1 a b", "2 a b"))
     monkeypatch.setenv("TOUCHE_DATA", str(qrels.parents[1]))
+    monkeypatch.setattr("touche.evaluation.scores.official_md5", lambda path: "")
     rows = list(csv.DictReader(touche("evaluate", run, "--task", task, "--format", "csv")[1].splitlines()))
     ranks = [[row[name] for name in ("rank", "rank_low", "rank_high", "group", "rank_note")] for row in rows]
     note = "no values of its topics are published, so there are no groups"

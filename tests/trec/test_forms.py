@@ -315,7 +315,10 @@ def test_files_and_memory_accept_the_same_ids(write: Write, reader: str, id: str
     [
         ("query_id\tQ0\tdoc_id\trelevance\n1\t0\td1\t2\n", ":1: line 1 is a header; delete it"),
         ("topic iteration document relevancy\n1 0 d1 2\n", ":1: line 1 is a header; delete it"),
-        ("query_id\tdoc_id\trelevance\n1\td1\t2\n", "line 1 is a header; replace it with: query-id corpus-id score"),
+        (
+            "query_id\tdoc_id\trelevance\n1\td1\t2\n",
+            "line 1 is a header; replace it with: query-id corpus-id score",
+        ),
         ("query-id,corpus-id,score\n1,d1,1\n", ":1: commas between the columns"),
         ("1 0 a 1\r1 0 b 0\r", ":1: a carriage return within the line"),
         (

@@ -93,6 +93,8 @@ def folder_sent(context: Any, folder: Path | None, package: str = "") -> Iterato
             # Without strict_timestamps, files may be older than 1980.
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
                 for path in files_in(folder):
+                    if any(part.startswith(".") for part in path.relative_to(folder).parts):
+                        continue  # such as a file with keys
                     if path.is_dir():  # a link, which may be circular or lead to a huge folder
                         raise InputError(path, "links to folders are not sent to Spark", "copy the folder")
                     if path.is_file():

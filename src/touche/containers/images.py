@@ -193,7 +193,7 @@ class _Builder:
             REVISION_LABEL: commit_and_repository["revision"],
             "org.opencontainers.image.source": commit_and_repository["source"],
             "org.opencontainers.image.vendor": PROJECT if is_shipped(folder) else "",
-            _CONTENT_LABEL: _digest(folder, files_in(folder)),
+            _CONTENT_LABEL: _digest(folder, _files_sent(folder)),
             _BASES_LABEL: _digest(root, _files_of_bases(root)) if root else "",
         }
         build_arguments = {
@@ -207,7 +207,7 @@ class _Builder:
             build_arguments["BASE"] = f"{prefix}{bases[-1]}"  # its own base is the last
         arguments = [f"--label={name}={value}" for name, value in labels.items()]
         arguments += [f"--build-arg={name}={value}" for name, value in build_arguments.items()]
-        with _build_context(folder, files_in(folder)) as context:
+        with _build_context(folder, _files_sent(folder)) as context:
             self._build(folder.name, context, commit_time(folder), arguments)
 
     def _build(self, name: str, context: Path, time: int, arguments: Sequence[str]) -> None:
@@ -311,7 +311,7 @@ def check_image(program: str, baseline: str) -> None:
     if not find_image(program, image):
         raise ToucheError(f"{program} has no image {image}; {how_to_get}")
     labels = read_labels(program, image)
-    if labels.get(_CONTENT_LABEL) != _digest(folder, files_in(folder)):
+    if labels.get(_CONTENT_LABEL) != _digest(folder, _files_sent(folder)):
         raise ToucheError(f"{image} was not built from the current files of {baseline}; {how_to_get}")
     if root and labels.get(_BASES_LABEL) != _digest(root, _files_of_bases(root)):
         _log.warning("%s was built on an older version of touche; %s", image, how_to_get)
@@ -407,17 +407,24 @@ def _files_of_bases(root: Path) -> Iterator[Path]:
             yield from (file for file in files if file.suffix != ".so")
 
 
+def _files_sent(folder: Path) -> list[Path]:
+    """Returns the files of a baseline that are sent to the builder: all but runs, which appear after it."""
+    return [file for file in files_in(folder) if file.name not in RUN_FILES]
+
+
 def _digest(folder: Path, files: Iterable[Path]) -> str:
-    """Returns 16 hexadecimal digits that change with the path or content of any of the files in a folder."""
+    """Returns 16 hexadecimal digits that change with the path, mode or content of any file in a folder."""
     digest = hashlib.sha256()
     for file in sorted(files):
         name = file.relative_to(folder)
-        if str(name) in _NOT_IN_IMAGES or file.name in RUN_FILES:
+        if str(name) in _NOT_IN_IMAGES:
             continue
         if file.is_symlink():
             content = os.fsencode(os.readlink(file))  # noqa: PTH115 (Path.readlink may change the text)
         else:
             with file.open("rb") as opened:
                 content = hashlib.file_digest(opened, "sha256").digest()
-        digest.update(os.fsencode(name) + b"\0" + content)
+        is_executable = os.access(file, os.X_OK)
+        entry = (os.fsencode(name), file.is_symlink(), is_executable, content)
+        digest.update(repr(entry).encode())  # which no two different entries share
     return digest.hexdigest()[:16]

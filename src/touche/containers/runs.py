@@ -235,8 +235,8 @@ def try_image(program: str, baseline: str, log: Log) -> None:
             failures.append(error)
             for line in lines:
                 log(line)
-    succeeds(program, "image", "rm", image)
-    raise ToucheError(f"{image} fails on {parts[0]}, so it was removed: {failures[0]}") from failures[0]
+    effect = "so it was removed" if succeeds(program, "image", "rm", image) else "remove it"
+    raise ToucheError(f"{image} fails on {parts[0]}, {effect}: {failures[0]}") from failures[0]
 
 
 def _remove_abandoned(program: str) -> None:
@@ -463,8 +463,19 @@ def _is_file(path: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies a file that an image wrote; the copy has the mode of the user's own files."""
-    with source.open("rb") as content, whole(target) as copy:
+    """Copies a file that an image wrote; the copy has the mode of the user's own files.
+
+    Raises:
+        InputError: if the image wrote a file that this user cannot read.
+    """
+    try:
+        content = source.open("rb")
+    except OSError as error:
+        remedy = "let the image write files that everyone can read"
+        raise InputError(
+            target, f"written by the image so that it cannot be read ({error.strerror})", remedy
+        ) from error
+    with content, whole(target) as copy:
         shutil.copyfileobj(content, copy)
 
 

@@ -119,15 +119,16 @@ def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
     return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()  # contiguous for speed
 
 
-def may_be_argsme(path: Path) -> bool:
-    """Returns whether a file does not begin as another known use of JSON; True if it cannot be read."""
-    return not _ARRAY.match(_begin(path)) and not is_document_of_anserini(path)
+def is_argsme(path: Path) -> bool:
+    """Returns whether a file begins as args.me's, or has its name."""
+    begin = _begin(path)
+    has_key = b'"arguments"' in begin or b'"premises"' in begin
+    return not _ARRAY.match(begin) and (has_key or path.name.startswith("args-me"))
 
 
 def is_document_of_anserini(path: Path) -> bool:
     """Returns whether a file is one document of Anserini's JsonCollection: ``{"id", "contents"}``."""
-    begin = _begin(path)
-    return b'"contents"' in begin and b'"premises"' not in begin
+    return b'"contents"' in _begin(path)
 
 
 def is_list_of_arguments(path: Path) -> bool:

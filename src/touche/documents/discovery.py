@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from touche.documents import clueweb22
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import (
+    is_argsme,
     is_document_of_anserini,
     is_list_of_arguments,
-    may_be_argsme,
     pieces_of_argsme,
 )
 from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, MissingDocuments
@@ -87,7 +87,7 @@ _FORMATS = (
         subfolder_pattern=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
-    FileFormat("*.json", "arguments", pieces_of_argsme, fits=may_be_argsme),
+    FileFormat("*.json", "arguments", pieces_of_argsme, fits=is_argsme),
     FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_documents, is_known_by_name=False),
     _TEXTS_OR_QUERIES,
 )

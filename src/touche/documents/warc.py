@@ -116,7 +116,7 @@ def _between(path: Path, boundary: bytes) -> Iterator[bytes]:
     """Yields what is from each boundary to the next one; of a record that is too large only the beginning."""
     lines: list[bytes] = []
     size = 0
-    with suppress(InputError):  # the gzip stream is cut off or broken; the record that it ends in is yielded
+    try:
         for line in bytes_of_lines(path):
             if line == boundary:
                 if lines:
@@ -126,6 +126,8 @@ def _between(path: Path, boundary: bytes) -> Iterator[bytes]:
             size += len(line)
             if size < LARGEST_PAGE + _LONGEST_HEADERS:
                 lines.append(line)
+    except InputError as error:
+        _log.warning("%s; the records before this are used", error)
     yield b"".join(lines)
 
 

@@ -6,8 +6,7 @@ from itertools import chain
 import numpy as np
 
 from touche.data.ids import ids_in, ids_of_result, small_collection
-from touche.data.places import locate
-from touche.data.remedies import full_file_remedy, official_md5
+from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import (
@@ -22,7 +21,6 @@ from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.identifiers import quoted
-from touche.io.opening import md5
 from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, PAIR, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import UNKNOWN, rounded
@@ -239,11 +237,8 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
 
 def _unofficial(run: Evaluated) -> Iterator[str]:
     """Yields a warning if the qrels are not the publisher's, but a score is among published ones."""
-    if not any(map(run.published, run.evaluations)):
-        return
-    expected = official_md5(f"qrels/{run.qrels}")
-    if expected and md5(locate("qrels", run.qrels)) != expected:
-        problem = f"{run.qrels} is not the publisher's file, whose md5 is {expected}"
+    if run.official_md5 and any(map(run.published, run.evaluations)):
+        problem = f"{run.qrels} is not the publisher's file, whose md5 is {run.official_md5}"
         effect = "so the score is not comparable with published ones"
         yield f"{problem}, {effect}; {full_file_remedy(run.qrels)}"
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from touche.data import places
 from touche.data.judgments import task_qrels, topic_titles
 from touche.data.places import is_available
-from touche.data.remedies import remedy
+from touche.data.remedies import official_md5, remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
@@ -17,7 +18,7 @@ from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for,
 from touche.evaluation.images import evaluation_by
 from touche.evaluation.leaderboard import OwnRank, comparable, own_rank, why_no_rank
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
-from touche.io.opening import check_distinct
+from touche.io.opening import check_distinct, md5
 from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Published, Task
 from touche.trec.by_stance import read_counted, topic_in
@@ -175,6 +176,13 @@ class Evaluated(InDimension):
         return self.task.measure_for(self.dimension)
 
     @cached_property
+    def official_md5(self) -> str:
+        """The md5 that the publisher states for the qrels, if their file has another one; else empty."""
+        expected = official_md5(f"qrels/{self.qrels}")
+        path = places.find("qrels", self.qrels) if expected else None
+        return expected if path and md5(path) != expected else ""
+
+    @cached_property
     def scores(self) -> Mapping[str, Score]:
         """Record of each evaluator, by its name."""
         return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
@@ -298,6 +306,8 @@ class Evaluated(InDimension):
             return "stances have no rank, because N, the number of documents, differs between runs"
         if score.mean is None:
             return "there is no topic to average over"
+        if self.official_md5:
+            return "not comparable: the qrels are not the publisher's"
         if not score.comparable:
             return "not comparable: too many results are unjudged, or topics are missing"
         return own_rank(self.task, rows, score.mean, self.evaluations[score.evaluator].per_topic)
@@ -308,6 +318,8 @@ class Evaluated(InDimension):
         For stances, a published value with the same N is needed. For rankings, the run needs results for all
         judged topics of the task, and few of these results may be unjudged.
         """
+        if self.official_md5:
+            return False
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             return evaluation.results in published

@@ -159,18 +159,19 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Unpacks into a buffer; returns the number of bytes, which is 0 at the end."""
         try:
-            count: int = self._content.readinto(buffer)
+            content = self._content.read1(len(buffer))  # what precedes an error is returned before it
         except Exception as error:  # each packing has errors of its own
             if isinstance(error, OSError) and error.errno:  # of the disk
                 raise
             problem = f"the {self._packing} stream is broken ({error})"
             raise PackingError(problem, "fetch the file again") from error
-        self._size += count
+        self._size += len(content)
         times = self._limits.most_times
         if self._size > self._limits.always_unpacked + times * self._packed.count:
             problem = f"the {self._packing} stream unpacks to more than {times} times its size"
             raise PackingError(problem, "check that this is the right file, or unpack it")
-        return count
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def _unpacked_zstd(file: Any) -> Any:
@@ -339,7 +340,7 @@ def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
             raise InputError(path, problem, "save the file in UTF-8", line=number) from error
-        if "\0" in text:
+        if number == 1 and "\0" in text:
             raise InputError(path, "a null character, as in UTF-16", "save the file in UTF-8", line=number)
         yield text
 

@@ -51,7 +51,8 @@ class _UncachedLoader(SourceFileLoader):
 
 def _finder(path: str) -> FileFinder:
     """Returns the finder for the folder of a package; an ImportError leaves other folders to Python."""
-    if not any(Path(path).is_relative_to(folder) for folder in [*folders.values()]):
+    is_in_package = any(Path(path).is_relative_to(folder) for folder in [*folders.values()])
+    if not is_in_package or "site-packages" in Path(path).parts:  # of an environment in the folder
         raise ImportError
     extensions = (ExtensionFileLoader, EXTENSION_SUFFIXES)
     return FileFinder(path, (_UncachedLoader, SOURCE_SUFFIXES), extensions)
