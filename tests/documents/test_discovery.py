@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,14 +9,15 @@ from typing import Any
 import pytest
 
 from archives import record
-from conftest import Touche, Write, write_files
+from conftest import ROOT, Touche, Write, write_files
 from touche.data.datasets import open_dataset
+from touche.documents import discovery
 from touche.documents.collection import SPAM_RANKS, Documents
 from touche.documents.discovery import files_named, find, find_documents
 from touche.documents.pages import Page
 from touche.documents.records import Argument, Document
 from touche.errors import InputError
-from touche.trec.topics import Topic
+from touche.trec.topics import TOPIC_FILES, Topic
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
 QUERIES = '{"qid": "2", "query": "Two?"}\n'
@@ -325,3 +327,14 @@ def test_a_number_that_only_reading_tells_is_an_error(tmp_path: Path) -> None:
     assert len(images) == len([*images]) > 1
     listed = Documents.of([Document("a", ""), Document("b", "")])
     assert (len(listed), listed[1]) == (2, Document("b", ""))
+
+
+def test_the_page_on_files_lists_topics_and_documents_in_the_order_of_the_code() -> None:
+    page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
+    topics, documents = (
+        re.findall("`([^`]+)`", "".join(line.split("|")[1] for line in table.splitlines()[2:]))
+        for table in re.findall(r"^(?:\| (?:topics|documents) \|.*\n)(?:\|.*\n)+", page, re.MULTILINE)
+    )
+    assert topics == ["rerank.jsonl", *TOPIC_FILES]
+    patterns = dict.fromkeys(format.pattern for format in discovery._FORMATS)
+    assert [name for name in documents if name != "images/"] == [*patterns]
