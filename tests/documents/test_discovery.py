@@ -99,7 +99,8 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
         ({"queries.jsonl": "\n"}, r"queries\.jsonl: no topics in this"),
         ({"rerank.jsonl": ""}, r"rerank\.jsonl: no candidates in this"),
         ({"topics.xml": TOPICS, "documents.jsonl": ""}, r"documents\.jsonl: no documents in this"),
-        ({"topics.xml": TOPICS, "a.json": '{"other": []}'}, r"a\.json: no documents in this"),
+        ({"topics.xml": TOPICS, "args-me.json": '{"other": []}'}, r"args-me\.json: no documents in this"),
+        ({"topics.xml": TOPICS, "a.json": '{"other": []}'}, r"in: no documents in this"),
         (None, r"in: cannot be read \(No such file or directory\)"),
     ],
 )
@@ -187,7 +188,15 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
         ({"ClueWeb12_00/0000tw-00.warc": record("b", HTML)}, "two collections, args-me.json and 0000tw-00"),
         ({"images/I05/I0538673fe011264e/image-url.txt": ""}, "two collections, args-me.json and images"),
         ({"args-me.json.gz": ARGUMENTS}, r"args-me.json.gz: the folder also contains args-me.json; remove"),
-        ({"run.txt": "1 Q0 a 1 1 t", "notes.jsonl": '{"id": "1", "text": "x"}', "args-me.json.md5": "0"}, ""),
+        (
+            {
+                "run.txt": "1 Q0 a 1 1 t",
+                "notes.jsonl": '{"id": "1", "text": "x"}',
+                "args-me.json.md5": "0",
+                "i.json": "{}",
+            },
+            "",
+        ),
     ],
 )
 def test_a_folder_has_one_collection(tmp_path: Path, second: dict[str, str | bytes], message: str) -> None:

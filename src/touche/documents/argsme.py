@@ -133,8 +133,12 @@ def is_document_of_anserini(path: Path) -> bool:
 
 def is_list_of_arguments(path: Path) -> bool:
     """Returns whether a file is a JSON array of arguments, without the object around it."""
-    begin = _begin(path)
-    return _ARRAY.match(begin) is not None and b'"premises"' in begin
+    return is_list(path) and b'"premises"' in _begin(path)
+
+
+def is_list(path: Path) -> bool:
+    """Returns whether a file begins as a JSON array."""
+    return _ARRAY.match(_begin(path)) is not None
 
 
 def _begin(path: Path) -> bytes:

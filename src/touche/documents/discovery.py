@@ -13,6 +13,7 @@ from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import (
     is_argsme,
     is_document_of_anserini,
+    is_list,
     is_list_of_arguments,
     pieces_of_argsme,
 )
@@ -317,7 +318,8 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
             remedy = "write one object on each line of documents.jsonl: jq -c . *.json > documents.jsonl"
             return InputError(path, "a single document is not read", remedy)
         call = next((call for pattern, call in _READ_BY_PANDAS.items() if fnmatchcase(name, pattern)), None)
-        if call and not _has_name_of_queries(path):
+        is_other_json = name.endswith(".json") and not is_list(path)
+        if call and not is_other_json and not _has_name_of_queries(path):
             target = path.with_name(f"{path.name[: name.rindex('.')]}.jsonl")
             read = call.format(repr(str(path)))
             remedy = f"pandas.{read}.to_json({str(target)!r}, orient='records', lines=True)"
