@@ -108,6 +108,9 @@ def test_an_image_of_other_files_is_refused(
             images.check_image("docker", str(elsewhere))
         images.build("docker", [str(elsewhere)], print)
         images.check_image("docker", str(elsewhere))
+    (elsewhere / "new.py").chmod(0o755)
+    with pytest.raises(ToucheError, match="was not built from the current files"):
+        images.check_image("docker", str(elsewhere))
     assert bool(built["touche.bases"]) == has_clone
 
 

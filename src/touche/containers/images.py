@@ -424,7 +424,7 @@ def _digest(folder: Path, files: Iterable[Path]) -> str:
         else:
             with file.open("rb") as opened:
                 content = hashlib.file_digest(opened, "sha256").digest()
-        is_executable = os.access(file, os.X_OK)
+        is_executable = file.lstat().st_mode & 0o100 != 0  # as in ``_build_context``
         entry = (os.fsencode(name), file.is_symlink(), is_executable, content)
         digest.update(repr(entry).encode())  # which no two different entries share
     return digest.hexdigest()[:16]
