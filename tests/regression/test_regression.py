@@ -209,7 +209,7 @@ GOOD = ENTRY.format(value=1)
         (GOOD + "published = 1", "exactly one value: published, reported or pinned"),
         (GOOD.replace("spot-check/p", "spotcheck/p"), "dataset 'spotcheck/passages' is not known"),
         (GOOD.replace("-passages-", "-arguments-"), "dimension and qrels do not belong to"),
-        (GOOD.replace("nDCG@5", "map"), "measure 'map' is not known; "),
+        (GOOD.replace("nDCG@5", "mean"), "measure 'mean' is not known; "),
         (GOOD.replace("trec_eval", "touche").replace("nDCG@5", "AP"), "touche does not have AP"),
         (GOOD.replace("relevance", "stance").replace("nDCG", "P"), "P@5 does not score stance"),
         (GOOD.replace("measure", "# "), 'score[1]: measure is missing; add the line: measure = "nDCG@5"'),
