@@ -26,7 +26,7 @@ REPOSITORY = "https://github.com/Some-Body/touche.fork"
 # README's commands for an empty folder, and a part of their output.
 PROMISED = {
     "run bm25 -i spot-check/arguments -o out": "wrote out/run.txt",
-    "evaluate out/run.txt --task spot-check/arguments": "touche-bm25  relevance  trec_eval   0.721",
+    "evaluate out/run.txt --task spot-check/arguments": "touche-bm25  relevance  both        0.721",
     "new my-team": "touche images build ./my-team",
     "run ./my-team -i spot-check/passages -o out/mine": "wrote out/mine/run.txt",
     "regress bm25 --dataset spot-check/passages": "3 passed",
