@@ -56,7 +56,10 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
 def test_a_run_names_imported_packages(
     write: Write, tmp_path: Path, arguments: str, imported: set[str]
 ) -> None:
-    write("mine/baseline.py", "import os, json.decoder, yaml.nodes, features\nif 0: import pandas\n" + OWN)
+    write(
+        "mine/baseline.py",
+        "import os, json.decoder, yaml.nodes\nfrom . import features\nif 0: import pandas\n" + OWN,
+    )
     write("mine/features.py", "")
     write("mine/notes.py", "print 'of Python 2'")
     command = f"-m touche run {arguments} -i spot-check/passages -o o".split()

@@ -68,7 +68,7 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     if has_corpus(corpus) and not is_available("topics", task.topics):
         # As in BEIR's format.
         queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
-        if queries:
+        if queries and queries[0].is_file():
             return queries[0]
     return locate("topics", task.topics)
 
