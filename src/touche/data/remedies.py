@@ -45,8 +45,14 @@ def official_md5(path: str) -> str:
     if "ir_datasets" not in file or package is None or package.origin is None:
         return str(file.get("md5", ""))
     collection, _, key = file["ir_datasets"].partition("/")
-    downloads = orjson.loads((Path(package.origin).parent / "etc" / "downloads.json").read_bytes())
+    downloads = _downloads(Path(package.origin).parent / "etc" / "downloads.json")
     return str(downloads[collection][key]["expected_md5"])
+
+
+@cache
+def _downloads(path: Path) -> Any:
+    """Returns the list of ir_datasets; each run that is evaluated needs it."""
+    return orjson.loads(path.read_bytes())
 
 
 def dataset_has_file(task: Task, corpus: Corpus, path: str) -> bool:
