@@ -77,6 +77,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setattr(images, "find_image", lambda program, image: "x")
     monkeypatch.setattr(images, "read_labels", lambda program, image: labels)
     monkeypatch.setattr(images, "output_of", lambda *command: "1")
+    monkeypatch.setattr(images, "succeeds", lambda *command: True)
     monkeypatch.setattr(images, "execute", execute)
     return labels
 
