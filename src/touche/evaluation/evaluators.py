@@ -14,7 +14,7 @@ from typing import Any
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
-from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, parsed, uncut
+from touche.tasks.measures import Measure, parsed, uncut
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
@@ -206,13 +206,6 @@ def dcg(ranked: Iterable[float]) -> float:
 
 Evaluator = Callable[[Run, Qrels, Measure], Evaluation]
 EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
-
-
-def evaluators_for(measure: Measure) -> list[str]:
-    """Returns a measure's evaluators: both for nDCG@k, touche for macro F1 and images, else trec_eval."""
-    if measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
-        return ["touche"]
-    return [*EVALUATORS] if measure.of_script else ["trec_eval"]
 
 
 def gains(qrels: Qrels) -> Qrels:

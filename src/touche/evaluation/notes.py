@@ -13,7 +13,6 @@ from touche.evaluation.evaluators import (
     EVALUATORS,
     TREC_EVAL_VERSION,
     by_trec_eval,
-    evaluators_for,
 )
 from touche.evaluation.leaderboard import standing, why_no_rank
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_limit
@@ -78,7 +77,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
 
 def _without_evaluator(measure: Measure) -> Iterator[str]:
     """Yields why touche does not score a measure, if only trec_eval or a formula on its ranking does."""
-    if evaluators_for(measure) == ["trec_eval"]:
+    if measure.evaluators == ["trec_eval"]:
         reason = (
             "is scored only by trec_eval, because the organizers' script does not have it"
             if measure.of_trec_eval

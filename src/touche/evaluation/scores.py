@@ -14,7 +14,7 @@ from touche.data.remedies import official_md5, remedy
 from touche.errors import InputError, ToucheError, one_line
 from touche.evaluation.bounds import BoundedMeasure, Bounds, bounded_measure, topic_bounds
 from touche.evaluation.bounds import mean_bounds as bounds_of_mean
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for, judged_order
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, judged_order
 from touche.evaluation.images import evaluation_by
 from touche.evaluation.leaderboard import OwnRank, comparable, own_rank, why_no_rank
 from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
@@ -516,7 +516,7 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 
 def check_evaluators(task: Task, evaluators: Sequence[str]) -> None:
     """Raises a ToucheError if an evaluator lacks the task's measure."""
-    with_measure = evaluators_for(task.measure)
+    with_measure = task.measure.evaluators
     has_rankings = bool(task.qrels.keys() - {STANCE})
     # Touche always evaluates stances, so naming it is an error only for rankings. Naming only trec_eval is
     # never an error: a measure that only touche has is computed by touche.
@@ -550,7 +550,7 @@ def _evaluated(
     If only one evaluator has the measure, it evaluates the run even if it is not in ``evaluators``.
     """
     lines = in_judged_order(run, judgments) if any_order else run
-    with_measure = evaluators_for(task.measure_for(dimension))
+    with_measure = task.measure_for(dimension).evaluators
     try:
         evaluations = {
             name: _evaluation(name, lines, judgments, task, dimension)

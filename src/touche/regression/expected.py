@@ -14,7 +14,7 @@ from touche.baselines.options import as_arguments
 from touche.data.datasets import open_dataset
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_for
+from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.scores import Evaluated, evaluate_dimension
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, dataset, datasets, is_dataset, measure_of
@@ -271,8 +271,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         is_of_stances = self.dimension == STANCE
         if is_of_stances != (measure is MACRO_F1):
             raise ValueError(f"{measure} does not score {self.dimension}; write {measure_of_task}")
-        if self.evaluator not in evaluators_for(measure):
-            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_for(measure)[0]}")
+        if self.evaluator not in measure.evaluators:
+            raise ValueError(f"{self.evaluator} does not have {measure}; choose {measure.evaluators[0]}")
         force_setattr(self, "measure", measure.name)  # entries are frozen, even in __post_init__
         if self.system:
             self._set_reported()

@@ -80,6 +80,13 @@ class Measure:
         return not self.name.startswith(OWN)
 
     @property
+    def evaluators(self) -> list[str]:
+        """The evaluators that compute it: both for nDCG@k, touche for stances and images, else trec_eval."""
+        if self in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
+            return ["touche"]
+        return ["trec_eval", "touche"] if self.of_script else ["trec_eval"]
+
+    @property
     def depth(self) -> int | None:
         """How many of the first results decide it; None for all, also if unjudged results are skipped."""
         return None if self.condenses else self.cutoff
