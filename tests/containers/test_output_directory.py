@@ -36,7 +36,7 @@ def test_only_a_run_leaves_the_sandbox_and_no_link_is_followed(earlier: Path, tm
     try:
         with _output_directory(job(earlier)) as folder:
             names = ("run.txt", "ir-metadata.yml", "notes.txt", "link/thesis.tex", ".git/config")
-            for path in write_files(folder, dict.fromkeys(names, "new")).rglob("*.*"):
+            for path in filter(Path.is_file, write_files(folder, dict.fromkeys(names, "new")).rglob("*")):
                 path.chmod(0o604)
     finally:
         os.umask(umask)
