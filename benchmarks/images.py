@@ -18,15 +18,15 @@ from typing import Any
 import tomli_w
 
 import tables
+from touche.baselines.expected import ExpectedScore
 from touche.containers import images
 from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError
 from touche.io.origin import origin
 from touche.io.writing import write_whole
-from touche.regression.expected import ExpectedScore
 from touche.regression.outcomes import Outcome
-from touche.regression.running import regress
+from touche.regression.running import rerun
 from touche.tasks.records import SPOT_CHECK
 
 RUNS = 3  # of each image
@@ -91,7 +91,7 @@ def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore,
     Raises:
         ToucheError: if a run fails, or its dataset is missing.
     """
-    for outcome in regress(entries, RUNNERS["docker"], Limits(), _say):
+    for outcome in rerun(entries, RUNNERS["docker"], Limits(), _say):
         entry = outcome.expected
         if outcome.usage is None or not isinstance(entry, ExpectedScore):
             problem = f"{entry.command} on {entry.dataset}: {outcome.verdict}"

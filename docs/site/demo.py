@@ -14,9 +14,9 @@ from tqdm import tqdm
 
 import touche
 from touche import baselines, tasks
+from touche.baselines.expected import ExpectedScore, read_expected
 from touche.errors import ToucheError
 from touche.evaluation.scores import Score
-from touche.regression.expected import ExpectedScore, read_expected
 
 FOLDER = Path("build/demo")
 TABLES = (["arguments", "passages", "pages"], ["pairs"], ["images"])  # parts with the same measure

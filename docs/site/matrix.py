@@ -8,10 +8,10 @@ from jinja2 import Environment, FileSystemLoader
 
 import tables
 import touche
-from touche.api.reproductions import Reproduction
+from touche.baselines.reruns import evaluation_command, run_command
 from touche.io.grouping import group_by
 from touche.regression.log import LoggedScore
-from touche.regression.reruns import evaluation_command, run_command
+from touche.regression.reproductions import Reproduction
 from touche.tasks import task
 
 _TEMPLATE = "reproductions.html.j2"

@@ -14,11 +14,11 @@ from typing import Any
 
 import touche
 from touche import baselines
-from touche.api.reproductions import Reproduction
+from touche.baselines.expected import ExpectedScore, read_expected
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
-from touche.regression.expected import ExpectedScore, read_expected
 from touche.regression.log import LOG_FILE, read_log
+from touche.regression.reproductions import Reproduction
 from touche.tasks import task
 
 ROOT = Path(__file__).parents[2]

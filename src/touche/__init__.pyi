@@ -19,9 +19,7 @@ from .api.listing import published as published
 from .api.listing import published_topics as published_topics
 from .api.listing import reported as reported
 from .api.listing import write_for_tira as write_for_tira
-from .api.regression import regress as regress
 from .api.reports import report as report
-from .api.reproductions import reproductions as reproductions
 from .api.runners import run as run
 from .api.runners import write_run as write_run
 from .api.task_data import TaskData as TaskData
@@ -62,6 +60,8 @@ from .io.words import words as words
 from .io.writing import check_writable as check_writable
 from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole
+from .regression.reproductions import reproductions as reproductions
+from .regression.running import regress as regress
 from .trec.columns import Run as Run
 from .trec.forms import AnyQrels as AnyQrels
 from .trec.forms import AnyRun as AnyRun

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT, left_in
 from touche import baselines
-from touche.regression.expected import read_expected
+from touche.baselines.expected import read_expected
 
 # Java asks at its start whether there is IPv4 and IPv6 by opening a socket of each, which it closes again.
 _ASKED = re.compile(

@@ -13,6 +13,7 @@ import samples
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from touche import tasks
 from touche.baselines import loader
+from touche.baselines.expected import read_expected
 from touche.data import fetching
 from touche.data.sources import Source
 from touche.documents.clueweb22 import read_clueweb22_json
@@ -24,7 +25,6 @@ from touche.documents.pages import Page, PageError, RawPage
 from touche.documents.side_files import read_scores
 from touche.documents.warc import read_warc
 from touche.linting import lint
-from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
 from touche.trec.qrels import read_qrels
 from touche.trec.runs import read_run

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
+from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
@@ -21,9 +22,8 @@ from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.scores import evaluate
 from touche.linting import lint
-from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.outcomes import PASSED
-from touche.regression.running import regress
+from touche.regression.running import rerun
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
@@ -114,7 +114,7 @@ def test_baselines_score_what_is_expected_of_them(
         and isinstance(entry, ExpectedScore | ExpectedFormula)
         and by_day(entry) != night
     ]
-    outcomes = list(regress(expected, copy, Limits(), print))
+    outcomes = list(rerun(expected, copy, Limits(), print))
     assert len(outcomes) == len(expected) > 30
     assert [outcome for outcome in outcomes if outcome.verdict != PASSED] == []
 

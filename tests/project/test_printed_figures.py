@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from pages import PAGES
 from touche import baselines
-from touche.regression.expected import PUBLISHED, ExpectedScore, read_expected
+from touche.baselines.expected import PUBLISHED, ExpectedScore, read_expected
 
 TABLES = runpy.run_path(str(ROOT / "docs" / "site" / "tables.py"))
 FIGURES = tomllib.loads((ROOT / "docs" / "site" / "figures.toml").read_text(encoding="utf-8"))["figure"]

@@ -7,10 +7,10 @@ import pytest
 from small_clone import expect, row
 
 from conftest import Touche
+from touche.baselines.expected import read_expected
 from touche.containers.runs import Usage
-from touche.regression.expected import TopicValue, read_expected
 from touche.regression.log import append_to_log, logged_scores, read_log
-from touche.regression.outcomes import Outcome
+from touche.regression.outcomes import Outcome, TopicValue
 
 pytest_plugins = ["small_clone"]
 ENTRIES = """

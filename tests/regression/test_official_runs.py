@@ -10,15 +10,15 @@ import pytest
 from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
+from touche.baselines.expected import read_expected
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage, run_locally
 from touche.evaluation.agreement import ScoredOverlap
 from touche.identification.fitting import Fit
 from touche.regression import official_runs
-from touche.regression.expected import read_expected
 from touche.regression.outcomes import PASSED, Outcome
-from touche.regression.running import regress
+from touche.regression.running import rerun
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
 
@@ -93,7 +93,7 @@ def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) ->
         shutil.copy(run, job.output)
         return Usage(1.0)
 
-    (agreement,) = regress(read_expected("dirichletlm"), copy, Limits(), print)
+    (agreement,) = rerun(read_expected("dirichletlm"), copy, Limits(), print)
     return agreement
 
 

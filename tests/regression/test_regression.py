@@ -11,14 +11,16 @@ from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
 from touche import tasks
+from touche.baselines.expected import read_expected
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
-from touche.regression.expected import ranking_digest, read_expected
+from touche.regression.comparing import ranking_digest
 from touche.regression.log import read_log
 from touche.regression.outcomes import Outcome
-from touche.regression.running import regress, update
+from touche.regression.pinning import update
+from touche.regression.running import rerun
 from touche.trec.runs import read_run
 
 ENTRY = """
@@ -75,7 +77,7 @@ def writing(text: str) -> Runner:
 
 def outcomes(runner: Runner = run_locally) -> list[Outcome]:
     """Returns the outcomes of the entries of the clone's baseline."""
-    return list(regress(read_expected("dirichletlm"), runner, Limits(), print))
+    return list(rerun(read_expected("dirichletlm"), runner, Limits(), print))
 
 
 def another(clone: Path, name: str, expected: str) -> Path:

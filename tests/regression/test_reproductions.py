@@ -8,8 +8,8 @@ from small_clone import row as logged
 
 import touche as package
 from conftest import ROOT, Touche
-from touche.api.reproductions import Reproduction
 from touche.regression.log import LOG_FILE, LoggedScore, append_to_log, read_log
+from touche.regression.reproductions import Reproduction
 from touche.tasks import is_dataset
 
 pytest_plugins = ["small_clone"]

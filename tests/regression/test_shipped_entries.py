@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from touche import baselines, tasks
+from touche.baselines.expected import ExpectedRun, ExpectedScore, read_expected
+from touche.baselines.reruns import belongs_to, command_of, published_scores, rerun_of
 from touche.cli.run import run
-from touche.regression.expected import ExpectedRun, ExpectedScore, read_expected
-from touche.regression.reruns import belongs_to, command_of, published_scores, rerun_of
 from touche.tasks.records import Unit
 
 UNITS = get_args(Unit)

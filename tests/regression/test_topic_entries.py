@@ -8,10 +8,12 @@ import pytest
 from small_clone import expect
 
 import touche
-from touche import tasks
+from touche.baselines.expected import ExpectedScore, ExpectedTopics, read_expected
 from touche.errors import InputError, ToucheError
-from touche.regression.expected import ExpectedScore, ExpectedTopics, MeasuredRun, read_expected
-from touche.regression.running import _outcome
+from touche.evaluation.scores import Evaluated
+from touche.regression.comparing import compare
+from touche.regression.outcomes import Outcome
+from touche.tasks import measure_of
 from touche.trec.columns import Run
 
 pytest_plugins = ["small_clone"]
@@ -54,8 +56,8 @@ def test_broken_entries_are_refused_with_their_key(clone: Path, old: str, new: s
     assert problem in str(caught.value)
 
 
-def rerun(entry: ExpectedTopics, **changed: float | None) -> MeasuredRun:
-    """A rerun with the published values, except for those of topics of the first dimension."""
+def compared(entry: ExpectedTopics, **changed: float | None) -> Outcome:
+    """Compares a rerun with the published values, except for those of topics of the first dimension."""
     scored: dict[str, Any] = {}
     for dimension in entry.dimensions:
         values = {
@@ -68,8 +70,8 @@ def rerun(entry: ExpectedTopics, **changed: float | None) -> MeasuredRun:
             if value is not None:
                 values[topic.lstrip("t")] = value
         evaluations = {"touche": SimpleNamespace(per_topic=values)}
-        scored[dimension] = SimpleNamespace(evaluations=evaluations, task=tasks.task(entry.dataset))
-    return MeasuredRun(entry.dataset, Run.of([]), scored)
+        scored[dimension] = SimpleNamespace(evaluations=evaluations, measure=measure_of(entry.measure))
+    return compare(entry, Run.of([]), scored.__getitem__)
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def entry(clone: Path) -> ExpectedTopics:
 
 
 def test_all_values_of_the_topics_have_to_be_the_published_ones(entry: ExpectedTopics) -> None:
-    outcome = _outcome(entry, rerun(entry))
+    outcome = compared(entry)
     assert (outcome.verdict, outcome.got) == ("passed", "20 of 20 published topic values")
     assert len(outcome.topics) == 20 and {value.difference for value in outcome.topics} == {0}
     assert outcome.record["topics"][0] == {
@@ -94,14 +96,16 @@ def test_all_values_of_the_topics_have_to_be_the_published_ones(entry: ExpectedT
 
 @pytest.mark.parametrize("value", [0.278, 0.276, None])
 def test_one_digit_more_in_one_topic_fails(entry: ExpectedTopics, value: float | None) -> None:
-    outcome = _outcome(entry, rerun(entry, t51=value))
+    outcome = compared(entry, t51=value)
     assert outcome.is_broken and outcome.got == "19 of 20 published topic values"
     assert outcome.remark == f"relevance of topic 51 is {value} instead of 0.277"
 
 
 def test_a_run_that_cannot_be_evaluated_fails(entry: ExpectedTopics) -> None:
-    broken = MeasuredRun(entry.dataset, Run.of([]), {"relevance": ToucheError("no judgments")})
-    outcome = _outcome(entry, broken)
+    def no_scores(dimension: str) -> Evaluated:
+        raise ToucheError("no judgments")
+
+    outcome = compare(entry, Run.of([]), no_scores)
     assert (outcome.verdict, outcome.remark) == ("failed", "no judgments")
 
 

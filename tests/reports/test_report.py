@@ -18,12 +18,12 @@ from made_up_reports import Reports, published
 from conftest import Touche, Write
 from spotcheck import run_of, run_text
 from touche import plots, tasks
+from touche.baselines.expected import SCRIPT
+from touche.baselines.reruns import published_scores
 from touche.documents.pages import Page as WebPage
 from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
 from touche.io import progress
-from touche.regression.expected import SCRIPT
-from touche.regression.reruns import published_scores
 from touche.reports import TaskReport
 from touche.reports.content import _board, _passed_row, _stance_view, _twins
 from touche.reports.texts import passage, read_texts, title_terms

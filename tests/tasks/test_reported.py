@@ -6,8 +6,8 @@ import pytest
 
 import touche as library
 from conftest import ROOT, Touche, Write
+from touche.baselines.expected import read_expected
 from touche.errors import InputError
-from touche.regression.expected import read_expected
 
 REPORTED = ["touche-2020-task-1", "touche-2020-task-2", "touche-2021-task-1", "touche-2021-task-2"]
 

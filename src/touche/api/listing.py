@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from touche import tasks
+from touche.baselines.expected import ExpectedScore
 from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import baseline_folder, load, names
+from touche.baselines.reruns import command_of, published_scores, rerun_of
 from touche.data.checking import CheckedCard, check_files
 from touche.data.for_tira import write_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.leaderboard import Level, levels, rank, shortlist
 from touche.io.grouping import group_by
 from touche.io.identifiers import as_path, baseline_names, name_or_path
-from touche.regression.expected import ExpectedScore
-from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import STANCE, Published, Task, per_topic
 from touche.tasks.cards import read_card
 from touche.tasks.per_topic import PublishedTopic

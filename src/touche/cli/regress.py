@@ -3,13 +3,12 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from touche.api import regression as library
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, command_line, option
 from touche.cli.options import FORMAT
 from touche.cli.output import (
@@ -31,8 +30,8 @@ from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.regression import outcomes as verdicts
-from touche.regression.outcomes import Outcome
-from touche.regression.results import COLUMNS, Regression, row_of, summary
+from touche.regression.outcomes import COLUMNS, Regression, row_of, summary
+from touche.regression.running import regress as run_regression
 
 _COLOURS = {
     verdicts.PASSED: GOOD,
@@ -40,10 +39,6 @@ _COLOURS = {
     **dict.fromkeys(verdicts.UNCHECKED, DOUBTFUL),
     **dict.fromkeys(verdicts.BROKEN, BAD),
 }
-
-
-def _cell(index: int, outcome: Outcome) -> str:
-    return row_of(outcome)[index]
 
 
 @command(
@@ -84,7 +79,7 @@ def regress(
     options["limits"] = Limits(
         cpus=options.pop("cpus"), memory=options.pop("memory"), seconds=options.pop("seconds")
     )
-    regression = library.regress(names, datasets, twice=twice, command=command_line(), log=tell, **options)
+    regression = run_regression(names, datasets, twice=twice, command=command_line(), log=tell, **options)
     style = "table" if options["output"] else style  # standard output has the table if a file has the records
     render(regression, style, _sheets(regression, per_topic))
     print_line = echo if style == "table" else tell
@@ -97,7 +92,7 @@ def regress(
     return BROKEN if regression.is_broken else 0
 
 
-_OUTCOMES = [Column(name, format=partial(_cell, index)) for index, name in enumerate(COLUMNS)]
+_OUTCOMES = [Column(name, format=itemgetter(index)) for index, name in enumerate(COLUMNS)]
 _TOPICS = [
     Column("baseline", "baseline"),
     Column("dimension", "dimension"),
@@ -116,7 +111,7 @@ def _sheets(regression: Regression, per_topic: bool) -> Iterator[Sheet]:
         notes.append(f"{verdicts.MISSING}: {advice}")
     notes += [f"{verdicts.NOT_INSTALLED}: {remark}" for remark in regression.not_installed]
     notes.append(f"expected results: {summary(regression)}")
-    checked = [outcome for outcome in regression if outcome.verdict != verdicts.MISSING]
+    checked = [row_of(outcome) for outcome in regression if outcome.verdict != verdicts.MISSING]
     yield Sheet(_OUTCOMES, checked, notes, colours=_COLOURS)
     agreements = [agreement for outcome in regression for agreement in outcome.agreements]
     if agreements:

@@ -12,7 +12,6 @@ import click
 from touche import tasks as library
 from touche.api import listing
 from touche.api.listing import PublishedResult, PublishedResults
-from touche.api.reproductions import reproductions
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import FORMAT, output
 from touche.cli.output import (
@@ -31,6 +30,7 @@ from touche.data.checking import CheckedCard
 from touche.data.for_tira import SPLIT
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
+from touche.regression.reproductions import reproductions
 from touche.tasks import MACRO_F1, STANCE, Task
 
 

@@ -1,7 +1,7 @@
 """The log of reruns: a CSV file with a row for each measured score."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,11 +12,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, convert
 
-from touche.errors import InputError
+from touche.baselines.expected import ExpectedScore
+from touche.errors import InputError, ToucheError
+from touche.io.grouping import group_by
+from touche.io.identifiers import quoted
 from touche.io.opening import decoded_lines
 from touche.io.toml import Share, Text
 from touche.io.writing import write_whole
-from touche.regression.expected import ExpectedScore, ExpectedTopics
 from touche.regression.outcomes import Outcome
 from touche.tasks import STANCE
 from touche.tira.provenance import PROJECT
@@ -73,37 +75,33 @@ _COLUMNS = [column.name for column in fields(LoggedScore)]
 
 
 def logged_scores(outcomes: Iterable[Outcome], by: str) -> list[LoggedScore]:
-    """Returns a row for each score of a rerun; values of topics have a row for each dimension.
+    """Returns a row for each score of a rerun; values of topics have a row with means for each dimension.
 
     Args:
         outcomes: the outcomes of a regression; official runs, figures and rankings are no scores of reruns.
         by: who reran the baselines.
     """
-    measured = [outcome for outcome in outcomes if outcome.got is not None]
-    return [replace(score, by=by) for outcome in measured for score in _scores(outcome)]
-
-
-def _scores(outcome: Outcome) -> Iterator[LoggedScore]:
-    """Yields the rows of an outcome, if any, see ``logged_scores``; values of topics become means."""
-    entry = outcome.expected
-    if isinstance(entry, ExpectedScore) and entry.needs_rerun:
-        dimension_and_measure, _ = entry.value_name_and_evaluator
-        yield _logged(outcome, dimension_and_measure, entry.value, outcome.got)
-    elif isinstance(entry, ExpectedTopics):
-        for dimension in entry.dimensions:
-            values = [value for value in outcome.topics if value.dimension == dimension]
+    rows = list[LoggedScore]()
+    for outcome in outcomes:
+        entry = outcome.expected
+        if isinstance(entry, ExpectedScore) and entry.needs_rerun and outcome.got is not None:
+            dimension_and_measure, _ = entry.value_name_and_evaluator
+            rows.append(_logged(outcome, by, dimension_and_measure, entry.value, outcome.got))
+        for dimension, values in group_by(outcome.topics, lambda value: value.dimension).items():
             published = mean(value.published for value in values)
-            scored = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
+            measured = mean(value.rerun or 0.0 for value in values)  # a topic without results counts as 0
             reproduced = sum(value.rerun == value.published for value in values)  # both are rounded
-            row = _logged(outcome, dimension, published, scored)
-            yield replace(row, topics=len(values), reproduced=reproduced)
+            row = _logged(outcome, by, dimension, published, measured)
+            rows.append(replace(row, topics=len(values), reproduced=reproduced))
+    return rows
 
 
-def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> LoggedScore:
+def _logged(outcome: Outcome, by: str, dimension: str, expected: Any, got: Any) -> LoggedScore:
     """Returns a row of an outcome.
 
     Args:
         outcome: the outcome of a score, or of values of topics.
+        by: who reran the baseline.
         dimension: the dimension, perhaps with a measure.
         expected, got: the expected number, and that of the rerun.
     """
@@ -125,7 +123,20 @@ def _logged(outcome: Outcome, dimension: str, expected: Any, got: Any) -> Logged
         image=outcome.usage.image if outcome.usage else "",
         version=version(PROJECT),
         date=datetime.now(UTC).date().isoformat(),
+        by=by,
     )
+
+
+def check_log(log: Path | None, by: str) -> None:
+    """Checks that a log of reruns can be read, and the name of who reran the baselines."""
+    if by and not log:
+        raise ToucheError(f"by = {quoted(by)} has no effect without record; pass a log of reruns, or omit by")
+    if log and not by:
+        raise ToucheError("record needs by; pass the name of who reruns the baselines as by")
+    if by and not (by.strip() and by.isprintable()):
+        raise ToucheError(f"by = {quoted(by)} is not a line of text; correct it")
+    if log:
+        read_log(log)
 
 
 def read_log(path: Path) -> list[LoggedScore]:

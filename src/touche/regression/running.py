@@ -1,57 +1,180 @@
-"""Reruns baselines on every available dataset, and checks all expectations."""
+"""Reruns baselines on every available dataset, and compares the results with expected.toml."""
 
-import json
 import logging
-import re
-import tomllib
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from platform import machine
+from typing import Literal
 
-from msgspec import ValidationError, convert, structs
-
-from touche import baselines, tasks
-from touche.baselines.loader import baseline_folder, is_shipped
+from touche import baselines as library
+from touche import tasks
+from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
+from touche.baselines.loader import baseline_folder
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
-from touche.containers.runs import Job, Runner, Usage
-from touche.data.places import locate
-from touche.errors import InputError, NotInstalledError, ToucheError
+from touche.containers.runs import RUNNERS, Job, Runner, Usage
+from touche.data.places import has_dataset, is_available, locate
+from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scores import Evaluated, with_names
 from touche.io.grouping import group_by
-from touche.io.origin import clone
-from touche.io.progress import bar
+from touche.io.identifiers import baseline_names, optional_path
+from touche.io.optional import imported
+from touche.io.progress import bar, processors
 from touche.io.temporary import temporary_folder
-from touche.io.toml import read_toml
-from touche.io.writing import make_folder, whole, write_whole
-from touche.regression.expected import (
-    EXPECTED_FILE,
-    PINNED,
-    REPORTED,
-    Expected,
-    MeasuredRun,
-    read_expected,
-)
+from touche.io.writing import check_outputs, make_folder, whole, write_whole
+from touche.regression.comparing import compare, scored
+from touche.regression.log import append_to_log, check_log, logged_scores
 from touche.regression.outcomes import (
-    CHANGED,
     FAILED,
     MISSING,
-    NOT_AS_REPORTED,
-    NOT_INSTALLED,
     NOT_THE_SAME,
     NOTHING_EXPECTED,
-    PASSED,
-    TOO_HIGH,
-    TOO_LOW,
     Outcome,
+    Regression,
+    failed,
+    markdown,
 )
-from touche.trec.runs import RUN_FILE
+from touche.regression.outcomes import junit as to_junit
+from touche.regression.pinning import update as update_pinned
+from touche.trec.columns import Run
+from touche.trec.framed import Table, formatted
+from touche.trec.runs import RUN_FILE, read_run
 
 _log = logging.getLogger(__name__)
+
+
+def regress(
+    baselines: str | Sequence[str] = (),
+    datasets: str | Sequence[str] = (),
+    *,
+    runner: Literal["local", "docker", "podman", "tira"] = "local",
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    twice: bool = False,
+    update: bool = False,
+    output: str | PathLike[str] | None = None,
+    junit: str | PathLike[str] | None = None,
+    report: str | PathLike[str] | None = None,
+    summary: str | PathLike[str] | None = None,
+    record: str | PathLike[str] | None = None,
+    by: str = "",
+    command: str = "touche.regress",
+    log: Callable[[str], None] = _log.info,
+) -> Regression:
+    """Reruns baselines on every available dataset and compares their scores with the expected ones.
+
+    Args:
+        baselines: names or paths of baselines; if empty, all that ship.
+        datasets: ids of datasets; if empty, all.
+        runner: where the baselines run.
+        limits: the limits of a run in a sandbox.
+        twice: whether each baseline runs twice, to compare run.txt byte by byte.
+        update: whether to rewrite pinned values that changed; published values stay.
+        output: a file for the records as JSON, updated after each result; None writes none.
+        junit: a file for JUnit XML; None writes none.
+        report: a folder for a page with the table, the times, and a report per dataset; None writes none.
+        summary: a file to which the table is added in Markdown, such as that of a job of GitHub Actions; None
+            adds it to none.
+        record: a log of reruns, a CSV file to which a row for each measured score is appended, after each
+            result; None appends to none.
+        by: the name in these rows of who reran the baselines; required with ``record``.
+        command: the command that the page names.
+        log: receives the name and the log of each run, and the values that moved.
+
+    Returns:
+        The outcomes, each with its verdict. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such baseline or dataset, or a file cannot be written.
+
+    Examples:
+        >>> import touche
+        >>> [outcome.verdict for outcome in touche.regress("bm25", "spot-check/arguments")]
+        ['passed', 'passed']
+    """
+    check_choice("runner", runner, RUNNERS)
+    ids = [datasets] if isinstance(datasets, str) else [*datasets]
+    json_file = optional_path("output", output)
+    junit_file = optional_path("junit", junit)
+    folder = optional_path("report", report)
+    markdown_file = optional_path("summary", summary)
+    log_of_reruns = optional_path("record", record)
+    # Not the summary, because it may be a device, such as /dev/stdout.
+    files = [file for file in (json_file, junit_file, log_of_reruns) if file]
+    for file in files:
+        if not file.parent.is_dir():
+            raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
+    check_log(log_of_reruns, by)
+    if folder:
+        # A missing package is an error before the runs, instead of after them.
+        imported("jinja2", "analysis")
+        imported("matplotlib", "analysis")
+    # The first outcomes are of baselines whose expected.toml has no entries, or cannot be read.
+    expected, outcomes = read_expectations(baseline_names(baselines), ids)
+    check_outputs(files, [baseline_folder(entry.baseline) / EXPECTED_FILE for entry in expected])
+    if folder:
+        make_folder(folder)
+    appended = 0  # rows of the log
+    keep = folder / "runs" if folder else None
+    for outcome in rerun(expected, RUNNERS[runner], limits, log, twice=twice, keep=keep):
+        outcomes.append(outcome)
+        _write_files(outcomes, json_file)  # so that an interrupted job leaves its results
+        if log_of_reruns:
+            rows = logged_scores([outcome], by)
+            append_to_log(log_of_reruns, rows)
+            appended += len(rows)
+    if log_of_reruns:
+        reason = "" if appended else ", because no score of a rerun was measured"
+        log(f"{log_of_reruns}: {appended} rows appended{reason}")
+    if update:
+        outcomes = update_pinned(outcomes, log)
+    _write_files(outcomes, json_file, junit_file, markdown_file)
+    page = _write_page(outcomes, folder, runner, command) if folder else None
+    return Regression(Outcome, tuple(outcomes), page=page)
+
+
+def _write_files(
+    outcomes: Sequence[Outcome],
+    json_file: Path | None,
+    junit_file: Path | None = None,
+    markdown_file: Path | None = None,
+) -> None:
+    """Writes all outcomes as JSON and as JUnit XML, and appends them as Markdown."""
+    if json_file:
+        write_whole(json_file, formatted(Table(Outcome, tuple(outcomes)), "json"))
+    if junit_file:
+        write_whole(junit_file, to_junit(outcomes))
+    if markdown_file:
+        with markdown_file.open("a", encoding="utf-8") as file:
+            file.write(markdown(outcomes))
+
+
+def _write_page(outcomes: Sequence[Outcome], folder: Path, runner: str, command: str) -> Path:
+    """Writes a page with the outcomes and a report on the runs of each dataset; returns its path."""
+    from touche.reports import Report, task_report, write  # here, because it takes 95 ms
+
+    parts = []
+    remarks = [f"The runner is {runner}, on {processors()} processors ({machine()})."]
+    for dataset, group in group_by(outcomes, lambda outcome: outcome.expected.dataset).items():
+        # Each once, because several outcomes can have the same run.
+        runs = {(run.path, run.dimension): run for outcome in group for run in outcome.evaluated}
+        if not runs:
+            continue
+        try:
+            parts.append(task_report(with_names([*runs.values()]), dataset))
+        except Exception as error:  # a faulty run must not prevent the page
+            remarks.append(f"There is no report on {dataset}: {error}.")
+    report = Report(
+        title="Regression of the baselines of Touché",
+        command=command,
+        parts=parts,
+        outcomes=outcomes,
+        remarks=remarks,
+    )
+    return write(report, folder)
 
 
 def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
@@ -72,13 +195,13 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
         tasks.dataset(dataset_id)  # raises an error for an unknown id
     expected = list[Expected]()
     outcomes = list[Outcome]()
-    for name in names or baselines.names():
+    for name in names or library.names():
         baseline_folder(name)  # raises an error for an unknown name
         without_entry = Expected(baseline=name)
         try:
-            entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
+            entries = read_expected(name, datasets)
         except Exception as error:
-            outcomes.append(_failed(without_entry, error))
+            outcomes.append(failed(without_entry, error))
             continue
         expected += entries
         if names and not entries:  # of all baselines, most have no entry for a dataset
@@ -90,7 +213,7 @@ def read_expectations(names: Sequence[str], datasets: Sequence[str]) -> tuple[li
     return expected, outcomes
 
 
-def regress(
+def rerun(
     expected: Sequence[Expected],
     runner: Runner,
     limits: Limits,
@@ -124,15 +247,15 @@ def regress(
         to_rerun = list[Expected]()
         for entry in group:
             try:
-                if not entry.available:
+                if not _is_available(entry):
                     outcomes.append(Outcome(entry, MISSING))
                 elif entry.needs_rerun:
                     to_rerun.append(entry)
                 else:
-                    official_run = MeasuredRun.read(locate("runs", entry.run), entry.dataset)
-                    outcomes.append(_outcome(entry, official_run))
+                    official_run = read_run(locate("runs", entry.run))
+                    outcomes.append(compare(entry, official_run, scored(official_run, entry.dataset)))
             except Exception as error:
-                outcomes.append(_failed(entry, error))
+                outcomes.append(failed(entry, error))
         if to_rerun:
             # The rerun is compared with the official runs that were measured above.
             official_names = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
@@ -140,95 +263,15 @@ def regress(
                 say(f"{to_rerun[0].command} on {to_rerun[0].dataset}")
                 outcomes += _rerun_outcomes(to_rerun, official_names, run, twice, keep)
             except Exception as error:
-                outcomes += [_failed(entry, error) for entry in to_rerun]
+                outcomes += [failed(entry, error) for entry in to_rerun]
         yield from outcomes
 
 
-def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
-    """Writes measured values to expected.toml in place of pinned ones; published values stay unchanged.
-
-    Args:
-        outcomes: the outcomes.
-        log: receives a line for each value that moved.
-
-    Returns:
-        All outcomes; replaced ones have passed, or failed if the file cannot be written. A score of a run
-        without judged results is not written, and its remark says so.
-    """
-    updated = []
-    for before in outcomes:
-        after = _updated(before)
-        entry = after.expected
-        old_value = before.expected.value
-        if old_value != entry.value:
-            parts = (f"{entry.command} on {entry.dataset}", *entry.value_name_and_evaluator)
-            subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
-            difference = "" if before.difference is None else f" ({before.difference:+.5f})"
-            old_text = "–" if old_value == "" else old_value  # the digest of a new entry is empty
-            log(f"moved: {subject}: {old_text} -> {entry.value}{difference}")
-        updated.append(after)
-    return updated
-
-
-def _updated(outcome: Outcome) -> Outcome:
-    """Rewrites the pinned value of an outcome if it differs; returns the outcome with the new value."""
-    expected = outcome.expected
-    # Nothing is rewritten if nothing was measured, or two runs of the baseline differ.
-    if expected.kind != PINNED or outcome.got is None or outcome.verdict == NOT_THE_SAME:
-        return outcome
-    pinned = expected.pinned_to(outcome.got)
-    if pinned == expected:
-        return outcome
-    if outcome.judged == 0:  # a score of documents that nobody judged says nothing of the baseline
-        remark = "none of the results is judged, so the score is not pinned; check the ids of its documents"
-        return replace(outcome, remark=remark)
-    try:
-        _rewrite(expected, pinned)
-    except Exception as error:
-        return replace(outcome, verdict=FAILED, remark=_failed(expected, error).remark)
-    return replace(outcome, expected=pinned, verdict=PASSED)
-
-
-def _rewrite(expected: Expected, pinned: Expected) -> None:
-    """Writes the value of a pinned entry to expected.toml; every other byte of the file stays the same.
-
-    Args:
-        expected: the entry as it was read. The file may have other entries by now.
-        pinned: the entry with its new value.
-
-    Raises:
-        InputError: if the file belongs to the installed package, no longer has the entry, or is broken.
-    """
-    path = baseline_folder(pinned.baseline) / EXPECTED_FILE
-    if is_shipped(path.parent) and clone() is None:
-        raise InputError(
-            path, "it belongs to the installed package", "change it in a clone of touche-baselines"
-        )
-    tables = read_toml(path)
-    same = [entry for entry in tables.get(pinned.TABLE, ()) if _is_entry(entry, expected)]
-    if not same:
-        problem = f"the entry for {expected.dataset} has changed since it was read"
-        raise InputError(path, problem, "repeat the command")
-    same[0][pinned.PINNED_KEY] = pinned.value
-    text = path.read_bytes().decode()
-    value = json.dumps(pinned.value)  # also TOML: a number, or hexadecimal digits in quotes
-    for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
-        changed = text[: old.start(1)] + value + text[old.end(1) :]
-        # Comments and other entries have such a value, too. Only one change has the right effect.
-        with suppress(tomllib.TOMLDecodeError):
-            if tomllib.loads(changed.removeprefix("\ufeff")) == tables:
-                write_whole(path, changed)
-                return
-    raise InputError(path, f"the value of {pinned.PINNED_KEY} is not found", f"change it to {value}")
-
-
-def _is_entry(table: Any, expected: Expected) -> bool:
-    """Returns whether a table of expected.toml is an entry; other tables may be broken by now."""
-    try:
-        entry = convert(table, type(expected))
-    except ValidationError:
-        return False
-    return structs.replace(entry, baseline=expected.baseline, entry=expected.entry) == expected
+def _is_available(entry: Expected) -> bool:
+    """Returns whether the necessary files are available: qrels, an official run, and topics and corpus."""
+    has_qrels = all(is_available("qrels", file) for file in entry.judgments)
+    has_run = not entry.run or is_available("runs", entry.run)
+    return has_qrels and has_run and (not entry.needs_rerun or has_dataset(entry.dataset))
 
 
 def _rerun_outcomes(
@@ -247,7 +290,7 @@ def _rerun_outcomes(
         official_names: names of official runs in runs/. The rerun is compared with these, and with those in
             the group's entries.
         run: runs a job.
-        twice, keep: as for ``regress``.
+        twice, keep: as for ``rerun``.
     """
     shared = group[0]  # for the baseline, its options and the dataset
     with temporary_folder("touche-regress-") as folder:
@@ -262,37 +305,47 @@ def _rerun_outcomes(
         ]
         usages = [run(job) for job in jobs]
         contents = {(job.output / RUN_FILE).read_bytes() for job in jobs}  # one if both runs are the same
-        path = _copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE
-        rerun = MeasuredRun.read(path, shared.dataset)
-    # Only a report shows evaluated runs, and a report needs ``keep``.
-    evaluated = [scored for scored in rerun.scored.values() if isinstance(scored, Evaluated)] if keep else []
-    outcomes = [replace(_outcome(entry, rerun), usage=usages[0], evaluated=evaluated) for entry in group]
+        lines = read_run(_copy_run(jobs[0], keep) if keep else jobs[0].output / RUN_FILE)
+    scores = scored(lines, shared.dataset)
+    outcomes = [replace(compare(entry, lines, scores), usage=usages[0]) for entry in group]
     # The official run of a failed entry may be unreadable.
     names_in_entries = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
     if len(contents) > 1:
         outcomes = [replace(outcome, verdict=NOT_THE_SAME) for outcome in outcomes]
+    if keep:  # a report shows the scores in all dimensions
+        evaluated = [*_in_all_dimensions(shared.dataset, scores)]
+        outcomes = [replace(outcome, evaluated=evaluated) for outcome in outcomes]
     # Each once; an entry without an official run has an empty name.
     names = dict.fromkeys(filter(None, [*official_names, *names_in_entries]))
-    first, *others = outcomes
-    return [replace(first, agreements=_agreements(names, shared.command, rerun)), *others]
+    agreements = _agreements(names, shared, lines)
+    return [replace(outcomes[0], agreements=agreements), *outcomes[1:]]
 
 
-def _agreements(official_names: Iterable[str], command: str, rerun: MeasuredRun) -> list[Overlap]:
+def _in_all_dimensions(dataset_id: str, scores: Callable[[str], Evaluated]) -> Iterator[Evaluated]:
+    """Yields the scores in each dimension with available qrels, except those that cannot be computed."""
+    task, _ = tasks.dataset(dataset_id)
+    for dimension, judgments in task.qrels.items():
+        with suppress(ToucheError):
+            if is_available("qrels", judgments.file):
+                yield scores(dimension)
+
+
+def _agreements(official_names: Iterable[str], shared: Expected, run: Run) -> list[Overlap]:
     """Returns the agreement of a rerun with official runs; warns if one cannot be compared.
 
     Args:
         official_names: the names of the official runs, in runs/.
-        command: the baseline with its options.
-        rerun: its run.
+        shared: an entry with the baseline, its options and the dataset.
+        run: the rerun.
     """
     agreements = list[Overlap]()
     for name in official_names:
         # This import is in the loop, because it takes 63 ms, and most baselines have no official run.
         from touche.regression import official_runs
 
-        names = (f"runs/{name}", f"{command} on {rerun.dataset}")
+        names = (f"runs/{name}", f"{shared.command} on {shared.dataset}")
         try:
-            agreements += official_runs.agreements(locate("runs", name), rerun.lines, rerun.dataset, names)
+            agreements += official_runs.agreements(locate("runs", name), run, shared.dataset, names)
         except ToucheError as error:
             _log.warning("%s", error)
     return agreements
@@ -306,38 +359,3 @@ def _copy_run(job: Job, folder: Path) -> Path:
     with whole(copy) as file:
         file.write((job.output / RUN_FILE).read_bytes())
     return copy
-
-
-def _outcome(expected: Expected, run: MeasuredRun) -> Outcome:
-    """Measures what an entry expects, and gives a verdict; after an error, the verdict is that it failed."""
-    try:
-        measured = expected.measured(run)
-    except Exception as error:
-        return _failed(expected, error)
-    difference = expected.difference(measured.got)
-    if expected.accepts(measured.got):
-        verdict = PASSED
-    elif expected.kind == REPORTED:
-        verdict = NOT_AS_REPORTED
-    elif difference is None:
-        verdict = CHANGED
-    else:
-        verdict = TOO_HIGH if difference > 0 else TOO_LOW
-    return Outcome(
-        expected,
-        verdict,
-        got=measured.got,
-        judged=measured.judged,
-        remark=measured.remark,
-        topics=measured.topics,
-    )
-
-
-def _failed(entry: Expected, error: Exception) -> Outcome:
-    """Returns the outcome after an error, with its message; for a bug, --verbose shows the traceback."""
-    remark = str(error)
-    if not isinstance(error, ToucheError):
-        _log.debug("%s", "".join(traceback.format_exception(error)))
-        remark = f"{type(error).__name__}: {' '.join(remark.split())}"
-    verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
-    return Outcome(entry, verdict, remark=remark)

@@ -7,6 +7,8 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from touche import tasks
+from touche.baselines.expected import SCRIPT, ExpectedScore
+from touche.baselines.reruns import published_scores, rerun_of, rerun_tags
 from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
@@ -20,8 +22,6 @@ from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
-from touche.regression.expected import SCRIPT, ExpectedScore
-from touche.regression.reruns import published_scores, rerun_of, rerun_tags
 from touche.reports.records import (
     BASELINE,
     GIVEN,

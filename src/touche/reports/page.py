@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from touche.baselines.reruns import command_of
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.optional import imported
 from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import make_folder, write_whole
 from touche.plots import Interval, plot_intervals, save
-from touche.regression.reruns import command_of
 from touche.reports.records import Report, TaskReport
 
 PAGE_FILE = "index.html"

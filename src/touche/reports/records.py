@@ -8,15 +8,15 @@ from itertools import chain
 from math import ceil, floor
 from pathlib import Path
 from statistics import fmean, quantiles
+from typing import Any
 
+from touche.baselines.expected import ExpectedScore
 from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
-from touche.regression.expected import ExpectedScore
-from touche.regression.outcomes import Outcome
 from touche.tasks import Task
 from touche.tasks.records import DECIMALS, rounded
 from touche.tasks.reported import Reported, reported_results
@@ -450,7 +450,7 @@ class Report:
         title: heading.
         command: command line that creates it.
         parts: one part per task.
-        outcomes: outcomes of a regression; empty without one.
+        outcomes: those of ``touche.regress``; empty without a regression.
         remarks: missing parts, and where times were measured.
         gallery: whether it shows published results of tasks, each on its own page.
     """
@@ -458,7 +458,7 @@ class Report:
     title: str
     command: str
     parts: Sequence[TaskReport]
-    outcomes: Sequence[Outcome] = ()
+    outcomes: Sequence[Any] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False
 

@@ -4,20 +4,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from touche import tasks
-from touche.baselines.loader import names
-from touche.data.places import shipped
-from touche.data.remedies import reason_without
-from touche.io.grouping import group_by
-from touche.regression.expected import (
+from touche.baselines.expected import (
     PINNED,
     PUBLISHED,
     ExpectedScore,
     ExpectedTopics,
     read_expected,
 )
+from touche.baselines.loader import names
+from touche.baselines.reruns import command_of, evaluation_command
+from touche.data.places import shipped
+from touche.data.remedies import reason_without
+from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, LoggedScore, read_log
 from touche.regression.outcomes import PASSED
-from touche.regression.reruns import command_of, evaluation_command
 from touche.trec.framed import Table
 
 
@@ -85,9 +85,9 @@ def reproductions(task: str | None = None) -> Table[Reproduction]:
         task: the id of the task; None for all tasks.
 
     Returns:
-        Records of ``touche.api.reproductions.Reproduction``, by baseline and dataset. A baseline without a
-        published value on a dataset has one record, for its first score on the sample. The notes state how
-        many published values of topics were reproduced.
+        Records of ``touche.regression.reproductions.Reproduction``, by baseline and dataset. A baseline
+        without a published value on a dataset has one record, for its first score on the sample. The notes
+        state how many published values of topics were reproduced.
 
     Raises:
         ToucheError: if there is no such task, or an expected.toml or the log is damaged.

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable
 
 from touche import baselines
+from touche.baselines.expected import PUBLISHED, ExpectedScore, read_expected
 from touche.baselines.method import run_tag
-from touche.regression.expected import PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import Published, dataset
 
 

@@ -1,0 +1,111 @@
+"""Writes measured values to expected.toml in place of pinned ones."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from msgspec import convert, structs
+
+from touche.baselines.expected import EXPECTED_FILE, PINNED, Expected
+from touche.baselines.loader import baseline_folder, is_shipped
+from touche.containers.programs import Log
+from touche.errors import InputError
+from touche.io.origin import clone
+from touche.io.toml import read_toml
+from touche.io.writing import write_whole
+from touche.regression.outcomes import NOT_THE_SAME, PASSED, Outcome, failed
+
+_DIGITS = 5  # decimals of pinned numbers
+
+
+def update(outcomes: Iterable[Outcome], log: Log) -> list[Outcome]:
+    """Writes measured values to expected.toml in place of pinned ones; published values stay unchanged.
+
+    Args:
+        outcomes: the outcomes.
+        log: receives a line for each value that moved.
+
+    Returns:
+        All outcomes; replaced ones have passed, or failed if the file cannot be written. A score of a run
+        without judged results is not written, and its remark says so.
+    """
+    updated = []
+    for before in outcomes:
+        after = _updated(before)
+        entry = after.expected
+        old_value = before.expected.value
+        if old_value != entry.value:
+            parts = (f"{entry.command} on {entry.dataset}", *entry.value_name_and_evaluator)
+            subject = ", ".join(part for part in parts if part)  # a ranking has no evaluator
+            difference = "" if before.difference is None else f" ({before.difference:+.5f})"
+            old_text = "–" if old_value == "" else old_value  # the digest of a new entry is empty
+            log(f"moved: {subject}: {old_text} -> {entry.value}{difference}")
+        updated.append(after)
+    return updated
+
+
+def _updated(outcome: Outcome) -> Outcome:
+    """Rewrites the pinned value of an outcome if it differs; returns the outcome with the new value."""
+    expected = outcome.expected
+    got = outcome.got
+    # Nothing is rewritten if nothing was measured, or two runs of the baseline differ.
+    if expected.kind != PINNED or got is None or outcome.verdict == NOT_THE_SAME:
+        return outcome
+    pinned = structs.replace(expected, pinned=got if isinstance(got, str) else round(got, _DIGITS))
+    if pinned == expected:
+        return outcome
+    if outcome.judged == 0:  # a score of documents that nobody judged says nothing of the baseline
+        remark = "none of the results is judged, so the score is not pinned; check the ids of its documents"
+        return replace(outcome, remark=remark)
+    try:
+        _rewrite(expected, pinned)
+    except Exception as error:
+        unwritten = failed(expected, error)
+        return replace(outcome, verdict=unwritten.verdict, remark=unwritten.remark)
+    return replace(outcome, expected=pinned, verdict=PASSED)
+
+
+def _rewrite(expected: Expected, pinned: Expected) -> None:
+    """Writes the value of a pinned entry to expected.toml; every other byte of the file stays the same.
+
+    Args:
+        expected: the entry as it was read. The file may have other entries by now.
+        pinned: the entry with its new value.
+
+    Raises:
+        InputError: if the file belongs to the installed package, no longer has the entry, or is broken.
+    """
+    path = baseline_folder(pinned.baseline) / EXPECTED_FILE
+    if is_shipped(path.parent) and clone() is None:
+        raise InputError(
+            path, "it belongs to the installed package", "change it in a clone of touche-baselines"
+        )
+    tables = read_toml(path)
+    same = [entry for entry in tables.get(pinned.TABLE, ()) if _is_entry(entry, expected)]
+    if not same:
+        problem = f"the entry for {expected.dataset} has changed since it was read"
+        raise InputError(path, problem, "repeat the command")
+    same[0][pinned.PINNED_KEY] = pinned.value
+    text = path.read_bytes().decode()
+    value = json.dumps(pinned.value)  # also TOML: a number, or hexadecimal digits in quotes
+    for old in re.finditer(rf"(?<={pinned.PINNED_KEY})[\"']?\s*=\s*([^\s,#}}]+)", text):
+        changed = text[: old.start(1)] + value + text[old.end(1) :]
+        # Comments and other entries have such a value, too. Only one change has the right effect.
+        with suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(changed.removeprefix("\ufeff")) == tables:
+                write_whole(path, changed)
+                return
+    raise InputError(path, f"the value of {pinned.PINNED_KEY} is not found", f"change it to {value}")
+
+
+def _is_entry(table: Any, expected: Expected) -> bool:
+    """Returns whether a table of expected.toml is an entry; other tables may be broken by now."""
+    try:
+        entry = convert(table, type(expected)).checked()
+    except ValueError:
+        return False
+    return structs.replace(entry, baseline=expected.baseline, entry=expected.entry) == expected
