@@ -20,15 +20,13 @@ from .api.listing import published_topics as published_topics
 from .api.listing import reported as reported
 from .api.listing import write_for_tira as write_for_tira
 from .api.reports import report as report
-from .api.runners import run as run
-from .api.runners import write_run as write_run
 from .api.task_data import TaskData as TaskData
 from .api.task_data import task as task
 from .baselines.loader import load as load
-from .baselines.method import Rankings as Rankings
 from .baselines.method import Topics as Topics
 from .baselines.method import baseline as baseline
 from .baselines.pyterrier import pyterrier as pyterrier
+from .baselines.rankings import Rankings as Rankings
 from .baselines.search_apis import SearchEngine as SearchEngine
 from .baselines.search_apis import first_of_each as first_of_each
 from .data.official import fetch as fetch
@@ -62,6 +60,8 @@ from .io.writing import make_folder as make_folder
 from .io.writing import whole as whole
 from .regression.reproductions import reproductions as reproductions
 from .regression.running import regress as regress
+from .runners import run as run
+from .runners import write_run as write_run
 from .trec.columns import Run as Run
 from .trec.forms import AnyQrels as AnyQrels
 from .trec.forms import AnyRun as AnyRun

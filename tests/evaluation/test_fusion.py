@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from touche.errors import ParameterError
 from touche.evaluation import fusion
 from touche.evaluation.fusion import METHODS, fused_run
-from touche.tira.outputs import write_ranked
+from touche.tira.outputs import write_run
 from touche.trec.columns import Run, RunLine
 from touche.trec.runs import read_run
 
@@ -174,7 +174,7 @@ def test_a_fused_run_has_the_digits_of_its_file(tmp_path: Path) -> None:
     one = lines({("1", id): score for id, score in zip(IDS, scores, strict=True)})
     for weight in (1.0, 1e-6, 1e6):
         run = fused_run([one, OTHER], METHODS["z-score"], 5, [weight, 0.3], "mine")
-        write_ranked(tmp_path, run, "")
+        write_run(tmp_path, run, "")
         expected = [str(np.float32(score)) for score in run.scores]
         assert [line.split()[4] for line in (tmp_path / "run.txt").read_text().splitlines()] == expected
         assert read_run(tmp_path / "run.txt") == run

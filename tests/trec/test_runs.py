@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from texts import NUMBERS
+from touche.baselines.rankings import run_of_rankings
 from touche.errors import InputError, ToucheError
 from touche.io.opening import read_lines
 from touche.trec import runs
@@ -23,12 +24,12 @@ from touche.trec.runs import (
     LineError,
     RunLine,
     as_float32,
-    format_run,
     in_order_of_score,
     parse_line,
     ranking,
     read_run,
 )
+from touche.trec.topics import Topic
 
 # Few ids and few scores cause ties, also ties that exist only as float32.
 IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
@@ -139,7 +140,7 @@ def test_a_written_ranking_is_read_back_in_the_same_order(
     tmp_path_factory: pytest.TempPathFactory, hits: dict[str, float]
 ) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "run.txt"
-    path.write_text(format_run("1", ranking(hits.items()), "tag"), encoding="utf-8")
+    run_of_rankings([Topic("1", "a")], [(Topic("1", "a"), hits.items())], "tag").write(path)
     lines = read_run(path)
     assert [line.rank for line in lines] == list(range(1, len(hits) + 1))
     assert in_order_of_score(lines) == sorted(lines, key=lambda line: line.rank) == lines
@@ -164,7 +165,8 @@ def test_what_no_run_can_hold_is_refused(hits: list[tuple[str, Any]], problem: s
 
 
 def test_scores_have_no_more_digits_than_they_need() -> None:
-    text = format_run("7", ranking([("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]), "t")
+    hits = [("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]
+    text = run_of_rankings([Topic("7", "a")], [(Topic("7", "a"), hits)], "t").text()
     assert text == "7 Q0 b 1 10.7339 t\n7 Q0 a 2 0.1 t\n7 Q0 c 3 0.0 t\n"
 
 

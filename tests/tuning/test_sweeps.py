@@ -59,7 +59,7 @@ def swept(
 
 def check_same_as_single_runs(sweep: Sweep, ranker: Baseline, folder: Path) -> None:
     for setting in sweep.settings:
-        baselines.Runs(ranker, opened(DATASET)).write(folder, dict(setting.options))
+        baselines.Runs(ranker, opened(DATASET)).run(dict(setting.options), output=folder)
         assert (setting.folder / "run.txt").read_bytes() == (folder / "run.txt").read_bytes()
 
 

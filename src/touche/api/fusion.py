@@ -14,7 +14,7 @@ from touche.errors import ToucheError, check_choice, check_whole, warn
 from touche.evaluation import fusion
 from touche.io.identifiers import check_tag, expanded, optional_path
 from touche.io.opening import STANDARD_INPUT, FileInMemory
-from touche.tira.outputs import METADATA_FILE, write_ranked
+from touche.tira.outputs import METADATA_FILE, remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
@@ -146,4 +146,5 @@ def _write_fused(
     # The output must overwrite neither the runs nor their metadata.
     inputs = [file for file in files if not isinstance(file, FileInMemory)]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
-    write_ranked(folder, fused, text, inputs)
+    remove_earlier_run(folder, inputs)
+    write_run(folder, fused, text)

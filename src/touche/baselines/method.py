@@ -9,26 +9,16 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
 
+from touche.baselines.rankings import Ranking, Rankings
 from touche.documents.collection import Documents
 from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.opening import is_file
-from touche.tira.outputs import Hit
 from touche.trec.records import unread
 from touche.trec.topics import Topic
 
 Topics = Sequence[Topic]
 """All topics of a run in the order of their file; you can iterate over them repeatedly."""
-
-Ranking = tuple[Topic, Iterable[Hit]]
-"""A topic and its hits."""
-Rankings = Iterable[Ranking]
-"""For each topic, the topic and its hits; topics and hits may have any order.
-
-A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores are finite numbers,
-and higher scores are better. Equal scores are ordered by descending id, as in trec_eval. A topic without hits
-may be omitted. A topic of image retrieval comes once for each stance; all hits then have this stance.
-"""
 
 Method = Callable[..., Rankings]
 """A function of topics and documents, with options as keyword arguments."""

@@ -15,7 +15,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines
-from touche.api.runners import HERE, write_run
 from touche.baselines.loader import DEFAULT_TYPES, FILE, parts_in_expected
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
@@ -23,13 +22,13 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.containers.limits import PROGRAMS, RUNNER_NAMES, SPARK, Limits
+from touche.containers.limits import HERE, PROGRAMS, SANDBOXES, SPARK, Limits
 from touche.errors import InputError, ToucheWarning
 from touche.io.opening import is_file
+from touche.runners import write_run
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _EXAMPLE = "spot-check/arguments"
-_SANDBOXES = [name for name in RUNNER_NAMES if name != HERE]
 _LENIENT = {
     "ignore_unknown_options": True,
     "allow_extra_args": True,
@@ -37,7 +36,15 @@ _LENIENT = {
 
 
 class Baselines(Group):
-    """A command for each baseline, with the options of its function."""
+    """A command for each baseline, with the options of its function.
+
+    Args:
+        common_options: the options that the commands of all baselines have.
+    """
+
+    def __init__(self, *args: Any, common_options: Sequence[click.Parameter], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.common_options = common_options
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return baselines.names()
@@ -45,8 +52,8 @@ class Baselines(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns the command of a baseline, whose code does not run for shell completion or an image."""
         if ctx.resilient_parsing:  # shell completion
-            return Command(cmd_name, params=[*self.common_options()], context_settings=_LENIENT)
-        if ctx.obj in _SANDBOXES:  # --runner, from ``resolve_command``
+            return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
+        if ctx.obj in SANDBOXES:  # --runner, from ``resolve_command``
             return _image_command(cmd_name, ctx.obj)
         return self.make_command(baselines.load(cmd_name), cmd_name)
 
@@ -61,7 +68,7 @@ class Baselines(Group):
         def callback(**values: Any) -> None:
             options = {option: values.pop(option) for option in baseline.options}
             with own_frames(baseline):
-                _run(name, options=options, **values)
+                _run(baseline, options=options, **values)
 
         is_in_image = not baselines.names()  # the image has one command, called baseline
         example = f"touche run {name} -i {_example_of_input(name)} -o out/{baseline.name}"
@@ -89,13 +96,9 @@ class Baselines(Group):
                 raise click.UsageError("no baseline is named; name it before its options", ctx)
         return super().parse_args(ctx, args)
 
-    def common_options(self) -> Sequence[click.Parameter]:
-        """Returns the options that the commands of all baselines have."""
-        return _COMMON_OPTIONS
-
     def _indexes_of_baselines(self, args: Sequence[str]) -> list[int]:
         """Returns the indexes of words that name baselines, and are not the values of common options."""
-        options = [option for option in self.common_options() if isinstance(option, Option)]
+        options = [option for option in self.common_options if isinstance(option, Option)]
         options_with_value = {name for option in options if not option.is_flag for name in option.opts}
         names = baselines.names()
         return [
@@ -108,30 +111,14 @@ class Baselines(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for an image."""
-        options = [option for option in self.common_options() if option.name == "runner"]
-        command = click.Command("run", params=options, context_settings=_LENIENT)
-        ctx.obj = command.make_context("run", args[1:], resilient_parsing=True).params.get("runner")
+        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        ctx.obj = dict(pairwise(words)).get("--runner")  # the last one
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completes options; else names and folders of baselines, instead of only names as in click."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
-
-
-@click.command(
-    cls=Baselines,
-    options_metavar=None,
-    subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
-    example="touche run bm25 -i spot-check/arguments -o out/bm25\n"
-    "touche run dph -i spot-check/arguments -o out/dph",
-)
-def run() -> None:
-    """Run a baseline on an input directory and write run.txt.
-
-    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team. To
-    show its options, run: touche run BASELINE --help
-    """
 
 
 _READ = partial(option, section="Input and output")
@@ -154,13 +141,36 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 ]
 
 
-def _run(name: str, cpus: float, memory: str, seconds: float, **values: Any) -> None:
+@click.command(
+    cls=Baselines,
+    common_options=_COMMON_OPTIONS,
+    options_metavar=None,
+    subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
+    example="touche run bm25 -i spot-check/arguments -o out/bm25\n"
+    "touche run dph -i spot-check/arguments -o out/dph",
+)
+def run() -> None:
+    """Run a baseline on an input directory and write run.txt.
+
+    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team. To
+    show its options, run: touche run BASELINE --help
+    """
+
+
+def _run(
+    baseline: str | Baseline,
+    cpus: float,
+    memory: str,
+    seconds: float,
+    tag: str | None,
+    team: str | None,
+    **values: Any,
+) -> None:
     """Runs a baseline; ``values`` are the other arguments of ``write_run`` by name."""
     check_runner(values["runner"])
-    values |= {"tag": values["tag"] or "", "team": values["team"] or ""}  # None if they are not typed
     limits = Limits(cpus, memory, seconds)
     with catch_warnings(action="ignore", category=ToucheWarning):  # printed below
-        written = write_run(name, limits=limits, log=tell, **values)
+        written = write_run(baseline, tag=tag or "", team=team or "", limits=limits, log=tell, **values)
     warn(*written.warnings, subject=written.baseline)
     if written.runner in (HERE, SPARK):
         tell(f"{written.baseline}: wrote {written.path} in {written.seconds:.1f} s")

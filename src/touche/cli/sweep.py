@@ -36,9 +36,6 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 class Sweeps(Baselines):
     """A command for each baseline, whose own options take several values."""
 
-    def common_options(self) -> Sequence[click.Parameter]:
-        return _COMMON_OPTIONS
-
     def make_command(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             options = {option: values.pop(option) for option in baseline.options}
@@ -56,6 +53,7 @@ class Sweeps(Baselines):
 
 @click.command(
     cls=Sweeps,
+    common_options=_COMMON_OPTIONS,
     options_metavar=None,
     subcommand_metavar="BASELINE --OPTION VALUES... --task TASK -o DIR",
     example="touche sweep bm25 --k1 0.6:1.6:0.2 --b 0.2,0.4,0.75 --task spot-check/arguments -o out/sweep",

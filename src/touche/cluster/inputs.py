@@ -1,14 +1,19 @@
 """Finds the input of a run on Spark: in files shared by all machines, or in any file system of Spark."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from touche.baselines.method import Baseline
 from touche.cluster.collection import SparkDocuments
 from touche.cluster.failing import spark_errors
-from touche.cluster.shipping import Ship
+from touche.cluster.session import started
+from touche.cluster.shipping import Ship, folder_sent
+from touche.data import datasets
+from touche.data.places import is_address
 from touche.documents.discovery import Input, files_named, side_files
 from touche.documents.files import Files
 from touche.errors import InputError, ToucheError
@@ -17,6 +22,33 @@ from touche.trec.topics import read_topics, topics_named
 
 _LOCAL_SCHEME = "file:"
 _MAX_FILE_BYTES = (1 << 31) - 1  # of a file that Spark passes on
+
+
+@contextmanager
+def opened(
+    baseline: Baseline, name: str, corpus: str | None, topics: Path | None, master: str
+) -> Iterator[Input]:
+    """Starts Spark, opens an input for its workers, and stops Spark at the end of the block.
+
+    Args:
+        baseline: the baseline that ranks the input.
+        name: the path, id or address of the input.
+        corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
+        topics: a file of topics for an address; None for the one at the address.
+        master: Spark's address.
+
+    Raises:
+        ToucheError: if the input is unusable, or Spark fails.
+    """
+    is_remote = is_address(name)
+    if is_remote and corpus is not None:
+        raise ToucheError(f"{name}: the input at an address includes its documents; omit --corpus")
+    local = None if is_remote else datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
+    with (
+        started(master, baseline.name) as context,
+        folder_sent(context, baseline.folder, baseline.package) as ship,
+    ):
+        yield find(context, ship, local) if local else find_remote(context, ship, name, topics)
 
 
 def find(context: Any, ship: Ship, local: Input) -> Input:
@@ -61,7 +93,6 @@ def _on_spark(
         paths=files.paths,
         side_files=files.side_files,
         parser=files.parser,
-        statistics=files.statistics,
         files=files,
         size=size,
         sources=sources,
@@ -134,13 +165,7 @@ class _Folder:
         return SparkSession(self.context).read.format("binaryFile")
 
 
-def find_remote(
-    context: Any,
-    ship: Ship,
-    uri: str,
-    topics: Path | None,
-    with_options: Callable[[Files], Files],
-) -> Input:
+def find_remote(context: Any, ship: Ship, uri: str, topics: Path | None) -> Input:
     """Returns the input in any file system that Spark can read; documents may be at any depth.
 
     Workers open files of ``file:``; Spark passes them the contents of all others.
@@ -150,7 +175,6 @@ def find_remote(
         ship: the result of ``folder_sent``.
         uri: the address of a folder.
         topics: a file of topics on this machine; None for the one in the folder.
-        with_options: adds the user's options to the files.
 
     Raises:
         ToucheError: if topics or documents are missing, or a file is too large for Spark.
@@ -159,7 +183,7 @@ def find_remote(
     entries = folder.entries()
     at_top = [path for path in entries if path.parent == folder.path(folder.uri)]  # not in a subfolder
     readable_side_files = tuple(folder.readable_file(entries[path]) for path in side_files(at_top))
-    files = with_options(replace(files_named(entries, uri), side_files=readable_side_files))
+    files = replace(files_named(entries, uri), side_files=readable_side_files)
     collection_entries = [entries[path] for path in files.paths]
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)

@@ -6,7 +6,9 @@
 from dataclasses import dataclass
 
 PROGRAMS = ("docker", "podman")  # programs that run containers
-RUNNER_NAMES = ("local", *PROGRAMS, "tira")
+HERE = "local"  # the runner in this process
+SANDBOXES = (*PROGRAMS, "tira")  # runners of a baseline's image
+RUNNER_NAMES = (HERE, *SANDBOXES)
 SPARK = "spark"  # a runner only of ``touche run``
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 from touche import tasks
 from touche.baselines.extras import missing_extra
 from touche.baselines.loader import baseline_folder, parts_in_expected
-from touche.baselines.running import statistics_named
+from touche.baselines.local_runs import statistics_named
 from touche.containers.content import digest
 from touche.containers.images import check_image, image_name
 from touche.containers.limits import Limits

@@ -1,6 +1,7 @@
 """Locations of topics, qrels and corpora: $TOUCHE_DATA, the shipped files, the user's cache folder."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -71,6 +72,11 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
         if queries and queries[0].is_file():
             return queries[0]
     return locate("topics", task.topics)
+
+
+def is_address(name: str) -> bool:
+    """Returns whether an input is an address, such as ``s3a://bucket/corpus``, which only Spark opens."""
+    return re.match("[a-z][a-z0-9+.-]*://", name, re.IGNORECASE) is not None
 
 
 def check_exists(name: str) -> None:

@@ -3,7 +3,7 @@
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
@@ -26,7 +26,7 @@ from touche.io.opening import (
     is_file,
     read_lines,
 )
-from touche.trec.columns import NO_STANCE, Columns, Run, decode_cells, split_lines
+from touche.trec.columns import Columns, Run, decode_cells, split_lines
 from touche.trec.columns import RunLine as RunLine
 
 _REMEDY = "write: topic Q0 document rank score tag"
@@ -303,25 +303,6 @@ def with_unmatched(
     score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
     unmatched = [(id, score) for id in sorted(others, reverse=True)]
     return [*hits, *unmatched][:depth]
-
-
-def format_run(
-    topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
-) -> str:
-    """Formats the lines of one topic; scores have the fewest digits that restore the same float32.
-
-    Args:
-        topic: the number of the topic.
-        ranked: ids and scores of the documents, best first.
-        tag: the tag of the run.
-        stances: the stances of documents by their ids; others have none (Q0).
-    """
-    stance_by_document = stances or {}
-    # Without !s, scores would have the digits of a double.
-    return "".join(
-        f"{topic} {stance_by_document.get(document, NO_STANCE)} {document} {rank} {score!s} {tag}\n"
-        for rank, (document, score) in enumerate(ranked, 1)
-    )
 
 
 def digits(scores: NDArray[np.float32]) -> list[str]:

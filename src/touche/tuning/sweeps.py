@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from touche import plots, tasks
 from touche.baselines.loader import as_baseline
+from touche.baselines.local_runs import Runs
 from touche.baselines.method import Baseline
-from touche.baselines.running import Runs
 from touche.data.datasets import opened
 from touche.data.places import is_dataset
 from touche.documents.discovery import Input
@@ -273,9 +273,11 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
         readings.begin_pass()
         for setting in settings:
             try:
-                yield runs.write(setting.folder, dict(setting.options))
+                run = runs.run(dict(setting.options), output=setting.folder)
             except PostponedError:  # it needs another pass over the collection
                 postponed.append(setting)
+            else:
+                yield runs.without_hits(run)
             readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
         settings = postponed
 

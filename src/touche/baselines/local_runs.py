@@ -11,19 +11,23 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from touche.baselines.method import Baseline, Ranking
+from touche.baselines.method import Baseline
 from touche.baselines.options import as_arguments
+from touche.baselines.rankings import Ranking, run_of_rankings
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
-from touche.errors import ParameterError, ToucheError
+from touche.errors import InputError, ParameterError, ToucheError
+from touche.io.identifiers import check_tag
 from touche.io.opening import is_file, texts_in
 from touche.io.origin import origin
 from touche.io.packages import libraries
 from touche.io.progress import watched
 from touche.io.writing import check_outputs
+from touche.scan.statistics_files import read_known
 from touche.tira.answers import data_of_answers, noting_answers
-from touche.tira.outputs import write_run
+from touche.tira.outputs import remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_files, metadata
+from touche.trec.columns import Run
 from touche.trec.runs import MAX_DEPTH
 from touche.trec.topics import Topic
 
@@ -47,11 +51,32 @@ class Runs:
             team: the submitting team; if empty, the value of TOUCHE_TEAM, or no team.
         """
         self.ranker = ranker
-        self.source = with_published_statistics(ranker, source)
+        self.source = source
         self._team = team
+        # Statistics that the user has chosen have priority over those of the collection in the folder.
+        if ranker.folder and source.statistics and not source.documents.statistics:
+            file = statistics_named(ranker.folder, source.statistics)
+            if file.is_file():
+                files = StatisticsFiles(known=file, is_whole=source.is_whole)
+                self.source = replace(source, documents=source.documents.with_statistics(files))
+
+    @property
+    def about_statistics(self) -> str:
+        """A remark on the statistics that rank the documents; empty if no remark is needed.
+
+        It is needed if a file replaces the documents' own statistics, or if the baseline lacks the published
+        statistics of the whole collection.
+        """
+        files = self.source.documents.statistics
+        if files and files.known and not files.is_whole:
+            return f"ranks by the statistics in {files.known.name}, not by those of the documents"
+        # Such files are only written, or the documents are the whole collection.
+        if files or self.source.is_whole or not self.source.statistics:
+            return ""
+        return f"has no statistics named {self.source.statistics}, so it ranks by those of the documents"
 
     @cached_property
-    def data(self) -> Callable[[], dict[str, Any]]:
+    def _data(self) -> Callable[[], dict[str, Any]]:
         """A function that waits for the metadata of the input.
 
         The first access to this property starts a thread, because the md5 of the files takes long.
@@ -69,21 +94,21 @@ class Runs:
             name=self.ranker.name, team=self._team, command="", description=self.ranker.description
         )
         if self.ranker.folder:
-            # git runs here and not in the thread of ``data``, because a process that the baseline forks
+            # git runs here and not in the thread of ``_data``, because a process that the baseline forks
             # meanwhile would keep git's pipe open.
             software = replace(software, **origin(self.ranker.folder))
         return software
 
-    def write(self, output: Path, options: dict[str, Any], tag: str = "") -> list[Topic]:
-        """Runs the baseline, and writes run.txt and ir-metadata.yml.
+    def run(self, options: dict[str, Any], tag: str = "", output: Path | None = None) -> Run:
+        """Runs the baseline; an output folder also gets run.txt and ir-metadata.yml.
+
+        An earlier run in the folder is removed before the first ranking, so run.txt is never one of an
+        earlier run.
 
         Args:
-            output: the folder for both files.
             options: the values of all options.
             tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
-
-        Returns:
-            The topics without results.
+            output: the folder for both files, or None.
 
         Raises:
             ToucheError: if the input is unusable, an option is out of range, the baseline does not use
@@ -92,46 +117,50 @@ class Runs:
         depth = options.get("depth", MAX_DEPTH)  # some baselines have no such option
         if not 1 <= depth <= MAX_DEPTH:
             raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
-        started = datetime.now(UTC)
         tag = tag or self.ranker.tag(options)
+        check_tag(tag)
+        if output is None:
+            return run_of_rankings(self.source.topics, self._rankings(options), tag)
+        started = datetime.now(UTC)
+        self._remove_earlier_run(output, options)
+        wait_for_data = self._data  # its thread starts here, so that it works during the ranking
+        software = self._software
+        with noting_answers() as answers:
+            run = run_of_rankings(self.source.topics, self._rankings(options), tag)
+        changed_options = as_arguments(self.ranker.changed(options))
+        command = shlex.join(["touche", "run", self.ranker.typed or self.ranker.name, *changed_options])
+        modules = libraries(self.ranker.package) if self.ranker.folder else ()
+        data = wait_for_data() | data_of_answers(answers)
+        software = replace(software, command=command, modules=modules)
+        write_run(output, run, metadata(software, tag, options, data, started, datetime.now(UTC)))
+        return run
+
+    def without_hits(self, run: Run) -> list[Topic]:
+        """Returns the topics that a run lacks."""
+        return [topic for topic in self.source.topics if topic.number not in run.by_topic]
+
+    def _rankings(self, options: Mapping[str, Any]) -> Iterator[Ranking]:
+        """Returns the rankings of the baseline, which begins to work when the first one is requested."""
         topics = self.source.topics
         documents = self.source.documents
         statistics = documents.statistics
         uses: list[bool] = []  # True for each time that the baseline uses the statistics
         if statistics:
             documents = documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
-        wait_for_data = self.data  # its thread starts here, so that it works during the ranking
-        changed_options = as_arguments(self.ranker.changed(options))
-        command = shlex.join(["touche", "run", self.ranker.typed or self.ranker.name, *changed_options])
-        software = replace(self._software, command=command)
         rankings = watched(self.ranker(topics, documents, **options), "searching", "topics", len(topics))
-        if statistics:  # the baseline has to read or write their file
-            rankings = _check_use_of_statistics(rankings, uses)
-        inputs = self._inputs(options)
+        # The baseline has to read or write the file of the statistics.
+        return _check_use_of_statistics(rankings, uses) if statistics else iter(rankings)
+
+    def _remove_earlier_run(self, output: Path, options: Mapping[str, Any]) -> None:
+        """Checks that the output can be written and overwrites no input; removes an earlier run."""
+        statistics = self.source.documents.statistics
+        known = [statistics.known] if statistics and statistics.known else []
         other_outputs = [statistics.output] if statistics and statistics.output else []
         if self.ranker.folder:
             check_outputs(other_outputs, [self.ranker.folder])
-        with noting_answers() as answers:
-
-            def describe() -> str:
-                """Returns the metadata, after the last ranking."""
-                data = wait_for_data() | data_of_answers(answers)
-                stopped = datetime.now(UTC)
-                modules = libraries(self.ranker.package) if self.ranker.folder else ()
-                known = replace(software, modules=modules)
-                return metadata(known, tag, options, data, started, stopped)
-
-            return write_run(
-                output, topics, rankings, tag, describe, inputs=inputs, other_outputs=other_outputs
-            )
-
-    def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
-        """Returns the files of the input, of the statistics and of the options."""
-        statistics = self.source.documents.statistics
-        known = [statistics.known] if statistics and statistics.known else []
         texts = [text for value in options.values() for text in texts_in(value)]
         files_in_options = [Path(text) for text in texts if is_file(text)]
-        return [*self.source.files, *known, *files_in_options]
+        remove_earlier_run(output, [*self.source.files, *known, *files_in_options], other_outputs)
 
 
 def _check_use_of_statistics(rankings: Iterator[Ranking], uses: Sequence[bool]) -> Iterator[Ranking]:
@@ -161,20 +190,20 @@ def statistics_named(folder: Path, name: str) -> Path:
     return folder / "statistics" / f"{name}.json"
 
 
-def with_published_statistics(ranker: Baseline, source: Input) -> Input:
-    """Returns an input with the statistics of its collection from the baseline's folder, if they are there.
+def statistics_file(baseline: Baseline, named: Path) -> Path:
+    """Returns the file that ``--statistics`` names: a file, or statistics in the folder of the baseline.
 
-    Statistics that the user has chosen stay.
+    Raises:
+        InputError: if there is no such file, or it has other content.
     """
-    name = source.statistics  # empty if none are published
-    is_chosen_by_user = bool(source.documents.statistics)
-    if is_chosen_by_user or not ranker.folder or not name:
-        return source
-    file = statistics_named(ranker.folder, name)
-    if not file.is_file():
-        return source
-    files = StatisticsFiles(known=file, is_whole=source.is_whole)
-    return replace(source, documents=source.documents.with_statistics(files))
+    in_folder = statistics_named(baseline.folder or Path(), str(named))
+    path = in_folder if in_folder.is_file() else named  # statistics of the baseline have priority
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in in_folder.parent.glob("*.json")))
+        alternative = f", or one of: {known}" if known else ""
+        raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
+    read_known(path)  # raises if the file has other content
+    return path
 
 
 def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:

@@ -1,0 +1,125 @@
+"""The rankings that a baseline yields, checked and sorted into a run."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from touche.errors import ToucheError
+from touche.io.identifiers import is_word, quoted
+from touche.trec.columns import NO_STANCE, Columns, Run
+from touche.trec.runs import MAX_DEPTH, digits, ranking
+from touche.trec.topics import Topic
+
+Hit = tuple[str, float] | tuple[str, float, str]
+Ranking = tuple[Topic, Iterable[Hit]]
+"""A topic and its hits."""
+Rankings = Iterable[Ranking]
+"""For each topic, the topic and its hits; topics and hits may have any order.
+
+A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores are finite numbers,
+and higher scores are better. Equal scores are ordered by descending id, as in trec_eval. A topic without hits
+may be omitted. A topic of image retrieval comes once for each stance; all hits then have this stance.
+"""
+
+_Lines = list[tuple[str, str, np.float32]]  # stance, document and score, best first
+
+
+def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Run:
+    """Returns the run of rankings, topic by topic in the order of the topics; its name is the tag.
+
+    Args:
+        topics: the topics to answer.
+        rankings: the rankings, read one by one. A topic may have several, each with a stance of its own.
+        tag: the tag of the run.
+
+    Raises:
+        ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
+            number, or another value is not a word.
+    """
+    columns = Columns()
+    for number, rankings_of_topic in _lines_by_topic(topics, rankings).items():
+        for lines in rankings_of_topic:
+            stances, documents, scores = zip(*lines, strict=True)
+            columns.add(
+                topics=[number] * len(lines),
+                stances=stances,
+                documents=documents,
+                ranks=range(1, len(lines) + 1),
+                scores=scores,
+                tags=[tag] * len(lines),
+                numbers=[0] * len(lines),
+            )
+    run = columns.run(tag)
+    # The scores that a reader of run.txt gets, instead of all digits of the float32.
+    written_scores = np.array([*map(float, digits(run.rounded))], np.float64)
+    return replace(run, scores=written_scores, numbers=np.arange(1, len(run) + 1))
+
+
+def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, list[_Lines]]:
+    """Returns the rankings of each topic by its number; none for a topic without hits."""
+    lines_by_topic: dict[str, list[_Lines]] = {topic.number: [] for topic in topics}
+    candidates = {topic.number: topic.candidates for topic in topics}
+    for pair in rankings:
+        topic, hits = _checked_tuple(pair, "(topic, ranking)", lengths=(2,))
+        if not isinstance(topic, Topic):
+            raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
+        lines = _sorted_lines(hits)
+        # The rankings of a topic have different stances; a ranking without a stance has to be the only one.
+        *earlier, stance = map(_common_stance, [*lines_by_topic.get(topic.number, ()), lines])
+        is_repeated = stance in earlier or (earlier and "" in [*earlier, stance])
+        if topic.number not in lines_by_topic or (lines and is_repeated):
+            problem = f"topic {topic.number} is not in the input, or is ranked twice"
+            raise ToucheError(f"{problem}; rank each topic of the input once, or once for each stance")
+        allowed = candidates[topic.number]  # None if every document may be ranked
+        for _, document, _ in lines:
+            if allowed is not None and document not in allowed:
+                problem = f"document {document!r} is not a candidate of topic {topic.number}"
+                raise ToucheError(f"{problem}; rank only documents in topic.candidates")
+        if lines:
+            lines_by_topic[topic.number].append(lines)
+    return lines_by_topic
+
+
+def _sorted_lines(hits: Any) -> _Lines:
+    """Returns the lines of one ranking."""
+    if not isinstance(hits, Iterable):
+        raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
+    stances: dict[str, str] = {}  # by document
+    ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
+    return [(stances.get(document, NO_STANCE), document, score) for document, score in ranked]
+
+
+def _common_stance(lines: _Lines) -> str:
+    """Returns the stance of all lines; an empty string if they have none or several."""
+    stances = {stance for stance, _, _ in lines} - {NO_STANCE}
+    has_one = len(stances) == 1 and all(stance in stances for stance, _, _ in lines)
+    return stances.pop() if has_one else ""
+
+
+def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
+    """Yields hits without their stances, and adds these to ``stances``, by document."""
+    for hit in hits:
+        _checked_tuple(hit, "(document id, score), or triples with a stance", lengths=(2, 3))
+        document = _checked_word(hit[0], "document id", "equal to the document's id; the score follows")
+        if len(hit) == 3:
+            stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
+        yield document, hit[1]
+
+
+def _checked_word(value: Any, what: str, advice: str) -> str:
+    """Returns a value for a column of a run, or raises an error with ``advice`` if it is not one word.
+
+    Programs that read runs split lines at white space, and some also at control characters.
+    """
+    if not is_word(value):
+        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {advice}")
+    return str(value)  # a str already, which mypy does not know
+
+
+def _checked_tuple(value: Any, form: str, lengths: tuple[int, ...]) -> Any:
+    """Returns a tuple or list that a baseline yielded; another type or length is an error."""
+    if not isinstance(value, tuple | list) or len(value) not in lengths:
+        raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {form}")
+    return value

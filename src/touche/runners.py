@@ -1,0 +1,290 @@
+"""Runs a baseline: in this process, by the workers of a Spark cluster, or in a sandbox."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from touche.baselines.loader import as_baseline, names
+from touche.baselines.local_runs import Runs, statistics_file
+from touche.baselines.method import Baseline
+from touche.baselines.options import as_arguments, checked
+from touche.containers.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
+from touche.data import datasets, places
+from touche.documents.discovery import Input
+from touche.documents.forms import AnyDocuments, documents_in
+from touche.documents.statistics_files import StatisticsFiles
+from touche.errors import NotInstalledError, ToucheError, check_choice, counted, warn
+from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
+from touche.trec.columns import Run
+from touche.trec.framed import WrittenFile
+from touche.trec.records import AnyTopics, topics_in
+from touche.trec.runs import RUN_FILE
+from touche.trec.topics import Topic
+
+_MASTER = "local[*]"  # Spark's name for all processors of this machine
+_EMPTY = "-i or -o is empty; pass the input and the output directory"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WrittenRun(WrittenFile):
+    """A run in a file, which can be passed as its path.
+
+    Attributes:
+        baseline: the name of the baseline.
+        path: the path of run.txt; ir-metadata.yml is in the same folder.
+        seconds: wall time.
+        runner: where the baseline ran.
+        without_hits: the topics without results; empty if a sandbox made the run.
+        warnings: sentences about the run, without the name of the baseline.
+    """
+
+    baseline: str
+    path: Path
+    seconds: float
+    runner: str = HERE
+    without_hits: tuple[Topic, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def run(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str] | None = None,
+    *,
+    topics: AnyTopics = None,
+    documents: AnyDocuments = None,
+    output: str | PathLike[str] | None = None,
+    **options: Any,
+) -> Run:
+    """Runs a baseline and returns the run that ``touche run`` would write to run.txt.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
+            ir_datasets, that dataset is downloaded.
+        topics: the topics, instead of a dataset, in one of the forms of ``touche.AnyTopics``.
+        documents: the documents, instead of a dataset, in one of the forms of ``touche.AnyDocuments``. An
+            iterator is read once and stored in memory.
+        output: a folder that also gets run.txt and ir-metadata.yml, or None.
+        options: options of the baseline by name; other options have their defaults.
+
+    Returns:
+        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
+        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset or option, or the input is unusable. Also if
+            neither a dataset nor topics and documents are passed.
+
+    Examples:
+        >>> import touche
+        >>> texts = {"d1": "Coal is cheap, but dirty.", "d2": "Wind is clean."}
+        >>> run = touche.run("bm25", topics={"1": "Is coal cheap?"}, documents=texts)
+        >>> [hit.document for hit in run]
+        ['d1']
+    """
+    name = _name_of_input(dataset, topics, documents)
+    folder = optional_path("output", output)
+    ranker = as_baseline(baseline)
+    values = checked(ranker.options, options)
+    source = _opened(ranker, name, None, topics, documents)
+    result, _, _ = _run(Runs(ranker, source), values, "", folder, _log.info)
+    return result
+
+
+def write_run(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str] | None,
+    output: str | PathLike[str],
+    *,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    words: Sequence[str] = (),
+    topics: AnyTopics = None,
+    documents: AnyDocuments = None,
+    corpus: str | None = None,
+    statistics: str | PathLike[str] | None = None,
+    keep_statistics: str | PathLike[str] | None = None,
+    tag: str = "",
+    team: str = "",
+    runner: str = HERE,
+    limits: Limits = Limits(),  # noqa: B008 (it is frozen)
+    master: str = _MASTER,
+    log: Callable[[str], None] = _log.info,
+) -> WrittenRun:
+    """Runs a baseline and writes run.txt and ir-metadata.yml, as ``touche run`` does.
+
+    Args:
+        baseline, dataset: as for ``run``.
+        output: the folder for both files.
+        options: options of the baseline by name; other options have their defaults. In a container, the
+            image checks them.
+        words: options as words of the command line, such as ``--k1 1.2``; only for a container.
+        topics: topics instead of a dataset, as for ``run``; a file of topics if the dataset is an address,
+            such as ``s3a://bucket/corpus``.
+        documents: documents instead of a dataset, as for ``run``.
+        corpus: the id of a corpus of ir_datasets, for a folder that has only topics.
+        statistics: a file with the statistics of the whole collection, which contains the dataset; or the
+            name of statistics in the baseline's folder.
+        keep_statistics: a file that gets the statistics.
+        tag: the last column of run.txt; empty for the baseline's name and changed options.
+        team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
+        runner: ``local`` (this process), ``docker``, ``podman``, ``tira`` or ``spark``.
+        limits: the limits of a sandbox.
+        master: Spark's address.
+        log: receives lines about the input and the runner.
+
+    Returns:
+        The path of the run, its time in seconds, and its warnings, which are also Python warnings.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset, option or runner, arguments exclude each other,
+            the input is unusable, or the output cannot be written.
+
+    Examples:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.write_run("bm25", "spot-check/arguments", folder, options={"k1": 1.2}).path.name
+        'run.txt'
+    """
+    check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
+    # Topics with a dataset are for an address, whose folder may lack topics.
+    name = _name_of_input(dataset, topics, documents, runner)
+    if name_or_path("output", output) == "":
+        raise ToucheError(_EMPTY)
+    for argument, is_passed, runners in (
+        ("master", master != _MASTER, [SPARK]),
+        ("limits", limits != Limits(), SANDBOXES),
+        ("words", bool(words), SANDBOXES),
+    ):
+        if is_passed and runner not in runners:
+            raise ToucheError(f"{argument} has no effect on the runner {runner}; omit it")
+    folder = as_path("output", output)
+    if runner in SANDBOXES:
+        if any(value is not None for value in (corpus, statistics, keep_statistics)):
+            problem = "corpus, statistics and keep_statistics have no effect on the runner"
+            raise ToucheError(f"{problem} {runner}; omit them")
+        passed_texts = {option: text for option, text in {"tag": tag, "team": team}.items() if text}
+        arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
+        return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)
+    started = time.monotonic()
+    typed = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+    try:
+        ranker = as_baseline(baseline)
+        values = checked(ranker.options, options)
+        known = optional_path("statistics", statistics)
+        files = StatisticsFiles(
+            known=statistics_file(ranker, known) if known else None,
+            output=optional_path("keep_statistics", keep_statistics),
+        )
+        if runner == SPARK:
+            from touche import cluster  # here, because it takes 13 ms
+
+            opened: AbstractContextManager[Input] = cluster.opened(ranker, str(name), corpus, topics, master)
+        else:
+            opened = nullcontext(_opened(ranker, name, corpus, topics, documents))
+        with opened as source:
+            if files:
+                source = replace(source, documents=source.documents.with_statistics(files))
+            _, without_hits, warnings = _run(Runs(ranker, source, team), values, tag, folder, log)
+    except NotInstalledError as error:
+        if not typed:  # a function has no image
+            raise
+        from touche.containers.images import image_advice  # here, because only errors need its 5 ms
+
+        raise NotInstalledError(f"{error}{image_advice(typed)}") from error
+    return WrittenRun(
+        baseline=ranker.name,
+        path=folder / RUN_FILE,
+        seconds=time.monotonic() - started,
+        runner=runner,
+        without_hits=tuple(without_hits),
+        warnings=tuple(warnings),
+    )
+
+
+def _name_of_input(
+    dataset: str | PathLike[str] | None, topics: AnyTopics, documents: AnyDocuments, runner: str = HERE
+) -> str | None:
+    """Returns the path, id or address of the input; None if topics and documents are passed instead.
+
+    Raises:
+        ToucheError: if the arguments exclude each other, or one is missing.
+    """
+    # Topics with a dataset are for an address, whose folder may lack topics.
+    if documents is not None or (topics is not None and dataset is None):
+        if topics is None or documents is None or dataset is not None or runner != HERE:
+            problem = "topics and documents replace the dataset, and only of a local run"
+            raise ToucheError(f"{problem}; pass a dataset, or both topics and documents")
+        return None
+    name = dataset_name(dataset)
+    if not name:
+        raise ToucheError(_EMPTY)
+    if topics is not None and not places.is_address(name):
+        raise ToucheError(f"the dataset {name} has its own topics; pass topics and documents, or omit topics")
+    return name
+
+
+def _opened(
+    baseline: Baseline, name: str | None, corpus: str | None, topics: AnyTopics, documents: AnyDocuments
+) -> Input:
+    """Opens an input directory or a dataset in this process, or topics and documents without a name."""
+    if name is None:
+        all_topics = topics_in(topics)
+        collection = documents_in(documents)
+        description = f"{counted(len(all_topics), 'topic')} and documents in memory"
+        return Input(all_topics, collection, description, files=collection.paths)
+    if places.is_address(name):
+        raise ToucheError(f"{name}: only Spark opens addresses; add --runner spark, or pass a folder")
+    return datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
+
+
+def _run(
+    runs: Runs, options: dict[str, Any], tag: str, output: Path | None, log: Callable[[str], None]
+) -> tuple[Run, list[Topic], list[str]]:
+    """Returns a run, the topics without results, and warnings about the run, which are also emitted."""
+    ranker = runs.ranker
+    log(f"{ranker.name}: {runs.source.description}")
+    if runs.about_statistics:
+        log(f"{ranker.name}: {runs.about_statistics}")
+    result = runs.run(options, tag, output)
+    without_hits = runs.without_hits(result)
+    warnings = [f"nothing found for topic {topic.number}: {topic.title}" for topic in without_hits]
+    has_name_of_shipped = ranker.folder is not None and ranker.name in names() and not ranker.is_shipped
+    if has_name_of_shipped and not tag:
+        problem = f"{ranker.typed} has the name of a shipped baseline, so its runs get the same tag"
+        warnings.insert(0, f"{problem}; rename the folder")
+    for warning in warnings:
+        warn(f"{ranker.name}: {warning}")
+    return result, without_hits, warnings
+
+
+def _write_in_sandbox(
+    runner: str,
+    baseline: str | PathLike[str] | Baseline,
+    arguments: Sequence[str],
+    dataset: str,
+    output: Path,
+    limits: Limits,
+    log: Callable[[str], None],
+) -> WrittenRun:
+    """Runs the image of a baseline, whose own parser checks the options, so that no code of it runs here."""
+    from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
+
+    name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+    if isinstance(baseline, Baseline) and not name:
+        raise ToucheError(f"{baseline.name} is a function without an image; pass the name of a baseline")
+    if dataset.startswith(places.IR_DATASETS):
+        raise ToucheError(f"{dataset}: container images do not contain ir_datasets; omit --runner")
+    places.check_exists(dataset)
+    job = Job(baseline=name, arguments=arguments, input=dataset, output=output)
+    seconds = RUNNERS[runner](job, limits, log).wall
+    return WrittenRun(baseline=job.name, path=job.output / RUN_FILE, seconds=seconds, runner=runner)
