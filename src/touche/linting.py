@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import chain, groupby, pairwise
 from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from touche import tasks
 from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, locate_topics
 from touche.errors import MissingDataError, ToucheError, counted
@@ -20,6 +21,7 @@ from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.forms import AnyRun, file_in_memory, read_runs
 from touche.trec.framed import Table
 from touche.trec.runs import MAX_DEPTH, LineError, check_broken, read_columns, split_columns
 from touche.trec.topics import in_order, read_topics
@@ -194,6 +196,50 @@ class _Known:
 
 
 def lint(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str,
+    *,
+    teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
+) -> Findings:
+    """Checks the runs of a submission against the rules of a task.
+
+    Args:
+        runs: one run or several, as files or in any other form, as for ``evaluate``.
+        task: the id of the task, or of a dataset with another corpus.
+        teams: the team of each run; or ``per-folder``, if each folder has the runs of a team; or patterns of
+            file names by team, such as ``{"Katana": "katana-*"}``. None if all are of one team.
+
+    Returns:
+        The findings as ``touche.linting.Finding``, with the severity ``error`` or ``warning``, run by run in
+        the order of the lines, which count from 1. ``is_broken`` is whether there is an error. The notes name
+        impossible checks.
+
+    Raises:
+        ToucheError: if a run cannot be read as text, there is no such task, or a team is not clear.
+
+    Examples:
+        >>> import touche
+        >>> findings = touche.lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
+        >>> findings[0].run, findings[0].line, findings[0].code
+        ('mine', 1, 'unknown-document')
+        >>> findings.is_broken
+        True
+    """
+    # Without checks, because the rules find what these would refuse.
+    paths = [file_in_memory(run) if isinstance(run, Run) else run for run in read_runs(runs, checks=False)]
+    team_of_run = teams_of_runs(paths, teams)
+    card, corpus = tasks.dataset(task)
+    findings, notes = findings_of(paths, card, corpus, team_of_run)
+    return Findings(
+        kind=Finding,
+        records=tuple(findings),
+        notes=tuple(notes),
+        runs=len(paths),
+        teams=tuple(team_of_run[path] for path in paths) if team_of_run else (),
+    )
+
+
+def findings_of(
     paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
 ) -> tuple[list[Finding], list[str]]:
     """Checks runs against the rules of a task.

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau, ttest_rel
 from conftest import Touche, Write
 from spotcheck import run_text
 from touche.evaluation import agreement
-from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rankings, rbo, tau_union
+from touche.evaluation.agreement import PERSISTENCE, overlap, overlap_of, rankings, rbo, tau_union
 from touche.evaluation.significance import t_test
 from touche.trec.runs import read_run
 
@@ -48,7 +48,7 @@ def theirs(documents: Sequence[str]) -> dict[str, dict[str, float]]:
 def test_figures_by_hand(write: Write) -> None:
     a = run(write, "a", t1="abcdefg", t2="xy", t3="pq")
     b = run(write, "b", t1="bachijg", t2="z", t4="pq")
-    (pair,) = overlaps([read_run(a), read_run(b)])
+    (pair,) = overlap([a, b])
     assert (pair.run_a, pair.run_b, pair.topics) == (str(a), str(b), 4)
     assert pair.overlap_5 == pytest.approx(3 / 5 / 4)
     assert pair.overlap_100 == pytest.approx(4 / 7 / 4)
@@ -109,11 +109,11 @@ def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...
 def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
     files = write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"), run(write, "b", t1="xab")
     a, b = (rankings(read_run(path)) for path in files)
-    agreement = overlap(a, b, ("original", "rerun"))
+    agreement = overlap_of(a, b, ("original", "rerun"))
     assert (agreement.run_a, agreement.run_b) == ("original", "rerun")
     assert agreement.tau == pytest.approx(1)
     assert agreement.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; in the other direction it is 1
-    assert overlap(b, a, ("", "")).tau_union == pytest.approx(1)
+    assert overlap_of(b, a, ("", "")).tau_union == pytest.approx(1)
 
 
 def test_the_command_with_scores(write: Write, touche: Touche) -> None:

@@ -10,9 +10,9 @@ from scipy.stats import ttest_rel
 import touche as library
 from conftest import Touche
 from touche import tasks
-from touche.api.listing import PublishedResult
 from touche.evaluation.leaderboard import comparable, own_rank
 from touche.evaluation.ranks import groups, rank_intervals
+from touche.task_data import PublishedResult
 from touche.tasks import Published
 from touche.tasks.per_topic import topic_values
 

@@ -11,7 +11,6 @@ from unittest.mock import patch
 import samples
 
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
-from touche import tasks
 from touche.baselines import loader
 from touche.baselines.expected import read_expected
 from touche.data import fetching
@@ -130,7 +129,7 @@ READERS = {
     ),
     "spam-ranks.txt": Target("spam-ranks.txt", samples.SPAM_RANKS, partial(read_scores, wanted={"p1", "p2"})),
     "run": Target("run.txt", samples.RUN, read_run),
-    "run, linted": Target("run.txt", samples.RUN, lambda path: lint([path], *tasks.dataset(_PASSAGES))[0]),
+    "run, linted": Target("run.txt", samples.RUN, lambda path: lint([path], _PASSAGES)),
     "qrels": Target("x.qrels", samples.QRELS, read_qrels),
     "task card": Target("cats-2026.toml", samples.CARD, read_card),
     "expected.toml": Target(

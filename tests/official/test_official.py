@@ -21,7 +21,7 @@ from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.scores import evaluate
-from touche.linting import lint
+from touche.linting import findings_of
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
 from touche.trec.runs import read_run
@@ -136,7 +136,7 @@ def test_what_the_program_writes_passes_the_linter(
     """With topics and corpus; this also tests ranks, ties and depths."""
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
-    assert lint(paths, task, task.corpora["sample"]) == ([], [])
+    assert findings_of(paths, task, task.corpora["sample"]) == ([], [])
 
 
 IMAGES = {
@@ -168,7 +168,7 @@ def test_runs_of_images_score_what_the_organizers_script_computes(official: Path
             for run, value in zip(results, IMAGES[name], strict=True)
         ]
         assert set[str].intersection(*tags)
-    findings, _ = lint([official / "runs" / f"{name}.run"], task, task.corpora["full"])
+    findings, _ = findings_of([official / "runs" / f"{name}.run"], task, task.corpora["full"])
     assert findings == []
 
 

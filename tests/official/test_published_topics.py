@@ -16,7 +16,7 @@ from touche.data.judgments import task_qrels
 from touche.documents.records import conclusion_of, premises_of
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
-from touche.tasks.per_topic import published_topics
+from touche.tasks.per_topic import values_of_topics
 from touche.tasks.records import rounded
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
@@ -56,7 +56,7 @@ def reproduced_values(dataset: str, rankings: Rankings) -> tuple[int, int]:
         dimension: by_script(Run.of(lines), task_qrels(task, dimension), task.measure).per_topic
         for dimension in ("relevance", "quality")
     }
-    published = [row for row in published_topics(task) if row.tag == TAGS[dataset] and row.dimension in own]
+    published = [row for row in values_of_topics(task) if row.tag == TAGS[dataset] and row.dimension in own]
     equal = [rounded(own[row.dimension].get(row.topic, -1)) == row.value for row in published]
     return sum(equal), len(equal)
 

@@ -3,13 +3,13 @@
 from typing import assert_type
 
 import touche
-from touche.api.listing import PublishedResults
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
 from touche.linting import Findings
+from touche.task_data import PublishedResults
 from touche.tuning.results import Sweep
 
 TASK = "spot-check/arguments"

@@ -15,7 +15,7 @@ from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.leaderboard import comparable
 from touche.tasks.cards import read_card
-from touche.tasks.per_topic import published_topics
+from touche.tasks.per_topic import values_of_topics
 
 
 @pytest.fixture
@@ -184,16 +184,16 @@ def test_published_values_keep_their_measure_if_a_card_gets_another_one(
 ) -> None:
     card = cards / "touche-2022-task-2.toml"
     before = [(row.measure, row.value) for row in tasks.task("touche-2022-task-2").published]
-    topics_before = published_topics(tasks.task("touche-2022-task-2"))
+    topics_before = values_of_topics(tasks.task("touche-2022-task-2"))
     changed = card.read_text().replace("topics =", 'measure = "nDCG@10"\ntopics =', 1)
     task = read_card(write(card.name, changed))
     assert [(row.measure, row.value) for row in task.published] == before
-    assert published_topics(task) == topics_before
+    assert values_of_topics(task) == topics_before
     assert (
         comparable(task, "relevance", "touche") == [] and len(comparable(task, "stance", "touche", 1328)) == 1
     )
     deeper = [replace(row, measure="nDCG@10") for row in task.published]  # a table of another measure
-    assert published_topics(replace(task, published=deeper)) == ()
+    assert values_of_topics(replace(task, published=deeper)) == ()
 
 
 @pytest.mark.parametrize("broken", ["max_runs", "maxruns", "]"])

@@ -12,7 +12,7 @@ from touche.baselines.options import as_arguments
 from touche.errors import InputError, choice
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, dataset, datasets, is_dataset, measure_of
-from touche.tasks.per_topic import published_topics
+from touche.tasks.per_topic import values_of_topics
 from touche.tasks.records import Evaluator, rounded
 from touche.tasks.reported import reported_results
 from touche.trec.runs import MAX_DEPTH
@@ -269,7 +269,7 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         """
         task, _ = dataset(self.dataset)
         subject = (dimension, self.measure)
-        rows_of_dimension = [row for row in published_topics(task) if (row.dimension, row.measure) == subject]
+        rows_of_dimension = [row for row in values_of_topics(task) if (row.dimension, row.measure) == subject]
         rows = [row for row in rows_of_dimension if row.tag == self.tag]
         if not rows:
             remedy = choice(self.tag, dict.fromkeys(row.tag for row in rows_of_dimension))

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from touche.api import fusion as library
 from touche.cli.commands import command, command_line, option
 from touche.cli.options import DEPTH, RUNS, naming, output
 from touche.cli.output import FORMATS, Column, Sheet, counted, quietly, render, tell, warn
+from touche.evaluation import fusion as library
 from touche.evaluation.fusion import METHODS
 from touche.io.identifiers import quoted
 from touche.trec.columns import RunLine

@@ -26,8 +26,8 @@ def task_of(
     """
     if task_id is not None or qrels is not None:
         return task_id
-    from touche.api.task_data import task_of_run  # here, because it takes 50 ms
     from touche.tira.outputs import METADATA_FILE
+    from touche.tira.provenance import task_of_run  # here, because it takes 50 ms
 
     for run in runs:  # the task of a missing run is not the problem
         if str(run) != STANDARD_INPUT and not os.path.exists(run):  # noqa: PTH110 (Path.exists raises for long names)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from touche import identification as library
 from touche import tasks
-from touche.api import identification as library
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import FORMAT, opened_run
 from touche.cli.output import Column, Sheet, counted, render, three_decimals

@@ -6,10 +6,10 @@ from typing import Literal
 
 import click
 
-from touche.api import images as library
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.options import FORMAT
 from touche.cli.output import BROKEN, DOUBTFUL, Column, Sheet, render, tell
+from touche.containers import baseline_images as library
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, VerifiedImage
 from touche.errors import ToucheError

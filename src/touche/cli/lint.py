@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from touche.api import linting as library
+from touche import linting as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, task

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from touche.api import agreement as library
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import FORMAT, RUNS, task
 from touche.cli.output import Column, Sheet, quietly, render, three_decimals, warn
+from touche.evaluation import agreement as library
 from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
 from touche.evaluation.comparison import UNDEFINED
 from touche.evaluation.significance import printed_p

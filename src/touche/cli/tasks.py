@@ -10,8 +10,6 @@ from typing import Any
 import click
 
 from touche import tasks as library
-from touche.api import listing
-from touche.api.listing import PublishedResult, PublishedResults
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import FORMAT, output
 from touche.cli.output import (
@@ -26,12 +24,16 @@ from touche.cli.output import (
     three_decimals,
     warn,
 )
-from touche.data.checking import CheckedCard
-from touche.data.for_tira import SPLIT
+from touche.containers.tira_dataset import SPLIT, write_for_tira
+from touche.data.checking import CheckedCard, check_cards
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression.reproductions import reproductions
+from touche.task_data import PublishedResult, PublishedResults, published
 from touche.tasks import MACRO_F1, STANCE, Task
+from touche.tasks.listed import list_tasks
+from touche.tasks.per_topic import published_topics
+from touche.tasks.reported import reported as reported_values
 
 
 @command(
@@ -44,7 +46,7 @@ def check(cards: Sequence[Path], style: str) -> int:
     of smaller corpora, must exist. Print the first problem of each card, or that the card is fine. Exit with
     2 if a card has a problem.
     """
-    checked = listing.check_cards(cards)
+    checked = check_cards(cards)
     if style == "table":
         for card in checked:
             line = card.problem or f"{card.path}: fine{_contents(card)}"
@@ -67,7 +69,7 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
     The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
-    readme = listing.write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
+    readme = write_for_tira(task_id, output, dimension=dimension, baseline=baseline)
     echo(str(readme))
     # TASK is for the user to replace, because the id of the task at TIRA is another one.
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
@@ -144,17 +146,17 @@ def tasks(
     elif reported:
         if task_id is None or per_topic:
             raise ToucheError("--reported shows one task; name it, and omit --per-topic")
-        rows = listing.reported(task_id)
+        rows = reported_values(task_id)
         render(rows, style, [Sheet(_REPORTED, rows)])
         if not rows:
             warn(f"TIREx reports no values of {task_id}")
     elif per_topic:
         _show_topics(task_id, every, team, style)
     elif task_id is None and not every:
-        listed = listing.list_tasks()
+        listed = list_tasks()
         render(listed, style, [Sheet(_TASKS, listed)])
     else:
-        results = listing.published(task_id)
+        results = published(task_id)
         sheets = _sheets_of_all_tasks(results)
         if task_id is not None:
             sheets = _sheets_of_task(library.task(task_id), results, every)
@@ -207,7 +209,7 @@ def _show_topics(task_id: str | None, every: bool, team: str | None, style: str)
     if task_id is None:
         raise ToucheError("--per-topic shows one task; name it")
     only_baselines = style == "table" and not (every or team)
-    table = listing.published_topics(task_id, team=team, only_baselines=only_baselines)
+    table = published_topics(task_id, team=team, only_baselines=only_baselines)
     if not table and table.notes:  # the note names the tasks that have values
         raise ToucheError(table.notes[0])
     render(table, style, [Sheet(_TOPICS, table)])

@@ -1,17 +1,21 @@
 """Checks of the files that a task's card names, and of the ids in them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 
+from touche import tasks
 from touche.data.ids import ids_of_result
 from touche.data.judgments import task_qrels
 from touche.data.places import locate, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError
-from touche.io.identifiers import quoted
+from touche.io.identifiers import as_path, quoted
 from touche.tasks import PAIR, STANCE, Corpus, Task
+from touche.tasks.cards import read_card
 from touche.trec.by_stance import topic_in
+from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
 from touche.trec.topics import read_topics
 
@@ -41,6 +45,37 @@ class CheckedCard:
     documents: int | None = None
     other_corpora: dict[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+
+
+def check_cards(cards: str | PathLike[str] | Sequence[str | PathLike[str]]) -> Table[CheckedCard]:
+    """Checks task cards for unknown keys, wrong types and contradictions, also with the files that they name.
+
+    The files are checked if they are available: their format, and whether all judged topics and documents
+    exist, and those of smaller corpora.
+
+    Args:
+        cards: the path of a card, or several paths.
+
+    Returns:
+        A ``CheckedCard`` for each card, with its first problem.
+
+    Examples:
+        >>> import touche
+        >>> touche.check_cards("my-task.toml")[0].problem
+        'my-task.toml: cannot be read (No such file or directory); check the path'
+    """
+    paths = [cards] if isinstance(cards, str | PathLike) else [*cards]
+    return Table(CheckedCard, tuple(_checked(as_path("card", path)) for path in paths))
+
+
+def _checked(card: Path) -> CheckedCard:
+    """Checks a card, and the files that it names if the card itself has no problem."""
+    try:
+        task = read_card(card)
+        tasks.check_name(card)
+        return check_files(card, task)
+    except InputError as error:
+        return CheckedCard(str(card), str(error))
 
 
 def check_files(card: Path, task: Task) -> CheckedCard:

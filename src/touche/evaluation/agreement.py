@@ -5,21 +5,27 @@ strict to mild. Is the order the same? Are the topics' scores the same? Does one
 Only the first question needs no judgments. The authors' program is ``repro_eval``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isclose, sqrt
+from math import comb, isclose, sqrt
 from pathlib import Path
 from statistics import fmean
+from typing import Any, overload
 
 import numpy as np
 
-from touche.errors import ToucheError
+from touche import tasks
+from touche.errors import ToucheError, warn
 from touche.evaluation.evaluators import Ranked
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.notes import score_warnings
+from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.significance import differences_of, t_test
+from touche.io.progress import watched
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
+from touche.trec.forms import AnyRun, list_of_runs, read_runs, run_of
+from touche.trec.framed import Table
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks
@@ -82,15 +88,72 @@ class ScoredOverlap(Overlap):
     delta_ri: float | None
 
 
-def overlaps(runs: Sequence[Run]) -> Iterator[Overlap]:
-    """Yields the agreement of each pair of runs.
+@overload
+def overlap(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun], task: None = None, *, baseline: None = None
+) -> Table[Overlap]: ...
+@overload
+def overlap(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str,
+    *,
+    baseline: tuple[AnyRun, AnyRun] | None = None,
+) -> Table[ScoredOverlap]: ...
+def overlap(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    *,
+    baseline: tuple[AnyRun, AnyRun] | None = None,
+) -> Table[Any]:
+    """Compares each pair of runs by their documents and, with a task, by their scores.
+
+    Args:
+        runs: at least two runs, as for ``evaluate``, an original before its rerun.
+        task: the id of the task whose qrels score the runs; None compares only the documents.
+        baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
+
+    Returns:
+        A ``touche.evaluation.agreement.Overlap`` for each pair of runs; with a task, a ``ScoredOverlap`` for
+        each pair and dimension. Shares are from 0 to 1, correlations from -1 to 1, and errors in the unit of
+        the measure. ``frame()`` returns the records as a DataFrame.
 
     Raises:
-        ToucheError: if there are fewer than two runs, or two runs share no topic.
+        ToucheError: if a run is unusable, two runs share no topic, or qrels are missing. Also if there are
+            baselines without exactly two runs and a task.
+
+    Examples:
+        >>> import touche
+        >>> [agreement] = touche.overlap({"mine": {"1": {"a": 2.0, "b": 1.0}}, "theirs": {"1": {"a": 9.0}}})
+        >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
+        ('mine', 'theirs', 1, 0.5)
     """
-    rankings_of_runs = {run.path: rankings(run) for run in in_rankings(runs)}
-    for a, b in _pairs([run.path for run in runs]):
-        yield overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
+    # A dictionary's runs get its names here, because below they are in a list with the baselines.
+    originals = read_runs(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
+    baselines = list_of_runs(baseline or [])
+    if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
+        problem = "baseline compares the scores of exactly two runs"
+        raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
+    all_runs = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
+    if task is None:
+        rankings_of_runs = {run.path: rankings(run) for run in in_rankings(all_runs)}
+        overlaps = (
+            overlap_of(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
+            for a, b in _pairs([run.path for run in all_runs])
+        )
+        return Table(Overlap, tuple(watched(overlaps, "comparing", "pairs of runs", comb(len(all_runs), 2))))
+    card = tasks.task(task)
+    qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
+    distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
+    without_stances = replace(card, qrels=qrels_of_rankings)
+    evaluated = evaluate([*distinct_runs.values()], without_stances, [EVALUATOR])
+    paths = [run.path for run in all_runs]
+    paths_of_runs = paths[: len(originals)]
+    paths_of_baselines = paths[len(originals) :]
+    records = scored_overlaps(paths_of_runs, evaluated, paths_of_baselines)
+    warnings = tuple(score_warnings(evaluated))
+    for warning in warnings:
+        warn(warning)
+    return Table(ScoredOverlap, tuple(records), warnings)
 
 
 def scored_overlaps(
@@ -110,12 +173,12 @@ def scored_overlaps(
     # Evaluated lines are already divided into rankings.
     rankings_of_runs = {run.path: rankings(run.lines) for run in evaluated}
     for a, b in _pairs(paths):
-        unscored = overlap(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
+        unscored = overlap_of(rankings_of_runs[a], rankings_of_runs[b], (str(a), str(b)))
         for dimension in dict.fromkeys(run.dimension for run in evaluated):
             yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
 
-def overlap(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
+def overlap_of(a: Ranked, b: Ranked, names: tuple[str, str]) -> Overlap:
     """Compares two runs without judgments.
 
     Args:

@@ -1,34 +1,44 @@
 """Infers the settings of a run from its scores: model, analysis, fields and parameters."""
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
-from touche.data import datasets
+from touche.data.datasets import open_dataset
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
-from touche.trec.columns import Run
+from touche.io.identifiers import expanded
+from touche.trec.forms import AnyRun, run_of
 
 
-def identify(
-    run: Path | Run, dataset: str, mean_lengths: Mapping[str, float] = MappingProxyType({})
-) -> Answer:
-    """Infers the settings of a run with the documents of a dataset.
-
-    At most 150 common documents of a topic are used.
+def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> Answer:
+    """Infers the retrieval model, the analysis and the parameters of a run from its scores.
 
     Args:
-        run: a run, or a file ``*.tsv`` with topic, document and score on each line.
-        dataset: a dataset id, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: known mean lengths in the whole collection, in tokens, by the field's name. For
-            arguments, pass ``premises`` and ``conclusion``, or ``text`` and ``title`` as in BEIR's format.
-            Lucene's mean is over documents with a token in the field.
+        run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
+        task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+            At most 150 common documents of a topic are used.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. For
+            arguments, pass both premises and conclusion, or text and title in BEIR's format. Lucene's mean is
+            over documents with a token in the field.
+
+    Returns:
+        The answer; its ``frame()`` has the best hypotheses.
 
     Raises:
-        ToucheError: if the run is broken, the dataset is missing, or run and dataset share no document. Also
-            if the documents lack a field in ``mean_lengths``, or only one part of arguments has a length.
+        ToucheError: if the run or the dataset is unusable, or both have no common document.
+
+    Examples:
+        >>> import touche
+        >>> touche.identify({"1": {"no-such-document": 1.5}}, "spot-check/arguments")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        touche.errors.ToucheError: ...
     """
-    lines = run if isinstance(run, Run) else read_scores(run)
-    source = datasets.open_dataset(dataset)
-    sample = sample_of(lines, source.topics, source.documents, dataset, mean_lengths)
-    return answer(sample, source.documents)
+    if isinstance(run, str | PathLike):  # not by run_of, because a *.tsv file has three columns
+        lines = read_scores(run if isinstance(run, Path) else Path(expanded(run)))
+    else:
+        lines = run_of(run)
+    dataset = open_dataset(task)
+    sample = sample_of(lines, dataset.topics, dataset.documents, task, mean_lengths)
+    return answer(sample, dataset.documents)

@@ -15,7 +15,7 @@ import numpy as np
 from touche.data.datasets import open_dataset
 from touche.data.places import is_available
 from touche.errors import ToucheError, choice
-from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
+from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluate_dimension
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
@@ -119,7 +119,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     depth_by_topic = {topic: len(indices) for topic, indices in official_run.by_topic.items()}
     first_indices = [indices[: depth_by_topic.get(topic, 0)] for topic, indices in rerun.by_score.items()]
     rerun = rerun.take(np.concatenate(first_indices))
-    unscored = overlap(rankings(official_run), rankings(rerun), names)
+    unscored = overlap_of(rankings(official_run), rankings(rerun), names)
     scored = list[Overlap]()
     for dimension, judgments in task.qrels.items():
         if dimension == STANCE or not is_available("qrels", judgments.file):

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from touche.errors import ToucheError, choice
+from touche.tasks import task as task_with_id
 from touche.tasks.records import Published, Task, rounded
+from touche.trec.framed import Table
 
 _FOLDER = Path(__file__).parent / "per-topic"
 _LEAST_POSITIVE_VALUES = 10  # values above 0 that are enough to identify a run
@@ -34,7 +37,46 @@ class PublishedTopic:
     is_ambiguous: bool
 
 
-def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
+def published_topics(
+    task: str, *, team: str | None = None, only_baselines: bool = False
+) -> Table[PublishedTopic]:
+    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
+
+    The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
+    ``touche-2022-task-2``. Some runs lack topics; their published means are over the topics that they have.
+
+    Args:
+        task: the id of the task, or of a dataset with some of its topics.
+        team: the team whose values to return; None for all teams.
+        only_baselines: whether to return only values of the organizers' baselines.
+
+    Returns:
+        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. The notes name
+        the tasks that have some. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task, or the task has values but none of the team.
+
+    Examples:
+        >>> import touche
+        >>> len({value.topic for value in touche.published_topics("touche-2021-task-2")})
+        50
+    """
+    values = values_of_topics(task_with_id(task))
+    if not values:
+        note = f"{task} has no published values of topics; {choice(task, tasks_with_topics())}"
+        return Table(PublishedTopic, (), notes=(note,))
+    teams = dict.fromkeys(value.team for value in values)
+    if team is not None:
+        if team not in teams:
+            raise ToucheError(f"{task} has no published values of {team!r}; {choice(team, teams)}")
+        values = tuple(value for value in values if value.team == team)
+    if only_baselines:
+        values = tuple(value for value in values if value.baseline)
+    return Table(PublishedTopic, values)
+
+
+def values_of_topics(task: Task) -> tuple[PublishedTopic, ...]:
     """Returns the published values of a task's topics, run by run in the order of the published results.
 
     Args:
@@ -100,7 +142,7 @@ def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Pu
     if not all(map(identifies_run, rounded_values.values())):
         return []
     runs: dict[str, dict[str, dict[str, float]]] = {}  # values by tag, dimension and topic
-    for record in published_topics(task):
+    for record in values_of_topics(task):
         if record.measure == task.measure.name and not record.is_ambiguous:
             dimensions = runs.setdefault(record.tag, {})
             dimensions.setdefault(record.dimension, {})[record.topic] = record.value

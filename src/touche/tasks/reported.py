@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from touche.tasks import task as task_with_id
 from touche.tasks.per_topic import read_table
+from touche.trec.framed import Table
 
 _FOLDER = Path(__file__).parent / "reported"
 
@@ -29,6 +31,30 @@ class Reported:
     precision_10: float
     unjudged_10: float
     source: str
+
+
+def reported(task: str) -> Table[Reported]:
+    """Returns values of systems over a task's whole corpus that TIREx reports, best nDCG@10 first.
+
+    They are not published results of Touché, because nobody submitted these runs. Most have many unjudged
+    documents among their first ten.
+
+    Args:
+        task: the id of the task.
+
+    Returns:
+        Records of ``touche.tasks.reported.Reported``; none for tasks other than those of 2020 and 2021.
+
+    Raises:
+        ToucheError: if there is no such task.
+
+    Examples:
+        >>> import touche
+        >>> best = touche.reported("touche-2020-task-2")[0]
+        >>> best.system, best.ndcg_10, best.unjudged_10
+        ('ChatNoir', 0.5281, 0.214)
+    """
+    return Table(Reported, reported_results(task_with_id(task).id))
 
 
 @cache

@@ -14,12 +14,14 @@ from typing import Any
 
 import orjson
 
+from touche import tasks
 from touche.documents.folders import common_folder, distinct_names
 from touche.errors import InputError
 from touche.io.background import wait_for_processor
 from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
-from touche.io.opening import is_file, open_binary, plain_name, texts_in
+from touche.io.opening import FileInMemory, is_file, open_binary, plain_name, texts_in
+from touche.tira.outputs import METADATA_FILE
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
@@ -221,6 +223,24 @@ def collection_of_run(metadata: Path) -> tuple[str, list[str]]:
     except (KeyError, TypeError):
         files = None
     return name or "", list(files) if isinstance(files, dict) else []
+
+
+def task_of_run(run: Path) -> str:
+    """Returns the dataset or task that ir-metadata.yml next to a run names; empty if it names none.
+
+    The metadata of a run on a folder names only files. Then the result is the task whose card names one of
+    these files as its topics, if there is only one such task.
+
+    Args:
+        run: the file of the run.
+    """
+    if isinstance(run, FileInMemory):  # no file is next to it
+        return ""
+    name, files = collection_of_run(run.parent / METADATA_FILE)
+    if tasks.is_dataset(name):
+        return name
+    candidates = [id for id, card in tasks.all_tasks().items() if card.topics in files]
+    return candidates[0] if len(candidates) == 1 else ""
 
 
 def _read_metadata(metadata: Path) -> Any:

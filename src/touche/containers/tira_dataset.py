@@ -5,21 +5,66 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from touche import tasks
+from touche.baselines.loader import baseline_folder
 from touche.data.folders import whole_folder
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_corpus, locate_topics
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError, choice
+from touche.io.identifiers import as_path, name_or_path
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, whole, write_whole
-from touche.tasks import Task
+from touche.tasks import STANCE, Task
 from touche.trec.topics import name_of_topics, read_topics
 
 CARD = "README.md"
 SPLIT = "test"
 _EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # TIRA's own; its measures are those of ir_measures
+
+
+def write_for_tira(
+    task: str,
+    output: str | PathLike[str],
+    *,
+    dimension: str | None = None,
+    baseline: str | PathLike[str] = "bm25",
+) -> Path:
+    """Writes a task as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
+
+    The files of the corpus are links. ``tira-cli dataset-submission`` submits the folder.
+
+    Args:
+        task: the id of the task.
+        output: a new folder, whose name becomes the name of the dataset.
+        dimension: the dimension to score; None for the first of the task's card.
+        baseline: the baseline that TIRA's client runs on the dataset.
+
+    Returns:
+        The path of README.md.
+
+    Raises:
+        ToucheError: if there is no such task, baseline or dimension, data is missing, or the folder is not
+            empty.
+
+    Examples:
+        >>> import tempfile, touche
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     touche.write_for_tira("spot-check/arguments", folder).name
+        'README.md'
+    """
+    card = tasks.task(task)
+    folder = as_path("output", output)
+    ranked_dimensions = [name for name in card.qrels if name != STANCE]
+    if not ranked_dimensions:
+        raise ToucheError(f"{card.id} has no judged rankings, which TIRA needs; choose another task")
+    chosen = ranked_dimensions[0] if dimension is None else dimension
+    if chosen not in ranked_dimensions:
+        raise ToucheError(f"{card.id} does not rank by {chosen!r}; {choice(chosen, ranked_dimensions)}")
+    return write_dataset(card, chosen, baseline_folder(name_or_path("baseline", baseline)), folder)
 
 
 def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> Path:

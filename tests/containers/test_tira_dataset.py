@@ -89,7 +89,7 @@ def test_topics_are_not_written_into_the_folder_of_the_corpus(
     own = write("corpus/topics.xml", "of the corpus")
     write("corpus/folder/topics.xml", "of a folder in it")
     own.parent.chmod(0o555)
-    monkeypatch.setattr("touche.data.for_tira.locate_corpus", lambda _: own.parent)
+    monkeypatch.setattr("touche.containers.tira_dataset.locate_corpus", lambda _: own.parent)
     assert touche("tasks", "tira", "spot-check/passages", "-o", tmp_path / "new")[0] == 0
     assert own.read_text() == "of the corpus"
     inputs = tmp_path / "new" / "inputs"

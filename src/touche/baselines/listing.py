@@ -1,0 +1,97 @@
+"""The list of baselines with their options."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from os import PathLike
+from typing import Any, Literal, get_args, get_origin
+
+from touche.baselines.extras import extra_in_dockerfile
+from touche.baselines.loader import load, names
+from touche.io.identifiers import baseline_names
+from touche.trec.framed import Table
+
+
+@dataclass(frozen=True)
+class BaselineOption:
+    """An option of a baseline.
+
+    Attributes:
+        name: the name in Python; on the command line, hyphens replace underscores.
+        type: the name of its type, such as ``float``; ``tuple`` for several values.
+        default: the default.
+        choices: the allowed values; empty if there is no list of them.
+        help: its description; empty without one.
+    """
+
+    name: str
+    type: str
+    default: Any
+    choices: tuple[Any, ...]
+    help: str
+
+
+@dataclass(frozen=True)
+class ListedBaseline:
+    """A baseline in the list of all baselines.
+
+    Attributes:
+        name: the name, such as ``bm25``.
+        description: the docstring of its method, without the lines about options.
+        extra: the extra of touche-baselines that it needs; empty if it needs none.
+        options: its options.
+    """
+
+    name: str
+    description: str
+    extra: str
+    options: tuple[BaselineOption, ...]
+
+
+def list_baselines(
+    baselines: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+) -> Table[ListedBaseline]:
+    """Returns baselines with their options, types and defaults.
+
+    Args:
+        baselines: names of shipped baselines, or their folders; if empty, all that ship.
+
+    Returns:
+        A ``ListedBaseline`` for each baseline.
+
+    Raises:
+        ToucheError: if there is no such baseline, or its baseline.py is broken.
+
+    Examples:
+        >>> import touche
+        >>> (bm25,) = touche.list_baselines("bm25")
+        >>> [(option.name, option.type, option.default) for option in bm25.options[:2]]
+        [('k1', 'float', 0.9), ('b', 'float', 0.4)]
+    """
+    listed = baseline_names(baselines) or names()
+    return Table(ListedBaseline, tuple(map(_listed_baseline, listed)))
+
+
+def _listed_baseline(name: str) -> ListedBaseline:
+    """Returns the record of a baseline with its options."""
+    baseline = load(name)
+    helps = baseline.option_help
+    options = [_option(option, helps.get(option.name, "")) for option in baseline.options.values()]
+    return ListedBaseline(
+        name=baseline.name,
+        description=baseline.description,
+        extra=extra_in_dockerfile(name),
+        options=tuple(options),
+    )
+
+
+def _option(option: Parameter, help: str) -> BaselineOption:
+    """Returns the record of an option, with its choices if only some values are allowed."""
+    has_choices = get_origin(option.annotation) is Literal
+    return BaselineOption(
+        name=option.name,
+        type=type(option.default).__name__,
+        default=option.default,
+        choices=get_args(option.annotation) if has_choices else (),
+        help=help,
+    )

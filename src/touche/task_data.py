@@ -1,0 +1,200 @@
+"""A task with its topics, qrels, documents and published results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from touche import tasks
+from touche.baselines.expected import ExpectedScore
+from touche.baselines.reruns import command_of, published_scores, rerun_of
+from touche.data.datasets import open_dataset
+from touche.data.judgments import task_qrels
+from touche.data.places import locate_topics
+from touche.documents.collection import Documents
+from touche.errors import ToucheError, choice
+from touche.evaluation.leaderboard import Level, levels, rank, shortlist
+from touche.io.grouping import group_by
+from touche.tasks import STANCE, Published, Task
+from touche.trec.framed import Table
+from touche.trec.qrels import Qrels
+from touche.trec.topics import Topic, read_topics
+
+
+class DimensionError(ToucheError, KeyError):
+    """A dimension that a task does not have."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
+
+
+class _QrelsByDimension(Mapping[str, Qrels]):
+    """The qrels of a task, read when they are used."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __getitem__(self, dimension: str) -> Qrels:
+        if dimension not in self._task.qrels:
+            remedy = choice(dimension, self._task.qrels)
+            raise DimensionError(f"{self._task.id} has no dimension {dimension!r}; {remedy}")
+        return task_qrels(self._task, dimension)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._task.qrels)
+
+    def __len__(self) -> int:
+        return len(self._task.qrels)
+
+    # That of Mapping would read the qrels.
+    def __contains__(self, dimension: object) -> bool:
+        return dimension in self._task.qrels
+
+
+@dataclass(frozen=True)
+class PublishedResult(Published):
+    """A published result, with its rank and the command that reruns it.
+
+    Attributes:
+        rank: the rank in its dimension and measure, from 1; equal printed values share a rank.
+        is_shortlisted: whether it is the best run of its team, or one of the organizers.
+        rerun: the command that reruns it; empty if touche has none.
+        tolerance: the accepted difference of the rerun; None without a rerun.
+        rank_low, rank_high: the 95% interval of the rank, by bootstrap over topics, among the runs with a
+            value for each topic; None without such values.
+        group: the number of the run's group, from 1. The paired t-test, with Holm's correction for all pairs
+            of the table, does not separate the runs of a group from its first run. None without values of
+            topics.
+        rank_note: why the run has no interval and no group; empty if it has some.
+    """
+
+    rank: int = 0
+    is_shortlisted: bool = False
+    rerun: str = ""
+    tolerance: float | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    group: int | None = None
+    rank_note: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class PublishedResults(Table[PublishedResult]):
+    """Published results, task by task; in each task the best of each dimension first, and stances last."""
+
+    @cached_property
+    def by_kind(self) -> "dict[tuple[str, str, int | None], PublishedResults]":
+        """The results by dimension, measure and number of topics, which is None for all topics; stances last.
+
+        Results of the same kind may be of several tasks; their ranks are those within a task.
+        """
+        stances_last = sorted(self, key=lambda row: row.dimension == STANCE)
+        rows_by_kind = group_by(stances_last, lambda row: row.kind)
+        return {kind: PublishedResults(PublishedResult, tuple(rows)) for kind, rows in rows_by_kind.items()}
+
+    @cached_property
+    def shortlist(self) -> "PublishedResults":
+        """The best run of each team, and those of the organizers."""
+        return PublishedResults(PublishedResult, tuple(row for row in self if row.is_shortlisted))
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """A task and its data, which is read when it is used.
+
+    Attributes:
+        id: the id of the task or dataset, such as ``touche-2021-task-1/sample``.
+        card: the facts of the task: title, measure, rules, names of files.
+    """
+
+    id: str
+    card: Task
+
+    @cached_property
+    def topics(self) -> Table[Topic]:
+        """The topics; ``topics.frame()`` has a row for each."""
+        return Table(Topic, tuple(read_topics(locate_topics(*tasks.dataset(self.id)))))
+
+    @property
+    def qrels(self) -> Mapping[str, Qrels]:
+        """The relevance judgments by dimension, such as ``qrels["relevance"]``; each has a ``frame()``."""
+        return _QrelsByDimension(self.card)
+
+    @property
+    def documents(self) -> Documents:
+        """The collection, over which you can iterate repeatedly; ``documents.frame()`` loads all of it."""
+        return open_dataset(self.id).documents
+
+    @property
+    def published(self) -> PublishedResults:
+        """The published results, the best of each dimension first."""
+        return published(self.card.id)
+
+
+def task(id: str) -> TaskData:
+    """Returns a task with its topics, qrels, documents and published results.
+
+    Args:
+        id: the id of a task or of a dataset, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
+
+    Returns:
+        The task, whose data is read when you use it.
+
+    Raises:
+        ToucheError: if there is no such task. Data that is missing is an error when you use it.
+
+    Examples:
+        >>> import touche
+        >>> task = touche.task("spot-check/arguments")
+        >>> len(task.topics), [*task.qrels], max(task.qrels["relevance"]["1"].values())
+        (10, ['relevance'], 2)
+    """
+    return TaskData(id, tasks.task(id))
+
+
+def published(task: str | None = None) -> PublishedResults:
+    """Returns the published results of a task, or of all tasks.
+
+    Args:
+        task: the id of the task; None for all tasks.
+
+    Returns:
+        A ``PublishedResult`` for each; the best result of each dimension comes first. Detected stances, which
+        have another measure, come last. ``by_kind`` groups them by dimension and measure; ``shortlist`` has
+        the best of each team. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+
+    Examples:
+        >>> import touche
+        >>> best = touche.published("touche-2021-task-1")[0]
+        >>> best.rank, best.measure, best.value
+        (1, 'nDCG@5', 0.72)
+    """
+    chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
+    has_published = any(card.published for card in chosen)
+    scores = published_scores() if has_published else []  # reads all expected.toml, which takes long
+    results = tuple(result for card in chosen for result in _results(card, scores))
+    return PublishedResults(PublishedResult, results)
+
+
+def _results(task: Task, scores: Sequence[ExpectedScore]) -> Iterator[PublishedResult]:
+    """Yields the published results of a task in its card's order, each ranked among those of its ``kind``."""
+    by_kind = group_by(task.published, lambda row: row.kind)
+    shortlists = {kind: shortlist(rows) for kind, rows in by_kind.items()}
+    level_of_row = dict[Published, Level]()
+    for rows in by_kind.values():
+        level_of_row.update(zip(rows, levels(rows), strict=True))
+    for row in task.published:
+        level = level_of_row[row]
+        score = rerun_of(row, scores)
+        yield PublishedResult(
+            **vars(row),
+            rank=rank(row, by_kind[row.kind]),
+            is_shortlisted=row in shortlists[row.kind],
+            rerun=command_of(score) if score else "",
+            tolerance=score.tolerance if score else None,
+            rank_low=level.low,
+            rank_high=level.high,
+            group=level.group,
+            rank_note=level.reason,
+        )
