@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, use_clone
+from conftest import ROOT, use_clone, write_files
 from touche.regression.log import LoggedScore
 
 FORMULA = """
 [[official]]
-dataset = "spot-check/arguments"
+dataset = "small-arguments"
 run = "official.tsv"
 median = 0.00001
 pinned = 1.0
@@ -23,16 +23,40 @@ fields = ["premises", "conclusion"]
 combination = "maximum"
 parameters = {{ mu = 2000.0 }}
 """
+# Cards of two tasks on the toy collection, whose own cards may change.
+CARDS = {
+    f"small-{unit}s": f"""
+id = "small-{unit}s"
+title = "A task of these tests"
+url = "https://example.org"
+topics = "spot-check-{unit}s.xml"
+measure = "nDCG@5"
+
+[qrels.relevance]
+file = "spot-check-{unit}s-relevance.qrels"
+labels = [-2, 0, 1, 2]
+
+[corpora.full]
+directory = "spot-check-{unit}s"
+
+[rules]
+unit = "{unit}"
+stances = ["Q0"]
+"""
+    for unit in ("passage", "argument")
+}
 
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A clone with one baseline, dirichletlm, and a folder for official runs."""
+    """A clone with one baseline, dirichletlm, a folder for official runs, and the cards of two tasks."""
     folder = tmp_path / "clone"
     shutil.copytree(ROOT / "baselines" / "dirichletlm", folder / "baselines" / "dirichletlm")
     for kind in ("topics", "qrels", "corpora"):
         (folder / kind).symlink_to(ROOT / kind)
     (folder / "runs").mkdir()
+    write_files(folder / "own" / "tasks", {f"{task}.toml": card for task, card in CARDS.items()})
+    monkeypatch.setenv("TOUCHE_DATA", str(folder / "own"))
     use_clone(folder, monkeypatch)
     return folder
 
@@ -48,7 +72,7 @@ def row(**changes: object) -> LoggedScore:
     """Returns a row of the log of reruns."""
     values = {
         "baseline": "bm25",
-        "dataset": "spot-check/passages",
+        "dataset": "small-passages",
         "dimension": "relevance",
         "evaluator": "trec_eval",
         "kind": "pinned",

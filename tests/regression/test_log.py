@@ -15,7 +15,7 @@ from touche.regression.outcomes import Outcome, TopicValue
 pytest_plugins = ["small_clone"]
 ENTRIES = """
 [[score]]
-dataset = "spot-check/passages"
+dataset = "small-passages"
 dimension = "relevance"
 measure = "nDCG@5"
 evaluator = "trec_eval"
@@ -24,7 +24,7 @@ pinned = 0.50894
 tolerance = 0.00005
 
 [[score]]
-dataset = "spot-check/passages"
+dataset = "small-passages"
 dimension = "relevance"
 evaluator = "trec_eval"
 qrels = "spot-check-passages-relevance.qrels"
@@ -44,7 +44,7 @@ tolerance = 0.01
 source = "table 6"
 
 [[run]]
-dataset = "spot-check/passages"
+dataset = "small-passages"
 digest = "0000000000000000"
 """
 
@@ -59,7 +59,7 @@ def test_each_measured_score_becomes_a_row_green_or_not(touche: Touche, clone: P
     green, red = read_log(log)
     assert (green.baseline, green.dataset, green.dimension) == (
         "dirichletlm",
-        "spot-check/passages",
+        "small-passages",
         "relevance",
     )
     assert (green.kind, green.expected, green.got, green.difference) == ("pinned", 0.50894, 0.50894, 0.0)

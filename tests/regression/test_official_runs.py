@@ -24,7 +24,7 @@ from touche.trec.runs import RunLine, read_run
 
 pytest_plugins = ["small_clone"]
 
-DATASET = "spot-check/arguments"
+DATASET = "small-arguments"
 ONE_FIELD = f"""{FORMULA}
 model = "BM25"
 analysis = "english"
@@ -72,7 +72,12 @@ def make_baseline(tmp_path_factory: pytest.TempPathFactory) -> Make:
             text = program.read_text()
             assert not change or change[0] in text
             program.write_text(text.replace(*change) if change else text)
-            job = Job(baseline=str(folder / baseline), arguments=(), input=DATASET, output=folder / "out")
+            job = Job(
+                baseline=str(folder / baseline),
+                arguments=(),
+                input="spot-check/arguments",
+                output=folder / "out",
+            )
             run_locally(job, Limits(), lambda line: None)
             known[baseline, *change] = folder / "out" / "run.txt"
         return known[baseline, *change]

@@ -10,7 +10,6 @@ import pytest
 from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
-from touche import tasks
 from touche.baselines.expected import read_expected
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
@@ -25,7 +24,7 @@ from touche.trec.runs import read_run
 
 ENTRY = """
 [[score]]
-dataset = "spot-check/passages"
+dataset = "small-passages"
 dimension = "relevance"
 measure = "nDCG@5"
 evaluator = "trec_eval"
@@ -35,7 +34,7 @@ tolerance = 0.00005
 """
 RUN = """
 [[run]]
-dataset = "spot-check/passages"
+dataset = "small-passages"
 digest = "7ecb7394a4c72f75"
 """
 ELSEWHERE = """
@@ -97,7 +96,7 @@ def change(clone: Path, old: str, new: str) -> None:
 def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> None:
     code, out, err = touche("regress")
     lines = out.splitlines()
-    assert (code, err.splitlines()[0]) == (0, "dirichletlm on spot-check/passages")
+    assert (code, err.splitlines()[0]) == (0, "dirichletlm on small-passages")
     assert err.splitlines()[1].startswith("  dirichletlm: 4 topics from ")
     assert lines[0].split()[:5] == ["baseline", "dataset", "dimension", "evaluator", "kind"]
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
@@ -120,12 +119,10 @@ def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone:
 
 
 def test_a_score_keeps_its_measure_if_the_card_gets_another_one(
-    clone: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    clone: Path,
 ) -> None:
-    cards = shutil.copytree(tasks._FOLDER, tmp_path / "tasks")
-    card = cards / "spot-check" / "passages.toml"
-    card.write_text(f'measure = "nDCG@10"\n{card.read_text()}')
-    monkeypatch.setattr(tasks, "_FOLDER", cards)
+    card = clone / "own" / "tasks" / "small-passages.toml"
+    card.write_text(card.read_text().replace("nDCG@5", "nDCG@10"))
     expect(clone, ENTRY.format(value=SCORE))
     [outcome] = outcomes()
     assert outcome.verdict == "passed" and round(outcome.got, 5) == SCORE  # type: ignore[arg-type]
@@ -158,7 +155,7 @@ def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, 
     code, out, err = touche("regress", "--update")
     assert code == 1  # for the published one
     assert [line.split()[-1] for line in out.splitlines()[1:4]] == ["passed", "high", "passed"]
-    assert "moved: dirichletlm on spot-check/passages, relevance, trec_eval: 0.4 -> 0.50894 (+0.10894)" in err
+    assert "moved: dirichletlm on small-passages, relevance, trec_eval: 0.4 -> 0.50894 (+0.10894)" in err
     assert path.read_text() == "# the spot check\n" + ENTRY.format(value=SCORE) + published + RUN
 
 
@@ -194,6 +191,7 @@ def test_results_for_machines(
 
 
 GOOD = ENTRY.format(value=1)
+OF_STANCES = GOOD.replace("small-passages", "spot-check/passages").replace("relevance", "stance")
 
 
 @pytest.mark.parametrize(
@@ -209,11 +207,11 @@ GOOD = ENTRY.format(value=1)
         (GOOD + "entry = 1", "score[1].entry: Expected"),
         (RUN + 'run = "a.run"', "run[1].run: Expected"),
         (GOOD + "published = 1", "exactly one value: published, reported or pinned"),
-        (GOOD.replace("spot-check/p", "spotcheck/p"), "dataset 'spotcheck/passages' is not known"),
+        (GOOD.replace("small-p", "smal-p"), "dataset 'smal-passages' is not known"),
         (GOOD.replace("-passages-", "-arguments-"), "dimension and qrels do not belong to"),
         (GOOD.replace("nDCG@5", "mean"), "measure 'mean' is not known; "),
         (GOOD.replace("trec_eval", "touche").replace("nDCG@5", "AP"), "touche does not have AP"),
-        (GOOD.replace("relevance", "stance").replace("nDCG", "P"), "P@5 does not score stance"),
+        (OF_STANCES.replace("nDCG", "P"), "P@5 does not score stance"),
         (GOOD.replace("measure", "# "), 'score[1]: measure is missing; add the line: measure = "nDCG@5"'),
         (ELSEWHERE.replace("source", "# source"), "a published value has no source"),
         (ELSEWHERE + 'run = "../a.run"', "score[1].run: this name leads out"),
@@ -234,12 +232,12 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
 
 def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: Touche, clone: Path) -> None:
     other = another(clone, "../other", ELSEWHERE)
-    code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "spot-check/passages")
+    code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "small-passages")
     assert code == 0 and out.endswith("expected results: 1 nothing expected, 1 passed\n")
     for arguments, message in (
         (["--dataset", "touche"], "there is no dataset 'touche'"),
         (["bm52"], "there is no baseline 'bm52'"),
-        ([other, "--dataset", "spot-check/passages"], "expected.toml has no entry for these"),
+        ([other, "--dataset", "small-passages"], "expected.toml has no entry for these"),
         (
             ["--dataset", "touche-2020-task-2"],
             "all datasets are missing; its publisher requires an agreement",
@@ -265,7 +263,7 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     write("data/qrels/touche-task2-2022-quality.qrels", "2 0 a 0\n2 0 b 2\n")
     broken = write("data/qrels/touche-task2-2022-relevance.qrels", "2 0 a\n")
     monkeypatch.setenv("TOUCHE_DATA", str(topics.parents[1]))
-    relevance = ENTRY.format(value=0.5).replace("spot-check/passages", "touche-2022-task-2/sample")
+    relevance = ENTRY.format(value=0.5).replace("small-passages", "touche-2022-task-2/sample")
     relevance = relevance.replace("spot-check-passages", "touche-task2-2022")
     entries = [f"{relevance.replace('relevance', 'quality')}options = {{ mu = {mu} }}\n" for mu in (1, 2)]
     expect(clone, "".join([*entries, relevance]))
@@ -303,7 +301,7 @@ def test_a_digest_is_of_topics_ranks_and_documents(write: Write, old: str, new: 
 
 def test_a_baseline_with_a_broken_file_is_a_row_and_the_others_go_on(touche: Touche, clone: Path) -> None:
     path = another(clone, "afar", "[[score") / "expected.toml"
-    code, out, _ = touche("regress", "--dataset", "spot-check/passages")
+    code, out, _ = touche("regress", "--dataset", "small-passages")
     assert code == 1
     first, second = out.splitlines()[1:3]
     assert first.startswith("afar ") and f"failed: {path}: broken TOML" in first
@@ -398,5 +396,5 @@ def test_update_finds_the_entry_in_a_file_that_has_changed_since(clone: Path) ->
     assert path.read_text() == added + digest + ENTRY.format(value=0.5)
     expect(clone, TOPICS)
     (gone, _) = update(outcomes, print)
-    assert gone.verdict == "failed" and "the entry for spot-check/passages has changed since" in gone.remark
+    assert gone.verdict == "failed" and "the entry for small-passages has changed since" in gone.remark
     assert path.read_text() == TOPICS
