@@ -198,5 +198,6 @@ _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
     "commands": _commands,
     "field": _field,
+    "measures": tables.own_measures,
     "reproductions": matrix.matrix,
 }

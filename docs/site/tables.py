@@ -20,6 +20,7 @@ from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, read_log
 from touche.regression.reproductions import Reproduction
 from touche.tasks import task
+from touche.tasks.own_measures import OWN_MEASURES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
@@ -76,6 +77,11 @@ def summary() -> str:
         link = f"[{name}](baselines/{name}/README.md)"
         lines.append([link, method(name), *(cell or _NOTHING for cell in cells)])
     return table(["baseline", "method", "published", "on a sample", "judged"], lines)
+
+
+def own_measures() -> str:
+    """Returns the list of measures that trec_eval lacks."""
+    return "\n".join(f"* `{name}`: {measure.prose}" for name, measure in OWN_MEASURES.items())
 
 
 def options_table(name: str) -> str:

@@ -1,8 +1,8 @@
 """The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
 The evaluators agree on fully judged runs and differ more with every unjudged document, so a score needs the
-name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. The C code
-lacks RBP, ERR and Judged, which are computed here on its ranking and averaged over its topics. ``touche``
+name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. Measures that
+the C code lacks (``OWN_MEASURES``) are computed on its ranking and averaged over its topics. ``touche``
 computes nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
 """
 
@@ -10,17 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from statistics import fmean
-from typing import Any
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks.measures import Measure, parsed, uncut
+from touche.tasks.own_measures import OWN_MEASURES, JudgedRanking
 from touche.trec.columns import Order, Run
 from touche.trec.qrels import Qrels
 from touche.trec.topics import in_order
 
 TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
-_HIGHEST_OF_GDEVAL = 4  # grade
 
 Ranked = Mapping[str, Sequence[str]]  # documents of each topic, best first
 
@@ -89,12 +88,12 @@ def trec_eval(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:
 
 
 def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns the values of all topics of the qrels, computed by trec_eval's code, or as RBP, ERR or Judged.
+    """Returns the values of all topics of the qrels, computed by trec_eval's code or one of ``OWN_MEASURES``.
 
     Args:
         ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: measure of trec_eval, RBP, ERR or Judged.
+        measure: the measure; ``touche`` is not its only evaluator.
     """
     if not measure.of_trec_eval:
         return _by_definition(ranked, qrels, measure)
@@ -112,57 +111,22 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
 
 
 def _by_definition(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """Returns RBP, ERR or Judged of all topics of the qrels; unjudged documents have grade 0."""
+    """Returns the values of one of ``OWN_MEASURES`` for all topics of the qrels."""
     graded = gains(qrels)
-    if measure.is_judged_share:
-        return dict.fromkeys(graded, 0.0) | judged_share(ranked, qrels, measure.cutoff)
     named = parsed(measure.name)
-    highest = max(grade for labels in graded.values() for grade in labels.values())
-    formula = _FORMULAS[named.NAME]
-    return {
-        topic: formula([labels.get(document, 0) for document in ranked.get(topic, ())], named, highest)
-        for topic, labels in graded.items()
-    }
-
-
-def rbp(grades: Iterable[int], p: float, rel: int | None) -> float:
-    """Returns rank-biased precision (Moffat and Zobel 2008): the sum over ranks r of (1 - p) p^(r-1) gain.
-
-    As in ir_measures, the gain is the grade, so values can be above 1. With ``rel``, the gain is 1 or 0.
-
-    Args:
-        grades: grades of the list, in order, down to the cutoff.
-        p: the chance that a user goes on to the next document.
-        rel: the lowest relevant grade; None for graded gains.
-    """
-    gains_by_rank = [grade if rel is None else int(grade >= rel) for grade in grades]
-    return sum((1 - p) * p**index * gain for index, gain in enumerate(gains_by_rank))
-
-
-def err(grades: Iterable[int], highest: int) -> float:
-    """Returns expected reciprocal rank (Chapelle et al. 2009), as TREC's gdeval.
-
-    ERR is the sum over the ranks r of R(r) / r times the product of 1 - R(i) over all ranks i before r.
-    R(r) = (2^grade - 1) / 2^highest is the chance that the document on rank r satisfies the user.
-
-    Args:
-        grades: grades of the list, in order, down to the cutoff.
-        highest: the highest grade: 4 in gdeval and ir_measures, or more if the qrels have a higher one.
-    """
-    value = 0.0
-    unsatisfied = 1.0
-    for rank, grade in enumerate(grades, 1):
-        satisfies = (2**grade - 1) / 2**highest
-        value += unsatisfied * satisfies / rank
-        unsatisfied *= 1 - satisfies
-    return value
-
-
-# Formulas of the grades of a list, the measure of ir_measures, and the highest grade of the qrels.
-_FORMULAS: Mapping[str, Callable[[Sequence[int], Any, int], float]] = {
-    "RBP": lambda grades, measure, _: rbp(grades, measure["p"], measure.params.get("rel")),
-    "ERR": lambda grades, _, highest: err(grades, max(highest, _HIGHEST_OF_GDEVAL)),
-}
+    formula = OWN_MEASURES[named.NAME].formula
+    highest = max((grade for labels in graded.values() for grade in labels.values()), default=0)
+    values = {}
+    for topic, labels in graded.items():
+        documents = ranked.get(topic, ())
+        ranking = JudgedRanking(
+            grades=[labels.get(document, 0) for document in documents],
+            is_judged=[document in labels for document in documents],
+            judged_grades=[*labels.values()],
+            highest=highest,
+        )
+        values[topic] = formula(ranking, named)
+    return values
 
 
 def touche(run: Run, qrels: Qrels, measure: Measure) -> Evaluation:

@@ -1,8 +1,7 @@
 """Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``measure_of`` knows RBP, ERR, Judged, and every measure of ir_measures that trec_eval computes, also by its
-name in trec_eval, such as ``ndcg_cut_5``. Any other measure needs a name in ``OWN`` here and a function in
-``touche.evaluation.evaluators``.
+``measure_of`` knows every measure of ir_measures that trec_eval computes, also by its name in trec_eval, such
+as ``ndcg_cut_5``, and the measures in ``own_measures.py``.
 """
 
 import ast
@@ -14,9 +13,8 @@ from functools import cache
 from typing import Any
 
 from touche.errors import ToucheError
+from touche.tasks.own_measures import OWN_MEASURES
 
-# Measures that this library computes on trec_eval's ranking, because trec_eval lacks them.
-OWN = ("RBP", "ERR", "Judged")
 _MAX_NAME_LENGTH = 100  # characters
 # The least and the largest value of the parameters of measures.
 _PARAMETER_RANGES = {
@@ -59,7 +57,7 @@ class MeasureError(ToucheError, ValueError):
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of runs from 0 to 1, or to the highest grade for RBP without ``rel``; higher is better.
+    """A measure of runs; higher is better. All are from 0 to 1, except for some of ``OWN_MEASURES``.
 
     Attributes:
         name: the name in ir_measures, such as ``nDCG@5``.
@@ -77,7 +75,7 @@ class Measure:
     @property
     def of_trec_eval(self) -> bool:
         """Whether trec_eval itself computes it; only for measures of ir_measures."""
-        return not self.name.startswith(OWN)
+        return _name_in(self.name) not in OWN_MEASURES
 
     @property
     def evaluators(self) -> list[str]:
@@ -116,6 +114,11 @@ QUESTIONS = ("topicRelevance", "argumentativeness", "stanceRelevance")
 IMAGES = 10  # the scored images of each ranking
 MEASURE_OF_QUESTION = {question: Measure(f"{question}P@{IMAGES}", IMAGES) for question in QUESTIONS}
 """The organizers' measures of images that are ranked for each topic and stance."""
+
+
+def _name_in(text: str) -> str:
+    """Returns the name of a measure without its parameters and cutoff, such as ``P`` for ``P(rel=2)@10``."""
+    return re.match(r"\w*", text)[0]  # type: ignore[index]  # it matches any text
 
 
 def measures_in(text: str) -> list[str]:
@@ -164,7 +167,7 @@ def measure_of(text: str) -> Measure:
     for measure in (MACRO_F1, *MEASURE_OF_QUESTION.values()):
         if text == measure.name:
             return measure
-    reason = _NOT_COMPUTED.get(re.match(r"\w*", text)[0])  # type: ignore[index]  # it matches any text
+    reason = _NOT_COMPUTED.get(_name_in(text))
     if reason:
         raise MeasureError(f"measure {text[:_MAX_NAME_LENGTH]!r}: {reason}")
     known = parsed(text)
@@ -212,9 +215,10 @@ def _with_capitals(text: str) -> str:
     """Returns a name with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty if there is none."""
     import ir_measures  # optional: an image lacks it
 
-    name = re.match(r"\w*", text)[0]  # type: ignore[index]
+    name = _name_in(text)
     registry = ir_measures.measures.registry  # measures by their names and other names
     proper_names = {any_name.lower(): measure.NAME for any_name, measure in registry.items()}
+    proper_names |= {own_name.lower(): own_name for own_name in OWN_MEASURES}
     proper_name = proper_names.get(name.lower(), name)
     if proper_name == name:
         return ""
@@ -241,12 +245,29 @@ def _measure_in(node: Any) -> Any:
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError("not a name of a measure")
-    kind = ir_measures.measures.registry[node.id]
+    kind = ir_measures.measures.registry.get(node.id) or _own_kind(node.id)
     # The ``arg`` of ``**literal`` is None; ir_measures refuses the empty name.
     parameters = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in keywords}
     if cutoff is not None:  # ``@`` sets the parameter that AT_PARAM names
         parameters[kind.AT_PARAM] = ast.literal_eval(cutoff)
     return kind(**parameters)
+
+
+@cache
+def _own_kind(name: str) -> Any:
+    """Returns a class of ir_measures for one of ``OWN_MEASURES`` that it lacks.
+
+    Raises:
+        KeyError: if there is no such measure.
+    """
+    import ir_measures  # optional: an image lacks it
+
+    parameters = {
+        parameter: ir_measures.measures.ParamInfo(dtype=kind)  # type: ignore[no-untyped-call]
+        for parameter, kind in OWN_MEASURES[name].parameters.items()
+    }
+    members = {"__name__": name, "NAME": name, "SUPPORTED_PARAMS": parameters}
+    return type(name, (ir_measures.measures.Measure,), members)
 
 
 def _problems(measure: Any) -> Iterator[str]:
@@ -270,7 +291,7 @@ def _problems(measure: Any) -> Iterator[str]:
         yield "it is a count without a mean over topics; choose a measure with a mean"
     if measure.params.get("dcg") == "exp-log2":
         yield "trec_eval does not compute it; write the gains of your grades: nDCG(gains={1:1,2:3,3:7})@5"
-    if measure.NAME not in OWN and not ir_measures.pytrec_eval.supports(uncut(measure)):
+    if measure.NAME not in OWN_MEASURES and not ir_measures.pytrec_eval.supports(uncut(measure)):
         yield "trec_eval does not compute it; choose a measure that trec_eval has, such as nDCG@10 or AP"
 
 
