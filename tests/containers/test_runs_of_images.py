@@ -20,12 +20,16 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT, Touche, Write, wait_for
 from pages import CONTAINERS, commands, follow, reason, type_in, workspace
+from touche import baselines
+from touche.baselines.extras import extra_in_dockerfile
+from touche.baselines.loader import parts_in_expected
 from touche.baselines.starter import write_baseline
 from touche.containers import images
 from touche.containers.limits import PROGRAMS, Limits
 from touche.containers.programs import output_of, succeeds
 from touche.containers.runs import (
     RUNNERS,
+    TOY_PARTS,
     Job,
     Runner,
     _input_and_output,
@@ -38,16 +42,10 @@ from touche.errors import ToucheError
 # The images are built once, so their tests run on one processor.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
 
-OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
-SPECIAL = {
-    "argsme": ["arguments"],
-    "prince-of-persia": ["arguments"],
-    "chatnoir-bm25f": ["pages"],
-    **{name: ["pairs"] for name in OF_PAIRS},
-}
-BASELINES = sorted([*SPECIAL, "bm25", "dense", "dirichletlm", "dph", "rank-bm25", "rm3", "tfidf"])
-OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is made at night
-PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
+OF_LUCENE = [name for name in baselines.names() if extra_in_dockerfile(name) == "lucene"]  # built at night
+BASELINES = [name for name in baselines.names() if name not in OF_LUCENE]
+# The datasets of the toy collection that each baseline ranks, small ones first.
+PARTS = {name: [part for part in TOY_PARTS if part in parts_in_expected(name)] for name in baselines.names()}
 
 
 @pytest.fixture(autouse=True)
@@ -117,13 +115,12 @@ def job(output: Path, baseline: str = "bm25", *arguments: str, source: str = "sp
 @pytest.mark.parametrize(
     ("baseline", "part"),
     [
-        *((name, PARTS[name][-1]) for name in BASELINES),
+        *((name, PARTS[name][0]) for name in BASELINES),
         *(
-            pytest.param(name, "arguments", marks=pytest.mark.nightly)
-            for name in BASELINES
-            if len(PARTS[name]) > 1
+            pytest.param(name, parts[-1], marks=pytest.mark.nightly)
+            for name, parts in PARTS.items()
+            if name in OF_LUCENE or len(parts) > 1
         ),
-        *(pytest.param(name, "arguments", marks=pytest.mark.nightly) for name in OF_LUCENE),
     ],
 )
 def test_an_image_writes_the_bytes_that_the_local_run_writes(
@@ -131,7 +128,7 @@ def test_an_image_writes_the_bytes_that_the_local_run_writes(
 ) -> None:
     if baseline in OF_LUCENE:
         build_once(program, *OF_LUCENE)
-    same_bytes(RUNNERS[program], tmp_path, baseline, f"spot-check/{part}")
+    same_bytes(RUNNERS[program], tmp_path, baseline, part)
     assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
 
 
@@ -207,7 +204,7 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
 @pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
 @pytest.mark.usefixtures("tira")
 def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
-    same_bytes(run_in_tira, tmp_path, baseline, f"spot-check/{PARTS[baseline][-1]}")
+    same_bytes(run_in_tira, tmp_path, baseline, PARTS[baseline][0])
 
 
 FAULTS = {

@@ -13,6 +13,7 @@ import pytest
 from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
+from touche.baselines.extras import extra_in_dockerfile
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
 from touche.containers.runs import Job, Usage
@@ -84,13 +85,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 CLASSIC = "tfidf --variant classic"
 
 
-OF_LUCENE = ("dirichletlm-variants", "elrond", "polnareff")  # slower ones
-
-
 def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
     """Returns whether it is an official run, or a baseline without options on one sample of each kind."""
     is_first = expected.dataset.startswith((ARGUMENTS, PASSAGES, PAIRS)) and not expected.options
-    return bool(expected.run) or (is_first and expected.baseline not in OF_LUCENE)
+    is_slow = extra_in_dockerfile(expected.baseline) == "lucene"
+    return bool(expected.run) or (is_first and not is_slow)
 
 
 @pytest.mark.slow
