@@ -24,7 +24,6 @@ from touche.tasks.own_measures import OWN_MEASURES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
-_REPLICATION = ROOT / "docs" / "explanation" / "replication.md"
 _NOTHING = "–"
 
 
@@ -33,7 +32,7 @@ def overview() -> str:
     lines = []
     for name in in_order():
         baseline = f"**[{name}](../../baselines/{name}/README.md)**<br>{about(name)}"
-        section = f"[{exactness(name)}](../explanation/replication.md#{anchor(name)})"
+        section = f"[{exactness(name)}](../../baselines/{name}/README.md#{anchor(name)})"
         image = _image(name)
         by_row = group_by(_records().get(name, []), lambda record: (record.dataset, record.command))
         for records in by_row.values() or [[]]:
@@ -150,33 +149,28 @@ def method(name: str) -> str:
 
 
 def exactness(name: str) -> str:
-    """Returns how exact a baseline is, in the words of its heading in the page on replication.
+    """Returns how exact a baseline is, in the words of a heading of its README.
 
     Raises:
-        ToucheError: if the page has no section on the baseline.
+        ToucheError: if the README has no such heading.
     """
-    return _headings(name)[0]
+    readme = ROOT / "baselines" / name / "README.md"
+    headings = re.findall(r"^## Replication: (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    if not headings:
+        problem = f"{readme.relative_to(ROOT)}: it does not say how exact the baseline is"
+        raise ToucheError(f"{problem}; add a section with the heading '## Replication: HOW EXACT IT IS'")
+    return headings[0]
 
 
 def anchor(name: str) -> str:
-    """Returns the anchor of a baseline's section in the page on replication."""
-    return re.sub(r"[^\w -]", "", f"{name}: {exactness(name)}".lower()).replace(" ", "-")
+    """Returns the anchor of the section of a baseline's README on its exactness."""
+    return re.sub(r"[^\w -]", "", f"replication: {exactness(name)}".lower()).replace(" ", "-")
 
 
 def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """Returns a table in Markdown; bars in cells are escaped."""
     escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (columns, ["---"] * len(columns), *escaped))
-
-
-def _headings(name: str) -> list[str]:
-    headings = re.findall(
-        rf"^## {re.escape(name)}: (.+)$", _REPLICATION.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    if not headings:
-        problem = f"{_REPLICATION.relative_to(ROOT)}: no section on {name}"
-        raise ToucheError(f"{problem}; write one with the heading '## {name}: HOW EXACT IT IS'")
-    return headings
 
 
 @cache
