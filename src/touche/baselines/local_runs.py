@@ -137,7 +137,8 @@ class Runs:
 
     def without_hits(self, run: Run) -> list[Topic]:
         """Returns the topics that a run lacks."""
-        return [topic for topic in self.source.topics if topic.number not in run.by_topic]
+        found = {*run.topics.present}
+        return [topic for topic in self.source.topics if topic.number not in found]
 
     def _rankings(self, options: Mapping[str, Any]) -> Iterator[Ranking]:
         """Returns the rankings of the baseline, which begins to work when the first one is requested."""

@@ -1,15 +1,15 @@
 """The rankings that a baseline yields, checked and sorted into a run."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from touche.errors import ToucheError
 from touche.io.identifiers import is_word, quoted
-from touche.trec.columns import NO_STANCE, Columns, Run
-from touche.trec.runs import MAX_DEPTH, digits, ranking
+from touche.trec.columns import NO_STANCE, Run, Words
+from touche.trec.runs import digits, ranking
 from touche.trec.topics import Topic
 
 Hit = tuple[str, float] | tuple[str, float, str]
@@ -38,23 +38,25 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
         ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
             number, or another value is not a word.
     """
-    columns = Columns()
-    for number, rankings_of_topic in _lines_by_topic(topics, rankings).items():
-        for lines in rankings_of_topic:
-            stances, documents, scores = zip(*lines, strict=True)
-            columns.add(
-                topics=[number] * len(lines),
-                stances=stances,
-                documents=documents,
-                ranks=range(1, len(lines) + 1),
-                scores=scores,
-                tags=[tag] * len(lines),
-                numbers=[0] * len(lines),
-            )
-    run = columns.run(tag)
+    lines = [
+        (number, stance, document, rank, score)
+        for number, rankings_of_topic in _lines_by_topic(topics, rankings).items()
+        for ranking_lines in rankings_of_topic
+        for rank, (stance, document, score) in enumerate(ranking_lines, 1)
+    ]
+    numbers, stances, documents, ranks, scores = zip(*lines, strict=True) if lines else ((),) * 5
     # The scores that a reader of run.txt gets, instead of all digits of the float32.
-    written_scores = np.array([*map(float, digits(run.rounded))], np.float64)
-    return replace(run, scores=written_scores, numbers=np.arange(1, len(run) + 1))
+    written_scores = [*map(float, digits(np.array(scores, np.float32)))]
+    return Run(
+        path=Path(tag),
+        topics=Words.encode(numbers),
+        stances=Words.encode(stances),
+        documents=np.array(documents, np.object_),
+        ranks=np.array(ranks, np.int64),
+        scores=np.array(written_scores, np.float64),
+        tags=Words.encode([tag] * len(lines)),
+        numbers=np.arange(1, len(lines) + 1),
+    )
 
 
 def _lines_by_topic(topics: Sequence[Topic], rankings: Rankings) -> dict[str, list[_Lines]]:
@@ -87,8 +89,14 @@ def _sorted_lines(hits: Any) -> _Lines:
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     stances: dict[str, str] = {}  # by document
-    ranked = ranking(_without_stances(hits, stances), MAX_DEPTH)
-    return [(stances.get(document, NO_STANCE), document, score) for document, score in ranked]
+    scored: list[tuple[str, Any]] = []
+    for hit in hits:
+        _checked_tuple(hit, "(document id, score), or triples with a stance", lengths=(2, 3))
+        document = _checked_word(hit[0], "document id", "equal to the document's id; the score follows")
+        if len(hit) == 3:
+            stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
+        scored.append((document, hit[1]))
+    return [(stances.get(document, NO_STANCE), document, score) for document, score in ranking(scored)]
 
 
 def _common_stance(lines: _Lines) -> str:
@@ -96,16 +104,6 @@ def _common_stance(lines: _Lines) -> str:
     stances = {stance for stance, _, _ in lines} - {NO_STANCE}
     has_one = len(stances) == 1 and all(stance in stances for stance, _, _ in lines)
     return stances.pop() if has_one else ""
-
-
-def _without_stances(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
-    """Yields hits without their stances, and adds these to ``stances``, by document."""
-    for hit in hits:
-        _checked_tuple(hit, "(document id, score), or triples with a stance", lengths=(2, 3))
-        document = _checked_word(hit[0], "document id", "equal to the document's id; the score follows")
-        if len(hit) == 3:
-            stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
-        yield document, hit[1]
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:
