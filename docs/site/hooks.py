@@ -197,6 +197,7 @@ def _help(name: str, command: click.Command, parent: click.Context | None) -> st
 _GENERATED: Mapping[str, Callable[[], str]] = {
     "baselines": tables.overview,
     "commands": _commands,
+    "documents": tables.documents,
     "field": _field,
     "measures": tables.own_measures,
     "reproductions": matrix.matrix,

@@ -15,6 +15,7 @@ from typing import Any
 import touche
 from touche import baselines
 from touche.baselines.expected import ExpectedScore, read_expected
+from touche.documents.discovery import FINDERS
 from touche.errors import ToucheError
 from touche.io.grouping import group_by
 from touche.regression.log import LOG_FILE, read_log
@@ -25,6 +26,11 @@ from touche.tasks.own_measures import OWN_MEASURES
 ROOT = Path(__file__).parents[2]
 MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _NOTHING = "–"
+
+
+def documents() -> str:
+    """Returns the table of formats of documents, in the order in which a folder is searched for them."""
+    return table(["documents", "format"], [[f"`{finder.pattern}`", finder.about] for finder in FINDERS])
 
 
 def overview() -> str:

@@ -12,8 +12,9 @@ from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from touche.data.datasets import open_dataset
 from touche.documents import discovery
-from touche.documents.collection import SPAM_RANKS, Documents
+from touche.documents.collection import SPAM_RANKS, Documents, PlainDocuments
 from touche.documents.discovery import files_named, find, find_documents
+from touche.documents.finding import Folder
 from touche.documents.pages import Page
 from touche.documents.records import Argument, Document
 from touche.errors import InputError
@@ -338,12 +339,46 @@ def test_a_number_that_only_reading_tells_is_an_error(tmp_path: Path) -> None:
     assert (len(listed), listed[1]) == (2, Document("b", ""))
 
 
-def test_the_page_on_files_lists_topics_and_documents_in_the_order_of_the_code() -> None:
+def test_the_page_on_files_lists_topics_in_the_order_of_the_code() -> None:
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
-    topics, documents = (
-        re.findall("`([^`]+)`", "".join(line.split("|")[1] for line in table.splitlines()[2:]))
-        for table in re.findall(r"^(?:\| (?:topics|documents) \|.*\n)(?:\|.*\n)+", page, re.MULTILINE)
-    )
+    (table,) = re.findall(r"^(?:\| topics \|.*\n)(?:\|.*\n)+", page, re.MULTILINE)
+    rows = table.splitlines()[2:]
+    topics = re.findall("`([^`]+)`", "".join(line.split("|")[1] for line in rows))
     assert topics == ["rerank.jsonl", *TOPIC_FILES]
-    patterns = dict.fromkeys(format.pattern for format in discovery._FORMATS)
-    assert [name for name in documents if name != "images/"] == [*patterns]
+    assert "<!-- generated: documents -->" in page  # their table is made of the finders
+
+
+def test_texts_next_to_images_may_be_queries(tmp_path: Path) -> None:
+    files = {
+        "images/I05/I0538673fe011264e/image-url.txt": "",
+        "notes.jsonl": '{"id": "1", "text": "Should teachers get tenure?"}\n',
+    }
+    assert ids(find_documents(write_files(tmp_path / "in", files))) == ["I0538673fe011264e"]
+    # A file with fields of documents is a second collection.
+    write_files(tmp_path / "in", {"part.jsonl": DOCUMENTS})
+    with pytest.raises(InputError, match=r"two collections, images and part\.jsonl"):
+        find_documents(tmp_path / "in")
+
+
+class Markdown(Documents):
+    """A format of its own, whose files only it understands."""
+
+    pattern = "*.md"
+    about = "notes"
+
+    @classmethod
+    def find(cls, folder: Folder) -> Documents | None:
+        paths = folder.take(lambda path: path.suffix == ".md")
+        return (
+            None
+            if not paths
+            else PlainDocuments([Document(path.stem, path.read_text()) for path in paths], paths=(*paths,))
+        )
+
+
+def test_a_finder_needs_only_a_place_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(tmp_path, {"topics.xml": TOPICS, "one.md": "One", "two.md": "Two"})
+    with pytest.raises(InputError, match="no documents in this folder"):
+        find(tmp_path)
+    monkeypatch.setattr(discovery, "FINDERS", (*discovery.FINDERS, Markdown))
+    assert ids(find(tmp_path).documents) == ["one", "two"]

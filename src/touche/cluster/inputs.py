@@ -14,8 +14,9 @@ from touche.cluster.session import started
 from touche.cluster.shipping import Ship, folder_sent
 from touche.data import datasets
 from touche.data.places import is_address
-from touche.documents.discovery import Input, files_named, side_files
+from touche.documents.discovery import Input, files_named
 from touche.documents.files import Files
+from touche.documents.finding import side_files
 from touche.errors import InputError, ToucheError
 from touche.io.opening import FileInMemory
 from touche.trec.topics import read_topics, topics_named

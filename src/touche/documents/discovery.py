@@ -1,7 +1,7 @@
 """Finds topics and documents in an input directory, by the names of the files."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -17,11 +17,11 @@ from touche.documents.argsme import (
     is_list_of_arguments,
     pieces_of_argsme,
 )
-from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, MissingDocuments
+from touche.documents.collection import Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
-from touche.documents.folders import files_below
+from touche.documents.finding import Finder, Folder, visible
 from touche.documents.html_folder import read_pages_csv
-from touche.documents.images import FOLDER, Images, has_images
+from touche.documents.images import FOLDER, Images, is_folder_of_images
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.warc import read_warc
@@ -63,19 +63,20 @@ def _first_record(path: Path) -> dict[str, Any]:
     return {}
 
 
-# Such files may be queries, so they are documents only if the folder has no others.
-_TEXTS_OR_QUERIES = FileFormat(
-    "*.jsonl", "documents", pieces_of_jsonl, fits=_has_texts, is_known_by_name=False
-)
-# A file belongs to the first format whose name and content it has. docs/reference/files.md repeats the list.
-_FORMATS = (
-    FileFormat("documents.jsonl", "documents", pieces_of_jsonl),
-    FileFormat("corpus.jsonl", "documents", pieces_of_jsonl),
-    FileFormat("passages*.jsonl", "passages", pieces_of_jsonl),
-    FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
-    FileFormat("pages.csv", "web pages", whole_reader=read_pages_csv, is_known_by_name=False),
+# Each file belongs to the first finder that takes it. The page about files has a row for each.
+FINDERS: tuple[Finder, ...] = (
+    IrDataset,
+    FileFormat("documents.jsonl", "TIRA, also for web pages", "documents", pieces_of_jsonl),
+    FileFormat("corpus.jsonl", "BEIR", "documents", pieces_of_jsonl),
+    FileFormat("passages*.jsonl", "2022 task 2", "passages", pieces_of_jsonl),
+    FileFormat("args_processed*.csv", "2022 task 1", "arguments in sentences", pieces_of_args_processed),
+    FileFormat(
+        "pages.csv", "a list of HTML files", "web pages", whole_reader=read_pages_csv, is_known_by_name=False
+    ),
+    Images,
     FileFormat(
         "*.warc",
+        "web archives",
         "web pages",
         whole_reader=read_warc,
         unit="archives",
@@ -83,15 +84,32 @@ _FORMATS = (
     ),
     FileFormat(
         "*.json",
+        "texts of ClueWeb22",
         "web pages",
         whole_reader=clueweb22.read_clueweb22_json,
         subfolder_pattern=clueweb22.NAME,
         fits=clueweb22.is_clueweb22_json,
     ),
-    FileFormat("*.json", "arguments", pieces_of_argsme, fits=is_argsme),
-    FileFormat("*.jsonl", "documents", pieces_of_jsonl, fits=_has_documents, is_known_by_name=False),
-    _TEXTS_OR_QUERIES,
+    FileFormat("*.json", "args.me", "arguments", pieces_of_argsme, fits=is_argsme),
+    FileFormat(
+        "*.jsonl",
+        "a document, or an argument of args.me, on each line",
+        "documents",
+        pieces_of_jsonl,
+        fits=_has_documents,
+        is_known_by_name=False,
+    ),
+    FileFormat(
+        "*.jsonl",
+        "an id and a text on each line, if the folder has no other documents",
+        "documents",
+        pieces_of_jsonl,
+        fits=_has_texts,
+        is_known_by_name=False,
+        is_last_resort=True,
+    ),
 )
+_FORMATS = [finder for finder in FINDERS if isinstance(finder, FileFormat)]
 # Calls of pandas that read what users may have instead.
 _READ_BY_PANDAS = {
     "*.parquet": "read_parquet({})",
@@ -99,14 +117,13 @@ _READ_BY_PANDAS = {
     "*.tsv": "read_csv({}, sep='\\t', dtype=str, keep_default_na=False)",
     "*.json": "read_json({}, dtype=False)",  # an array
 }
-_Collection = TypeVar("_Collection", Files, "Files | Images")
+_Collection = TypeVar("_Collection", bound=Documents)
 _NAMES_IN_SUBFOLDERS = re.compile(
     "|".join(f"(?:{format.subfolder_pattern.pattern})" for format in _FORMATS if format.subfolder_pattern)
 )
+_NO_DOCUMENTS_BELOW = (FOLDER, *clueweb22.LINKS)  # subfolders
 _NO_DOCUMENTS = "no documents in this folder"
 _ARCHIVES = (".zip", ".tar", ".tgz", ".7z")
-_STATISTICS_NAME = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
-_IGNORED_BEGINNINGS = (".", "metadata.json")  # of names; the latter is TIRA's note on a dataset
 
 
 @dataclass(frozen=True)
@@ -154,11 +171,9 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """Finds topics and documents in an input directory.
 
     Without ``corpus``, re-ranking input (rerank.jsonl) has priority over topics and documents. Of topics.xml,
-    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be in one format,
-    which is one of documents.jsonl, corpus.jsonl (BEIR), passages*.jsonl, args_processed*.csv, pages.csv,
-    images/, *.warc, *.json of ClueWeb22, other *.json (args.me), and other *.jsonl. All may be packed (.gz,
-    .bz2, .xz, .zst). Archives and texts of ClueWeb22 may also be in subfolders or linked folders, under their
-    original names.
+    queries.jsonl, queries.tsv and topics.tsv, the first one is used. The documents have to be one collection,
+    of one of ``FINDERS``. All files may be packed (.gz, .bz2, .xz, .zst). Archives and texts of ClueWeb22 may
+    also be in subfolders or linked folders, under their original names.
 
     Args:
         directory: the input directory.
@@ -170,16 +185,16 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Raises:
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
-    paths = _visible_in(directory)
-    rerank_files = paths_named(paths, [_RERANK_FILE])
+    folder = Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW, corpus)
+    rerank_files = paths_named(folder.paths, [_RERANK_FILE])
     if rerank_files and corpus is None:  # a corpus replaces the candidates
-        return _read_reranking(rerank_files[0])
-    topics_path = topics_named(paths, directory)
-    others = paths_named(paths, TOPIC_FILES)[1:]
+        return _read_reranking(rerank_files[0], folder.side_files)
+    topics_path = topics_named(folder.paths, directory)
+    others = paths_named(folder.paths, TOPIC_FILES)[1:]
     not_read = f" (not {' or '.join(path.name for path in others)})" if others else ""
     topics = read_topics(topics_path)
     try:
-        documents = IrDataset(corpus, side_files=side_files(paths)) if corpus else find_documents(directory)
+        documents = _only_collection(folder)
     except InputError as error:
         if needs_documents:
             raise
@@ -192,28 +207,28 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     return Input.combine(topics, topics_path, documents, not_read)
 
 
-def find_documents(directory: Path) -> Files | Images:
+def find_documents(directory: Path) -> Documents:
     """Finds the documents in a directory, as ``find`` does.
 
     Raises:
         InputError: if the directory has no documents, or two collections.
     """
-    paths = _visible_in(directory)
-    paths_in_subfolders = files_below(directory, _NAMES_IN_SUBFOLDERS, without=(FOLDER, *clueweb22.LINKS))
-    paths_by_format = _by_format(_without_links(paths), FileFormat.contains)
-    for format, names in _by_format(paths_in_subfolders, FileFormat.has_name_in_subfolder).items():
-        paths_by_format.setdefault(format, []).extend(names)
-    if len(paths_by_format) > 1:
-        paths_by_format.pop(_TEXTS_OR_QUERIES, None)
-    collections: list[Files | Images] = [
-        _files(format, paths_of_format, side_files(paths))
-        for format, paths_of_format in paths_by_format.items()
-    ]
-    if has_images(directory):
-        collections.append(Images(directory / FOLDER, paths=(directory / FOLDER,)))
-    if not collections:
-        raise _no_documents(directory, paths)
-    return _only(collections, directory)
+    return _only_collection(Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW))
+
+
+def _only_collection(folder: Folder) -> Documents:
+    """Returns the documents in a folder.
+
+    Raises:
+        InputError: if it has no documents, or two collections.
+    """
+    for finder in FINDERS:
+        documents = finder.find(folder)
+        if documents is not None:
+            folder.found.append(documents)
+    if not folder.found:
+        raise _no_documents(folder.path, folder.paths)
+    return _only(folder.found, folder.path)
 
 
 def files_named(paths: Iterable[Path], folder: str) -> Files:
@@ -226,24 +241,17 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
     Raises:
         InputError: if none of the files has documents, or there are two collections.
     """
-    paths_by_format = _by_format(_visible(paths), FileFormat.is_known_by)
-    if not paths_by_format:
-        raise InputError(
-            folder, _NO_DOCUMENTS, _what_to_put(format for format in _FORMATS if format.is_known_by_name)
-        )
-    return _only([_files(format, paths) for format, paths in paths_by_format.items()], folder)
-
-
-def _by_format(
-    paths: Iterable[Path], belongs: Callable[[FileFormat, Path], bool]
-) -> dict[FileFormat, list[Path]]:
-    """Groups files by the first format to which each belongs; files without a format are left out."""
-    paths_by_format: dict[FileFormat, list[Path]] = {}
-    for path in paths:
-        format = next((format for format in _FORMATS if belongs(format, path)), None)
-        if format:
-            paths_by_format.setdefault(format, []).append(path)
-    return paths_by_format
+    left = visible(paths)
+    collections: list[Files] = []
+    for format in _FORMATS:
+        named = [path for path in left if format.is_known_by(path)]
+        if named:
+            collections.append(Files(format, paths=tuple(sorted(named))))
+            left = [path for path in left if path not in named]
+    if not collections:
+        known = [format for format in _FORMATS if format.is_known_by_name]
+        raise InputError(folder, _NO_DOCUMENTS, _what_to_put(known))
+    return _only(collections, folder)
 
 
 def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection:
@@ -252,54 +260,19 @@ def _only(collections: Sequence[_Collection], folder: Path | str) -> _Collection
     Raises:
         InputError: if there are two, or the files of one are there twice, plain and packed.
     """
-    names = [collection.paths[0].name for collection in collections]
-    if len(names) > 1:
-        problem = f"two collections, {names[0]} and {names[1]}"
+    if len(collections) > 1:
+        # Those in the folder itself come first.
+        files = sorted(
+            (collection.paths[0] for collection in collections), key=lambda path: (len(path.parts), path)
+        )
+        problem = f"two collections, {files[0].name} and {files[1].name}"
         raise InputError(folder, problem, "keep one in this folder and move the other elsewhere")
-    plain_names = {path for path in collections[0].paths if path.suffix not in PACKED_SUFFIXES}
-    for path in collections[0].paths:
+    paths = collections[0].paths
+    plain_names = {path for path in paths if path.suffix not in PACKED_SUFFIXES}
+    for path in paths:
         if path.suffix in PACKED_SUFFIXES and path.with_suffix("") in plain_names:
             raise InputError(path, f"the folder also contains {path.stem}", "remove one of the two")
     return collections[0]
-
-
-def _without_links(paths: Sequence[Path]) -> list[Path]:
-    """Returns the files without links to others of them."""
-    targets = {path.resolve() for path in paths if not path.is_symlink()}
-    return [path for path in paths if not path.is_symlink() or path.resolve() not in targets]
-
-
-def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Selects the side files, which rate web pages, from the files of a folder, plain or packed."""
-    return paths_named(paths, (SPAM_RANKS, PAGE_RANKS))
-
-
-def _visible_in(directory: Path) -> list[Path]:
-    """Returns the files and folders of a directory, sorted, as ``_visible`` selects them.
-
-    Raises:
-        InputError: if the directory cannot be read.
-    """
-    try:
-        # ``exists`` is False for a broken link.
-        return sorted(path for path in _visible(directory.iterdir()) if path.exists())
-    except OSError as error:
-        remedy = "pass a directory with topics and documents"
-        raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
-
-
-def _visible(paths: Iterable[Path]) -> list[Path]:
-    """Returns the paths without hidden files, statistics, and TIRA's note on a dataset."""
-    return [
-        path
-        for path in paths
-        if not path.name.startswith(_IGNORED_BEGINNINGS) and not _STATISTICS_NAME.match(path.name)
-    ]
-
-
-def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
-    """Returns a collection in files, which are read in the order of their paths."""
-    return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
 
 
 def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
@@ -309,7 +282,7 @@ def _no_documents(directory: Path, paths: Iterable[Path]) -> InputError:
         if name.endswith(_ARCHIVES):
             remedy = f"unpack it, so that its files, or its folder images, are in {directory}"
             return InputError(path, "an archive is not read", remedy)
-        if path.is_dir() and has_images(path):
+        if path.is_dir() and is_folder_of_images(path / FOLDER):
             return InputError(directory, _NO_DOCUMENTS, f"move {path.name}/images there")
         if name.endswith(".json") and is_list_of_arguments(path):
             remedy = 'write {"arguments": before it and } after it'
@@ -335,7 +308,7 @@ def _what_to_put(formats: Iterable[FileFormat]) -> str:
     return f"put {patterns} there, plain or packed ({', '.join(PACKED_SUFFIXES)})"
 
 
-def _read_reranking(path: Path) -> Input:
+def _read_reranking(path: Path, side_files: tuple[Path, ...]) -> Input:
     """Returns the topics and the candidates in rerank.jsonl."""
     topics: dict[str, Topic] = {}
     candidates: dict[str, set[str]] = {}  # ids of documents by the number of the topic
@@ -350,7 +323,7 @@ def _read_reranking(path: Path) -> Input:
     )
     count = sum(len(ids) for ids in candidates.values())
     description = f"{counted(len(topics), 'topic')} and their {count} candidates from {path.name}"
-    documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
+    documents = Candidates(paths=(path,), side_files=side_files)
     return Input(
         topics=topics_with_candidates,
         documents=documents,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from touche.documents.collection import Documents
+from touche.documents.finding import Folder
 from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
@@ -28,10 +29,11 @@ _FEW_FILES = 5  # more files have a common progress bar, and their names are not
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of files with documents.
+    """A format of files with documents; it finds such files in a folder.
 
     Attributes:
-        pattern: the names of such files in the directory itself; all may be packed.
+        pattern: the names of such files in the folder itself; all may be packed.
+        about: what has this format, for the table on the page about files.
         noun: the content of a file, such as ``passages``.
         splitter: splits a file into pieces; None if that is impossible.
         whole_reader: reads a file that cannot be split; None if there is a splitter.
@@ -40,9 +42,12 @@ class FileFormat:
         fits: whether the content of a file with such a name has this format; None if all have it.
         is_known_by_name: whether a name shows the format, and the file needs no other ones; at an address
             on a cluster, only such formats are read.
+        is_last_resort: whether such files may be queries, so that they are documents only if the folder has
+            no others.
     """
 
     pattern: str
+    about: str
     noun: str
     splitter: Splitter | None = None
     whole_reader: Reader | None = None
@@ -50,6 +55,16 @@ class FileFormat:
     subfolder_pattern: re.Pattern[str] | None = None
     fits: Callable[[Path], bool] | None = None
     is_known_by_name: bool = True
+    is_last_resort: bool = False
+
+    def find(self, folder: Folder) -> "Files | None":
+        """Takes the files of this format, and returns their documents; None if there are none."""
+        if self.is_last_resort and folder.found:
+            return None
+        paths = folder.take(self._contains)
+        if self.subfolder_pattern:
+            paths += folder.take_below(self._has_name_in_subfolder)
+        return Files(self, paths=tuple(sorted(paths)), side_files=folder.side_files) if paths else None
 
     @property
     def may_have_pages(self) -> bool:
@@ -63,18 +78,18 @@ class FileFormat:
         assert self.whole_reader
         return self.whole_reader(path, seen)
 
-    def contains(self, path: Path) -> bool:
-        """Returns whether a file in the directory itself has this format."""
-        return self._has_name(path) and not path.is_dir() and (self.fits is None or self.fits(path))
-
-    def has_name_in_subfolder(self, path: Path) -> bool:
-        """Returns whether a file in a subfolder has a name of this format."""
-        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
-
     def is_known_by(self, path: Path) -> bool:
         """Returns whether the name alone shows that a file, in whatever folder, has this format."""
-        has_name = self.has_name_in_subfolder if self.subfolder_pattern else self._has_name
+        has_name = self._has_name_in_subfolder if self.subfolder_pattern else self._has_name
         return self.is_known_by_name and has_name(path)
+
+    def _contains(self, path: Path) -> bool:
+        """Returns whether a file in the folder itself has this format."""
+        return self._has_name(path) and not path.is_dir() and (self.fits is None or self.fits(path))
+
+    def _has_name_in_subfolder(self, path: Path) -> bool:
+        """Returns whether a file in a subfolder has a name of this format."""
+        return self.subfolder_pattern is not None and self.subfolder_pattern.fullmatch(path.name) is not None
 
     def _has_name(self, path: Path) -> bool:
         """Returns whether a file has a name of this format; case is ignored."""

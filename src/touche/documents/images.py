@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, ClassVar
 
 from touche.documents.collection import Documents
+from touche.documents.finding import Folder
 from touche.documents.records import Image, ImagePage, SearchResult
 from touche.errors import InputError
 from touche.io.json_lines import records_of_lines, text_field
@@ -24,11 +25,6 @@ _PAGE_ID = re.compile(r"P[0-9a-f]+")
 _MOST_BYTES = 1 << 24  # of a file; most texts of pages have about 10,000
 
 
-def has_images(directory: Path) -> bool:
-    """Returns whether a directory has a folder of images."""
-    return bool(_folders(directory / FOLDER, _GROUP_NAME))
-
-
 @dataclass(frozen=True)
 class Images(Documents):
     """Images in folders, ordered by id.
@@ -38,6 +34,15 @@ class Images(Documents):
     """
 
     folder: Path
+
+    pattern: ClassVar[str] = f"{FOLDER}/"
+    about: ClassVar[str] = "images of 2022 and 2023 task 3, in folders as the publisher has them"
+
+    @classmethod
+    def find(cls, folder: Folder) -> "Images | None":
+        """Returns the images in a folder; None if there are none."""
+        paths = folder.take(lambda path: path.name == FOLDER and is_folder_of_images(path))
+        return cls(paths[0], paths=(paths[0],)) if paths else None
 
     def __str__(self) -> str:
         return f"images from {self.folder.name}"
@@ -61,6 +66,11 @@ class Images(Documents):
         """Returns the folders of all images, in the order of the ids."""
         groups = _folders(self.folder, _GROUP_NAME)
         return [folder for group in groups for folder in _folders(group, _IMAGE_ID)]
+
+
+def is_folder_of_images(folder: Path) -> bool:
+    """Returns whether a folder has groups of images, such as I05."""
+    return bool(_folders(folder, _GROUP_NAME))
 
 
 def image_of_record(record: Any) -> Image:

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, ClassVar
 
 from touche.documents.collection import Documents
 from touche.documents.files import at_least_one
+from touche.documents.finding import Folder
 from touche.documents.images import image_of_record
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
@@ -47,6 +48,17 @@ class IrDataset(Documents):
     """
 
     id: str
+
+    pattern: ClassVar[str] = "--corpus ID"
+    about: ClassVar[str] = "a corpus of ir_datasets, which replaces documents in the folder"
+
+    @classmethod
+    def find(cls, folder: Folder) -> "IrDataset | None":
+        """Returns the corpus that replaces the documents in a folder, which no other finder gets; or None."""
+        if folder.corpus is None:
+            return None
+        folder.take_all()
+        return cls(folder.corpus, side_files=folder.side_files)
 
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"
