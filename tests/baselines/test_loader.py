@@ -153,6 +153,19 @@ def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(
     assert words(before)[0] == "aaa"
 
 
+def test_a_change_behind_a_link_to_a_folder_is_noticed(tmp_path: Path) -> None:
+    shared = write_files(tmp_path / "shared", {"words.py": "WORD = 'a'", "deep/x.txt": "x", "loop": ""})
+    (shared / "loop").unlink()
+    (shared / "loop").symlink_to(shared)
+    source = {"baseline.py": READING, "features.py": "WORD = 'a'", "data/words.txt": "a"}
+    folder = write_files(tmp_path / "mine", source)
+    (folder / "text").symlink_to(shared)
+    before = baselines.load(str(folder))
+    assert words(before)[0] == "aaa" and baselines.load(str(folder)).method is before.method
+    write_files(shared, {"words.py": "WORD = 'bb'"})
+    assert words(baselines.load(str(folder)))[0] == "abba"
+
+
 def test_modules_of_subfolders_and_with_the_names_of_libraries_are_imported_relatively(
     tmp_path: Path,
 ) -> None:

@@ -1,15 +1,17 @@
-"""The files in the folder of a baseline, and a digest that shows whether they have changed."""
+"""The files in the folder of a baseline, and digests that show whether they have changed."""
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from touche.tira.outputs import METADATA_FILE
 from touche.trec.runs import RUN_FILE
 
 _LARGE_BYTES = 1_000_000  # reading larger files would take long
+_MOST_LINKED = 10_000  # files behind a link that count; it may lead to a whole collection
 _CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
 RUN_FILES = {RUN_FILE, f"{RUN_FILE}.invalid", METADATA_FILE}  # of runs whose output is in the folder
 
@@ -28,15 +30,37 @@ def files_in(folder: Path) -> Iterator[Path]:
             yield from files_in(path)
 
 
+def content_digest(folder: Path, files: Iterable[Path]) -> str:
+    """Returns 16 hexadecimal digits that change with the path, mode or content of any file in a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        if file.is_symlink():
+            content = os.fsencode(os.readlink(file))  # noqa: PTH115 (Path.readlink may change the text)
+        else:
+            with file.open("rb") as opened:
+                content = hashlib.file_digest(opened, "sha256").digest()
+        is_executable = file.lstat().st_mode & 0o100 != 0  # as in the context of an image
+        entry = (os.fsencode(file.relative_to(folder)), file.is_symlink(), is_executable, content)
+        digest.update(repr(entry).encode())  # which no two different entries share
+    return digest.hexdigest()[:16]
+
+
 def folder_digest(folder: Path) -> str:
-    """Returns an md5 of a folder's path, and of its files; of large files only size and time count."""
+    """Returns an md5 of a folder's path, and of its files, for this machine.
+
+    Of large files, and of files behind a link to a folder, only sizes and times count.
+    """
     digest = hashlib.md5(os.fsencode(folder))
     for path in files_in(folder):
         if path.name in RUN_FILES or path.name.startswith("."):  # a run may write them after this call
             continue
         digest.update(os.fsencode(path))
         with suppress(OSError):  # a broken link
-            status = path.stat()
-            is_read = path.is_file() and status.st_size <= _LARGE_BYTES
-            digest.update(path.read_bytes() if is_read else f"{status.st_size} {status.st_mtime_ns}".encode())
+            if path.is_file() and path.stat().st_size <= _LARGE_BYTES:
+                digest.update(path.read_bytes())
+                continue
+            linked = (Path(parent, name) for parent, _, names in os.walk(path) for name in names)
+            for file in [path, *sorted(islice(linked, _MOST_LINKED))]:
+                status = file.stat()
+                digest.update(os.fsencode(file) + f"{status.st_size} {status.st_mtime_ns}".encode())
     return digest.hexdigest()

@@ -1,6 +1,5 @@
 """Sends workers the folder of the baseline, and functions from its modules."""
 
-import hashlib
 import os
 import pickle
 import zipfile
@@ -11,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from touche.baselines.files import files_in
+from touche.baselines.files import content_digest, files_in
 from touche.errors import InputError, ToucheError
 from touche.io.packages import make_package
 from touche.io.temporary import temporary_folder
@@ -65,10 +64,7 @@ def _receive(code_digest: str, package: str, copy: str, function: bytes) -> Ship
 def _code_digest() -> str:
     """Returns a digest of this library's code on this machine."""
     package = Path(__file__).parents[1]
-    digest = hashlib.md5()
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
-    return digest.hexdigest()
+    return content_digest(package, package.rglob("*.py"))
 
 
 @contextmanager

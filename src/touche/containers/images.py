@@ -1,6 +1,5 @@
 """Images of baselines: names, builds and sizes."""
 
-import hashlib
 import json
 import logging
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from touche.baselines.extras import extra_in_dockerfile
-from touche.baselines.files import RUN_FILES, files_in
+from touche.baselines.files import RUN_FILES, content_digest, files_in
 from touche.baselines.loader import baseline_folder, is_shipped, names
 from touche.containers.content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
@@ -413,18 +412,7 @@ def _files_sent(folder: Path) -> list[Path]:
 
 
 def _digest(folder: Path, files: Iterable[Path]) -> str:
-    """Returns 16 hexadecimal digits that change with the path, mode or content of any file in a folder."""
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        name = file.relative_to(folder)
-        if str(name) in _NOT_IN_IMAGES:
-            continue
-        if file.is_symlink():
-            content = os.fsencode(os.readlink(file))  # noqa: PTH115 (Path.readlink may change the text)
-        else:
-            with file.open("rb") as opened:
-                content = hashlib.file_digest(opened, "sha256").digest()
-        is_executable = file.lstat().st_mode & 0o100 != 0  # as in ``_build_context``
-        entry = (os.fsencode(name), file.is_symlink(), is_executable, content)
-        digest.update(repr(entry).encode())  # which no two different entries share
-    return digest.hexdigest()[:16]
+    """Returns the digest of those files that the image contains."""
+    return content_digest(
+        folder, [file for file in files if str(file.relative_to(folder)) not in _NOT_IN_IMAGES]
+    )
