@@ -64,9 +64,10 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         if corpus is not None:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
         return _open_ir_datasets(name.removeprefix(IR_DATASETS))
-    if not is_dataset(name) and os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
+    if not is_dataset(name):
+        if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
+            check_exists(name)  # raises an error with a similar name
         return find(Path(name), corpus, needs_documents=needs_documents)
-    check_exists(name)
     if corpus is not None:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
     return open_dataset(name)

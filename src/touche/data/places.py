@@ -66,7 +66,7 @@ def locate_topics(task: Task, corpus: Corpus) -> Path:
     if corpus.topics:  # only some of the task's topics
         folder = locate_corpus(corpus)
         return topics_named(sorted(folder.iterdir()), folder)
-    if has_corpus(corpus) and not is_available("topics", task.topics):
+    if not is_available("topics", task.topics) and has_corpus(corpus):
         # As in BEIR's format.
         queries = paths_named(locate_corpus(corpus).iterdir(), ["queries.jsonl"])
         if queries and queries[0].is_file():

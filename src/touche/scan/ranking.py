@@ -85,7 +85,9 @@ def rank(
         best_field=best_field,
         kept_of_lengths=kept_of_lengths,
     )
-    yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
+    rankings = collection.rank(topics, scoring, depth)
+    has_candidates = any(topic.candidates is not None for topic in topics)
+    yield from collection.with_all_candidates(rankings, depth) if has_candidates else rankings
 
 
 @dataclass(frozen=True)
@@ -171,14 +173,14 @@ class Collection:
             depth: the largest number of documents for each topic.
         """
         indexes = self.vocabulary.indexes
-        searches = [
-            _Search(
-                terms={indexes[term]: weight for term, weight in self.queries[topic.number].items()},
-                among=topic.candidates,
-            )
-            for topic in topics
-        ]
-        best = _BestOfParts(searches=searches, statistics=self.statistics, scoring=scoring, depth=depth)
+        queries = (self.queries[topic.number].items() for topic in topics)
+        best = _BestOfParts(
+            terms=[{indexes[term]: weight for term, weight in query} for query in queries],
+            among=[topic.candidates for topic in topics],
+            statistics=self.statistics,
+            scoring=scoring,
+            depth=depth,
+        )
         no_hits: Sequence[_ScoredIds] = [[] for _ in topics]
         best_of_topics = self.parts.folded(no_hits, best.add_part, best.merge)
         for topic, scored_ids in zip(topics, best_of_topics, strict=True):
@@ -215,30 +217,19 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class _Search:
-    """What to search for: a topic.
-
-    Attributes:
-        terms: the weight of each term, by its index.
-        among: ids of the only documents to rank, or None.
-    """
-
-    terms: Mapping[int, float]
-    among: frozenset[str] | None
-
-
-@dataclass(frozen=True)
 class _BestOfParts:
     """Finds the best documents of parts; it is sent to the workers that have the parts.
 
     Attributes:
-        searches: the terms and candidates of each topic.
+        terms: for each topic the weight of each term, by its index.
+        among: for each topic the ids of the only documents to rank, or None.
         statistics: the statistics of each field.
         scoring: the formula of a score.
         depth: the largest number of documents for each topic.
     """
 
-    searches: Sequence[_Search]
+    terms: Sequence[Mapping[int, float]]
+    among: Sequence[frozenset[str] | None]
     statistics: Sequence[Statistics]
     scoring: Scoring
     depth: int
@@ -247,12 +238,12 @@ class _BestOfParts:
         """Returns the best documents of each topic, from those of earlier parts and from one more part."""
         scored = _ScoredPart(part, self.statistics, self.scoring)
         best_of_part: list[_ScoredIds] = []  # for each topic
-        for earlier, search in zip(best, self.searches, strict=True):
+        for earlier, terms, among in zip(best, self.terms, self.among, strict=True):
             lowest = -np.inf
             if earlier and len(earlier) == self.depth:  # at a depth of 0 there is no last document
                 lowest, _ = earlier[-1]  # a document with a lower score cannot be among the best
             # A title has no terms if all its words are stop words.
-            hits = scored.best(search, self.depth, lowest) if search.terms else []
+            hits = scored.best(terms, among, self.depth, lowest) if terms else []
             best_of_part.append(hits)
         return self.merge(best, best_of_part)
 
@@ -278,24 +269,33 @@ class _ScoredPart:
     # By field, term and weight, because topics share terms.
     _cached_contributions: dict[tuple[int, int, float], Array] = field(default_factory=dict)
 
-    def best(self, search: _Search, depth: int, lowest: float) -> _ScoredIds:
+    def best(
+        self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int, lowest: float
+    ) -> _ScoredIds:
         """Returns the documents with the highest scores in any order, with all ties of the last one.
 
         ``merge`` decides among ties by id, so that none of them is cut off here.
 
         Args:
-            search: the terms and candidates of the topic; at least one term.
+            terms: the weight of each term of the topic, at least one, by its index.
+            among: the ids of the only documents to rank, or None.
             depth: at most how many documents to return, besides those with the score of the last one.
             lowest: the lowest score that can be among the best, from earlier parts.
         """
-        scores = self._scores(search.terms)
+        scores = self._scores(terms)
         matches = scores >= lowest  # False for NaN, the score without any term
         for field_index, any_or_all in self.scoring.required.items():
-            minimum = len(search.terms) if any_or_all == "all" else 1
-            matches &= self._count_terms(field_index, search.terms) >= minimum
-        if search.among is not None:
-            matches &= np.array([id in search.among for id in self.part.ids], dtype=bool)
-        return self._best_of_matching(scores, np.flatnonzero(matches), depth)
+            minimum = len(terms) if any_or_all == "all" else 1
+            matches &= self._count_terms(field_index, terms) >= minimum
+        if among is not None:
+            matches &= np.array([id in among for id in self.part.ids], dtype=bool)
+        matching = np.flatnonzero(matches)
+        if depth < len(matching):
+            # At a depth of 0, no document remains.
+            last_score = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
+            matching = matching[scores[matching] >= last_score]
+        ids = [self.part.ids[index] for index in matching.tolist()]
+        return list(zip(scores[matching].tolist(), ids, strict=True))
 
     def _scores(self, terms: Mapping[int, float]) -> Array:
         """Returns the score of each document of the part as a float32 value; NaN if it has none of the terms.
@@ -333,21 +333,6 @@ class _ScoredPart:
         counts = self.part.fields[field_index]
         indexes_by_term = [indexes for indexes, _ in map(counts.postings, terms)]  # of documents with a term
         return np.bincount(np.concatenate(indexes_by_term), minlength=len(self.part.ids))
-
-    def _best_of_matching(self, scores: Array, matching: Array, depth: int) -> _ScoredIds:
-        """Returns the matching documents with the highest scores in any order, with all ties of the last one.
-
-        Args:
-            scores: the score of each document of the part.
-            matching: the indexes of the documents that match.
-            depth: as in ``best``.
-        """
-        if depth < len(matching):
-            # At a depth of 0, no document remains.
-            last_score = np.partition(scores[matching], -depth)[-depth] if depth else np.inf
-            matching = matching[scores[matching] >= last_score]
-        ids = [self.part.ids[index] for index in matching.tolist()]
-        return list(zip(scores[matching].tolist(), ids, strict=True))
 
     def _contributions(
         self, field_index: int, terms: Mapping[int, float], boost: float

@@ -126,9 +126,15 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
         reading: how to read it.
     """
     collection = Documents.of(documents)
+
+    def read() -> Parts[_T]:
+        """Reads the collection on its cluster if it has one, else on this machine."""
+        parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
+        return parts_on_cluster or LocalParts(_local_parts(collection, reading))
+
     if collection.readings:  # several rankings share the parts of equal readings
-        return collection.readings.parts(_identity(reading, collection), partial(_read, collection, reading))
-    return _read(collection, reading)
+        return collection.readings.parts(_identity(reading, collection), read)
+    return read()
 
 
 def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
@@ -137,14 +143,6 @@ def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
         return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
     except (PicklingError, AttributeError, TypeError):
         return None
-
-
-def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
-    """Reads a collection on its cluster if it has one, else on this machine."""
-    parts_on_cluster = collection.read_by_workers(partial(parts_in_process, reading))
-    if parts_on_cluster is not None:
-        return parts_on_cluster
-    return LocalParts(_local_parts(collection, reading))
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
@@ -157,13 +155,10 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     if parts is None:
         processes = 1
         parts = list(parts_in_process(reading, collection))
-    _log.debug(
-        "read in %.1f s by %d of %d processors: %s",
-        time.monotonic() - began,
-        processes,
-        processors(),
-        reading.summary(parts),
-    )
+    if _log.isEnabledFor(logging.DEBUG):  # else the summary is not needed
+        seconds = time.monotonic() - began
+        summary = reading.summary(parts)
+        _log.debug("read in %.1f s by %d of %d processors: %s", seconds, processes, processors(), summary)
     return parts
 
 
@@ -209,7 +204,7 @@ def _merge_small(merge: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int,
             waiting = []
             waiting_documents = 0
     if waiting_documents:  # else the last parts have no documents, and are left out
-        yield merge(waiting)
+        yield merge(waiting) if len(waiting) > 1 else waiting[0]
 
 
 def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: int) -> list[_T] | None:
