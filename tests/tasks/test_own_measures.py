@@ -2,6 +2,7 @@
 
 import pytest
 
+from touche.errors import ToucheError
 from touche.evaluation.evaluators import by_trec_eval
 from touche.tasks import measure_of
 from touche.tasks.measures import OWN_MEASURES
@@ -43,5 +44,7 @@ def test_one_that_ir_measures_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(OWN_MEASURES, "PGain", found)
     measure = measure_of("PGain@2")
     assert (measure.name, measure.cutoff, measure.of_trec_eval) == ("PGain@2", 2, False)
+    with pytest.raises(ToucheError, match="'PGain' is not known"):
+        measure_of("PGain")
     ranked = {topic: documents[:2] for topic, documents in RANKED.items()}
     assert by_trec_eval(ranked, QRELS, measure) == {"1": 1 / 3, "2": 0}

@@ -263,7 +263,7 @@ def _own_kind(name: str) -> Any:
     import ir_measures  # optional: an image lacks it
 
     parameters = {
-        parameter: ir_measures.measures.ParamInfo(dtype=kind)  # type: ignore[no-untyped-call]
+        parameter: ir_measures.measures.ParamInfo(dtype=kind, required=True)  # type: ignore[no-untyped-call]
         for parameter, kind in OWN_MEASURES[name].parameters.items()
     }
     members = {"__name__": name, "NAME": name, "SUPPORTED_PARAMS": parameters}

@@ -34,8 +34,8 @@ class OwnMeasure:
         formula: returns the value of a topic. The second argument is the measure in the form of ir_measures:
             ``measure["p"]`` is a parameter or its default, ``measure.params`` has only the passed parameters.
         prose: the description in the documentation, after the name.
-        parameters: the parameters with their types, if ir_measures lacks the measure. ``cutoff`` is written
-            with an at sign.
+        parameters: the required parameters with their types, if ir_measures lacks the measure. ``cutoff`` is
+            written with an at sign.
     """
 
     formula: Callable[[JudgedRanking, Any], float]
