@@ -161,7 +161,7 @@ def exactness(name: str) -> str:
         ToucheError: if the README has no such heading.
     """
     readme = ROOT / "baselines" / name / "README.md"
-    headings = re.findall(r"^## Replication: (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    headings: list[str] = re.findall(r"^## Replication: (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
     if not headings:
         problem = f"{readme.relative_to(ROOT)}: it does not say how exact the baseline is"
         raise ToucheError(f"{problem}; add a section with the heading '## Replication: HOW EXACT IT IS'")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +159,52 @@ def test_the_baseline_rank_bm25_is_what_it_writes(workplace: Path, monkeypatch: 
     write_baseline(Path("rank-bm25"), base, "touche-baselines")
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()
+
+
+@pytest.fixture
+def our_clone(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with only the toy collection."""
+    for name in ("topics", "qrels", "corpora"):
+        (workplace / name).symlink_to(ROOT / name)
+    for name in ("baselines", "src", "tests/baselines"):
+        (workplace / name).mkdir(parents=True)
+    monkeypatch.setattr(origin, "__file__", str(workplace / "src" / "touche" / "io" / "origin.py"))
+    return workplace
+
+
+def test_in_the_folder_of_the_clones_baselines_it_has_their_form_and_passes(
+    our_clone: Path, touche: Touche
+) -> None:
+    code, out, _ = touche("new", "baselines/our-method")
+    files = {path.name: path.read_text() for path in (our_clone / "baselines" / "our-method").iterdir()}
+    test = our_clone / "tests" / "baselines" / "test_our_method.py"
+    assert (code, sorted(files)) == (0, ["Dockerfile", "README.md", "baseline.py", "expected.toml"])
+    assert "tests/baselines/test_our_method.py" in out
+    assert not re.search("my.method", "".join([out, test.read_text(), *files.values()]))
+    assert "ARG TEAM=touche-baselines\n" in files["Dockerfile"]
+    for weight in (0.1, 0.7):
+        runpy.run_path(str(test))["test_scores_are_those_of_the_formula"](weight)
+    # The reruns are processes of their own, which do not know this clone.
+    assert touche("regress", "./baselines/our-method")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--part", "pairs"], "omit --team and --part"),
+        (["--team", "Us"], "omit --team and --part"),
+        ([], "test_our_method.py: this file exists already"),
+    ],
+)
+def test_in_the_clone_it_overwrites_no_test_and_needs_no_team(
+    our_clone: Path, touche: Touche, write: Write, options: list[str], problem: str
+) -> None:
+    (our_clone / "tests" / "baselines" / "test_our_method.py").touch()
+    code, _, err = touche("new", "baselines/our-method", *options)
+    assert (code, err.count("\n")) == (2, 1) and problem in err
+    assert not list((our_clone / "baselines").iterdir())
+
+
+def test_outside_of_the_clones_baselines_it_is_a_participants_folder(our_clone: Path, touche: Touche) -> None:
+    assert touche("new", "our-method")[0] == 0
+    assert (our_clone / "our-method" / "test_baseline.py").exists()

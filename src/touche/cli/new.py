@@ -6,7 +6,7 @@ from shlex import quote
 
 import click
 
-from touche.baselines.starter import ARGUMENTS, PARTS, write_baseline
+from touche.baselines.starter import ARGUMENTS, PARTS, is_contributed, test_of, write_baseline
 from touche.cli.commands import PATH, argument, command, option
 from touche.cli.output import echo
 from touche.containers.images import base_image, check_name
@@ -20,6 +20,12 @@ _NEXT = """\
     pytest {folder}
     touche images build {folder}
     touche run {folder} -i {part} -o {out}-image --runner docker"""
+
+_NEXT_IN_CLONE = """\
+    touche run {name} -i spot-check/arguments -o out/{name}
+    pytest -n 0 {test}
+    touche regress {name} --update
+    make outputs"""
 
 
 @command(
@@ -36,10 +42,16 @@ _NEXT = """\
 def new(folder: Path, part: str, team: str) -> None:
     """Write the folder of a working baseline, as a start for your own ranking.
 
-    NAME is the folder's name or path. Its last part becomes the name of the baseline and its image.
+    NAME is the folder's name or path. Its last part becomes the name of the baseline and its image. A path in
+    the folder baselines of a clone gets the form of the project's own baselines.
     """
     check_name(folder.resolve())
     write_baseline(folder, base_image(), team, part)
+    if is_contributed(folder):
+        test = test_of(folder)
+        words = {"name": folder.resolve().name, "test": test.relative_to(test.parents[2])}
+        echo(f"wrote {folder} and {words['test']}; next:", *_NEXT_IN_CLONE.format(**words).splitlines())
+        return
     path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
     out = f"out/{folder.resolve().name}"
     words = {"folder": quote(path), "out": quote(out), "part": f"spot-check/{part}"}

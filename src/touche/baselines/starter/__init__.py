@@ -1,4 +1,7 @@
-"""Writes a new baseline folder: the files of ``my-team/``, some replaced by those of ``my-pairs/``."""
+"""Writes a new baseline folder: the files of ``my-team/``, some replaced by those of ``my-pairs/``.
+
+In the folder ``baselines/`` of a clone, these are the files of ``my-method/``, as CONTRIBUTING asks for.
+"""
 
 import builtins
 import re
@@ -6,9 +9,12 @@ from keyword import kwlist
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError
+from touche.io.origin import clone
 
 _EXAMPLE = "my-team"  # the new names of folder and function replace these in all files
 _EXAMPLE_FUNCTION = "my_team"
+_CONTRIBUTED = "my-method"  # an example in the form of the baselines in this repository
+_CONTRIBUTED_FUNCTION = "my_method"
 _PAIRS = "my-pairs"  # its files replace those of the example, for a baseline that ranks pairs of sentences
 _METHOD = re.compile("BM25 over lower-cased words, with the\npackage .*\\.")  # in the example's README
 _METHOD_OF_PAIRS = "DirichletLM's pairs of sentences,\nthose with a short sentence last."
@@ -27,14 +33,32 @@ _FILES = (
     "baseline.py",
 )
 # Names that the function cannot have: Python's, and those that baseline.py uses (all without capitals).
-_OF_BASELINE = "baseline pairs short_ones_last tokenize with_unmatched words".split()
+_OF_BASELINE = (
+    "baseline check_range likelihood np pairs scan short_ones_last tokenize with_unmatched words".split()
+)
 _TAKEN = {*_OF_BASELINE, *dir(builtins), *kwlist}
+
+
+def is_contributed(folder: Path) -> bool:
+    """Returns whether a new folder is one of the baselines of the clone from which touche was installed."""
+    root = clone()
+    return root is not None and folder.resolve().parent == root / "baselines"
+
+
+def test_of(folder: Path) -> Path:
+    """Returns the test of a baseline that is contributed to the clone."""
+    return folder.resolve().parents[1] / "tests" / "baselines" / f"test_{_function_of(folder)}.py"
+
+
+def _function_of(folder: Path) -> str:
+    return re.sub(r"\W", "_", folder.resolve().name)
 
 
 def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = ARGUMENTS) -> None:
     """Writes a new baseline; the folder's name is also that of image and function.
 
-    baseline.py is written last. If it is missing after an error, empty the folder and repeat the call.
+    baseline.py is written last. If it is missing after an error, empty the folder and repeat the call. A
+    baseline in the clone's folder ``baselines/`` gets its test in ``tests/baselines/``, and needs no team.
 
     Args:
         folder: the new folder, missing or empty.
@@ -51,7 +75,7 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
     if is_blank or not team.isprintable():
         raise ToucheError(f"--team {team!r} is blank or not printable; write the name of your team at TIRA")
     target = folder.resolve()
-    function = re.sub(r"\W", "_", target.name)
+    function = _function_of(folder)
     if not function.isidentifier() or function in _TAKEN:
         problem = f"{function} is not a valid name of its Python function"
         raise InputError(folder, problem, "choose another name that begins with a letter")
@@ -61,8 +85,14 @@ def write_baseline(folder: Path, base: str = _BASE, team: str = "", part: str = 
     is_usable = not target.exists() or is_empty_folder
     if not is_usable:
         raise InputError(folder, "this path exists already", "choose another name, or remove it")
+    if is_contributed(target) and (team or part != ARGUMENTS):
+        problem = "a baseline of this repository has no team and no part"
+        raise ToucheError(f"{problem}; omit --team and --part, or name a folder outside of baselines/")
     try:
-        _write(target, function, base, team, part)
+        if is_contributed(target):
+            _write_contributed(target, function)
+        else:
+            _write(target, function, base, team, part)
     except OSError as error:
         problem = f"cannot be written ({error.strerror})"
         raise InputError(folder, problem, "choose another place") from error
@@ -93,6 +123,27 @@ def _write(target: Path, function: str, base: str, team: str, part: str) -> None
             text = text.replace("ARG TEAM=\n", f"ARG TEAM={_quoted_for_dockerfile(team)}\n")
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _write_contributed(target: Path, function: str) -> None:
+    """Writes the files of a baseline of this repository; its test must not exist yet."""
+    example = Path(__file__).parent / _CONTRIBUTED
+    new_names = {_CONTRIBUTED: target.name, _CONTRIBUTED_FUNCTION: function}
+    test = test_of(target)
+    if test.exists():
+        raise InputError(test, "this file exists already", "choose another name, or remove it")
+    target.mkdir(exist_ok=True)
+    for name in (
+        f"test_{_CONTRIBUTED_FUNCTION}.py",
+        "Dockerfile",
+        "README.md",
+        "expected.toml",
+        "baseline.py",
+    ):
+        text = (example / name).read_text(encoding="utf-8")
+        text = re.sub("|".join(new_names), lambda match: new_names[match[0]], text)
+        path = test if name.startswith("test_") else target / name
         path.write_text(text, encoding="utf-8")
 
 
