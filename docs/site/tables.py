@@ -161,7 +161,8 @@ def exactness(name: str) -> str:
         ToucheError: if the README has no such heading.
     """
     readme = ROOT / "baselines" / name / "README.md"
-    headings: list[str] = re.findall(r"^## Replication: (.+)$", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    text = readme.read_text(encoding="utf-8")
+    headings: list[str] = re.findall(r"^## Replication: (.+)$", text, re.MULTILINE)
     if not headings:
         problem = f"{readme.relative_to(ROOT)}: it does not say how exact the baseline is"
         raise ToucheError(f"{problem}; add a section with the heading '## Replication: HOW EXACT IT IS'")
