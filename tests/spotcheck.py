@@ -7,7 +7,8 @@ import pytest
 
 from conftest import ROOT, Write
 from touche import tasks
-from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score_task
 from touche.tasks import Judgments, Rules, Task
 from touche.trec.qrels import read_qrels
 
@@ -27,7 +28,7 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
 
 def scored(path: Path, *evaluators: str) -> Evaluated:
     """A run on the spot check, with both evaluators unless some are named."""
-    (only,) = evaluate([path], SPOT, evaluators or ("trec_eval", "touche"))
+    (only,) = score_task([path], SPOT, evaluators or ("trec_eval", "touche"))
     return only
 
 

@@ -23,7 +23,7 @@ import matrix
 import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.reports import Report, TaskReport, published_parts, task_report, write
 from touche.reports.page import PAGE_FILE
 
@@ -157,7 +157,7 @@ def _gallery() -> Mapping[str, str]:
 
 def _part_on_toys(folder: Path) -> TaskReport:
     task = tasks.task(f"spot-check/{folder.name}")
-    return task_report(evaluate(sorted(folder.glob("*/run.txt")), task), task.id)
+    return task_report(score_task(sorted(folder.glob("*/run.txt")), task), task.id)
 
 
 def _field() -> str:

@@ -1,9 +1,6 @@
 from . import lucene as lucene
 from . import pairs as pairs
 from . import scan as scan
-from .api.evaluation import compare as compare
-from .api.evaluation import evaluate as evaluate
-from .api.evaluation import wide as wide
 from .api.reports import report as report
 from .baselines.listing import list_baselines as list_baselines
 from .baselines.loader import load as load
@@ -42,7 +39,10 @@ from .errors import ToucheError as ToucheError
 from .errors import ToucheWarning as ToucheWarning
 from .errors import check_range as check_range
 from .evaluation.agreement import overlap as overlap
+from .evaluation.comparison import compare as compare
 from .evaluation.fusion import fuse as fuse
+from .evaluation.scoring import evaluate as evaluate
+from .evaluation.wide import wide as wide
 from .identification import identify as identify
 from .io.optional import imported as imported
 from .io.progress import bar as bar

@@ -1,9 +1,8 @@
 """Linter for runs: every line that breaks a rule of the task."""
 
-from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, groupby, pairwise
@@ -17,11 +16,10 @@ from touche import tasks
 from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, locate_topics
 from touche.errors import MissingDataError, ToucheError, counted
-from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.forms import AnyRun, file_in_memory, read_runs
+from touche.trec.forms import AnyRun, RunSource, run_sources
 from touche.trec.framed import Table
 from touche.trec.runs import MAX_DEPTH, LineError, check_broken, read_columns, split_columns
 from touche.trec.topics import in_order, read_topics
@@ -225,11 +223,11 @@ def lint(
         >>> findings.is_broken
         True
     """
-    # Without checks, because the rules find what these would refuse.
-    paths = [file_in_memory(run) if isinstance(run, Run) else run for run in read_runs(runs, checks=False)]
+    sources = run_sources(runs)
+    paths = [source.name for source in sources]
     team_of_run = teams_of_runs(paths, teams)
     card, corpus = tasks.dataset(task)
-    findings, notes = findings_of(paths, card, corpus, team_of_run)
+    findings, notes = findings_of(sources, card, corpus, team_of_run)
     return Findings(
         kind=Finding,
         records=tuple(findings),
@@ -240,12 +238,12 @@ def lint(
 
 
 def findings_of(
-    paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
+    sources: Sequence[RunSource], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
 ) -> tuple[list[Finding], list[str]]:
     """Checks runs against the rules of a task.
 
     Args:
-        paths: run files.
+        sources: the runs.
         task: task of the runs.
         corpus: collection that the runs rank.
         teams: team of each file, as from ``teams_of_runs``; None for one team.
@@ -255,13 +253,12 @@ def findings_of(
         impossible because its data is missing, for topics that a run lacks, and for its ties.
 
     Raises:
-        ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
+        ToucheError: if a file cannot be read as text, or topics or corpus are broken.
     """
-    check_distinct(paths)
     topics = _topic_numbers(task, corpus)
     runs = [
-        _read_rankings(path, task.rules, topics) if task.rules.by_stance else _read_run(path)
-        for path in paths
+        _read_rankings(source, task.rules, topics) if task.rules.by_stance else _read_run(source)
+        for source in sources
     ]
     known, notes = _read_known(runs, task, corpus, topics)
     # The number of scored results; a measure without a cutoff scores all, and no run has more than MAX_DEPTH.
@@ -342,7 +339,7 @@ def lint_format(path: Path) -> list[Finding]:
     Raises:
         ToucheError: if the file cannot be read as text.
     """
-    run = _read_run(path)
+    run = _read_run(RunSource(path, None, path))
     if run.readable.ranks_stances:  # a run of image retrieval, whose evaluator ignores scores
         run = _LintedRun(run.readable.by_stance(), run.broken, is_ordered_by_score=False)
     # The task is unknown, so the cutoff is that of most tasks.
@@ -365,31 +362,32 @@ def _format_breaches(run: _LintedRun, cutoff: int) -> Iterator[Breach]:
     )
 
 
-def _read_run(path: Path) -> _LintedRun:
+def _read_run(source: RunSource) -> _LintedRun:
     """Reads a run; broken lines become breaches.
 
     Raises:
         InputError: if there are too many broken lines, or the file cannot be read as text.
     """
+    path, content, name = source[:3]
+    if isinstance(content, Run):
+        content = content.text().encode()
     broken: list[Breach] = []
 
     def note_broken(error: LineError) -> None:
         broken.append(Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy))
         check_broken(broken, path)
 
-    with open_binary(path) as file:
-        if file.read(len(BOM_UTF8)) == BOM_UTF8:
-            broken.append(
-                Breach(
-                    code="byte-order-mark",
-                    line=1,
-                    message="the file begins with a byte order mark",
-                    remedy="save the file without it; trec_eval treats it as part of the topic",
-                )
-            )
     columns = Columns()
-    read_columns(path, columns, note_broken)
-    run = columns.run(path)
+    has_mark = read_columns(path, columns, note_broken, content)
+    if has_mark:
+        mark = Breach(
+            code="byte-order-mark",
+            line=1,
+            message="the file begins with a byte order mark",
+            remedy="save the file without it; trec_eval treats it as part of the topic",
+        )
+        broken.insert(0, mark)
+    run = columns.run(name)
     if not run and not broken:
         broken.append(
             Breach(code="empty-run", line=None, message="the run is empty", remedy="check how it was written")
@@ -397,9 +395,12 @@ def _read_run(path: Path) -> _LintedRun:
     return _LintedRun(run, broken)
 
 
-def _read_rankings(path: Path, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
+def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
     """Reads a run with a ranking for each stance; lines that the organizers' script skips become breaches."""
-    run, skipped = read_counted(path, rules.stances, rules.ids, rules.max_results, topics)
+    run, skipped = read_counted(
+        source.path, rules.stances, rules.ids, rules.max_results, topics, source.content
+    )
+    run = replace(run, path=source.name)
     broken = [
         Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)
         for error in skipped

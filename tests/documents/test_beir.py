@@ -16,7 +16,7 @@ from touche.documents.discovery import find
 from touche.documents.pages import RawPage
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.errors import InputError
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.tasks import task_scored_by
 from touche.trec.qrels import read_qrels
 from touche.trec.topics import Topic, read_queries_jsonl
@@ -152,7 +152,7 @@ def test_official_runs_have_their_published_scores(
 ) -> None:
     path = official / "runs/beir-webis-touche2020" / f"{run}.run.gz"
     for measure, value in values.items():
-        (evaluated,) = evaluate([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
+        (evaluated,) = score_task([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
         digits = len(str(value)) - 2
         assert evaluated.scores["trec_eval"].comparable  # published values have the same gaps
         assert round(evaluated.scores["trec_eval"].mean or 0, digits) == value

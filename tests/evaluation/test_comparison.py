@@ -9,7 +9,7 @@ from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions, topic_differences
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
-    compared, _ = comparisons(evaluate(runs, SPOT), "trec_eval", randomisation=True)
+    compared, _ = comparisons(score_task(runs, SPOT), "trec_eval", randomisation=True)
     names = [("all", "two"), ("all", "three"), ("two", "three")]
     assert [(comparison.run_a, comparison.run_b) for comparison in compared] == names
     outcomes = [(2, 0, 2, 4), (1, 0, 3, 4), (1, 2, 1, 4)]
@@ -37,7 +37,7 @@ def test_every_two_runs_are_compared(runs: list[Path]) -> None:
 
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
-    (first, other), faults = comparisons(evaluate(runs, SPOT), "touche")
+    (first, other), faults = comparisons(score_task(runs, SPOT), "touche")
     assert [(comparison.run_a, comparison.run_b) for comparison in (first, other)] == [
         ("all", "two"),
         ("all", "three"),
@@ -50,7 +50,7 @@ def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]
 
 
 def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) -> None:
-    differences = topic_differences(evaluate(runs[1:], SPOT), "trec_eval")
+    differences = topic_differences(score_task(runs[1:], SPOT), "trec_eval")
     expected = [("11", 1), ("13", -1), ("14", -1), ("12", 0)]
     assert [(difference.topic, round(difference.difference)) for difference in differences] == expected
     assert all(difference.title.endswith("?") for difference in differences)
@@ -58,7 +58,7 @@ def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="at least two runs"):
-        comparisons(evaluate(runs[:1], SPOT), "trec_eval")
+        comparisons(score_task(runs[:1], SPOT), "trec_eval")
 
 
 def test_a_reference_without_stances_is_compared_only_by_its_rankings(write: Write) -> None:
@@ -108,7 +108,7 @@ def test_significance_is_by_the_corrected_t_test_alone(
         write(f"{tag}.txt", run_of(*(f"{n} {'a' if int(n) <= upto else 'x'}" for n in numbers), tag=tag))
         for tag, upto in right.items()
     ]
-    compared, _ = comparisons(evaluate(runs, task), "trec_eval")
+    compared, _ = comparisons(score_task(runs, task), "trec_eval")
     assert [comparison.p_t_test for comparison in compared] == pytest.approx(
         [0.0025, 0.0002, 0.3506], abs=5e-5
     )
@@ -144,7 +144,7 @@ def test_scores_that_differ_by_rounding_errors_are_ties_everywhere(touche: Touch
     assert (compared.won, compared.lost, compared.tied) == (0, 0, 10)
     assert (compared.difference, compared.p_t_test, compared.p_randomisation) == (0.0, 1.0, 1.0)
     assert not compared.significant and compared.effect_size == 0.0
-    assert {row.difference for row in package.compare(runs, per_topic=True, **scoring)} == {0.0}
+    assert {row.difference for row in package.compare(runs, **scoring).topics} == {0.0}
     assert "†" not in package.wide(runs, reference="A", **scoring).markdown().partition("\n\n")[0]
     out = touche("compare", *runs, "--qrels", qrels, "--measure", "AP")[1]
     assert out.endswith("\nAP, q: A and B have the same mean; all 10 topics are ties\n")

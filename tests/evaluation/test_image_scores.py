@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import touche as package
 from conftest import Touche, Write
 from touche.errors import ToucheError
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.tasks import Task
 from touche.tasks.cards import read_card
 from touche.trec.by_stance import read_counted
@@ -75,17 +75,17 @@ def task(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Task:
 
 def values(run: str | Path, write: Write, task: Task) -> list[float | None]:
     path = run if isinstance(run, Path) else write("run.txt", run)
-    return [evaluated.scores["touche"].mean for evaluated in evaluate([path], task)]
+    return [evaluated.scores["touche"].mean for evaluated in score_task([path], task)]
 
 
 def test_the_measures_by_hand(task: Task, write: Write) -> None:
     """Of four lines three are on topic, two argumentative, one on stance; a short ranking loses."""
     assert values(RUN, write, task) == pytest.approx([3 / 20, 2 / 20, 1 / 20])
-    (relevance, *_, stance) = evaluate([write("run.txt", RUN)], task)
+    (relevance, *_, stance) = score_task([write("run.txt", RUN)], task)
     assert relevance.evaluations["touche"].judged == 1
-    by_ranking = {score.topic: score.value for score in stance.all_topic_scores}
+    by_ranking = {score.topic: score.value for score in stance.topic_scores({})}
     assert by_ranking == pytest.approx({"1 PRO": 0.1, "1 CON": 0.0})
-    assert {topic: score.value for topic, score in stance.topic_scores["touche"].items()} == {"1": 0.05}
+    assert stance.values("touche") == {"1": 0.05}
 
 
 def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
@@ -94,7 +94,7 @@ def test_a_topic_without_lines_is_left_out_and_one_with_only_a_stance_counts(
     run = f"{RUN}2 PRO {A} 1 1 mine\n"
     assert values(run, write, task)[0] == pytest.approx((3 / 20 + 1 / 20) / 2)
     incomplete, complete = (
-        evaluate([write("run.txt", text)], task)[0].scores["touche"] for text in (RUN, run)
+        score_task([write("run.txt", text)], task)[0].scores["touche"] for text in (RUN, run)
     )
     assert (incomplete.comparable, complete.comparable) == (False, True)
     (absent,), (zero,) = (package.evaluate(write("run.txt", text), "mine").warnings for text in (RUN, run))

@@ -10,7 +10,8 @@ from spotcheck import made_up, run_of, run_text, scored
 from touche import tasks
 from touche.data import ids
 from touche.evaluation.notes import doubts, score_notes
-from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score_task
 from touche.io.opening import md5
 from touche.tasks import Corpus, Judgments
 
@@ -82,7 +83,7 @@ def test_a_tenth_is_not_more_than_a_tenth(
     topics = [str(number) for number in range(1, 19)]
     task = made_up(write, monkeypatch, topics, relevance="a")
     lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
-    (run,) = evaluate([write("run.txt", run_of(*lists))], task)
+    (run,) = score_task([write("run.txt", run_of(*lists))], task)
     assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
 
 
@@ -94,13 +95,13 @@ def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
     row = replace(tasks.task("touche-2020-task-1").published[0], dimension="relevance", qrels=None)
     task = replace(task, published=(row,))
     for documents, comparable in (("a b v w x", True), ("a u v w x", False)):
-        (run,) = evaluate([write("run.txt", run_of(f"1 {documents}"))], task)
+        (run,) = score_task([write("run.txt", run_of(f"1 {documents}"))], task)
         assert run.scores["trec_eval"].comparable == comparable
         text = next(doubts(run))
         assert ("judged, as for the published scores: " in text) == comparable
         less = "judged, but at least 0.4 for the published runs, so the score is not comparable with"
         assert (less in text) != comparable
-    (run,) = evaluate(
+    (run,) = score_task(
         [write("run.txt", run_of("1 a b v w x"))], replace(task, measure=tasks.measure_of("P@4"))
     )
     assert not run.scores["trec_eval"].comparable  # no share of Judged@4 is known
@@ -115,7 +116,7 @@ def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
     run = write("run.txt", run_of("1 a b"))
     qrels = Judgments("beir-webis-touche2020-v2.qrels", frozenset({-2, 0, 1, 2}))
     write(f"qrels/{qrels.file}", f"1 0 a 2\n{zeros}")
-    (evaluated,) = evaluate([run], replace(task, qrels={"relevance": qrels}))
+    (evaluated,) = score_task([run], replace(task, qrels={"relevance": qrels}))
     texts = [text for text in doubts(evaluated) if "lacks the judgments with grade 0" in text]
     assert bool(texts) == is_reported
     remedy = "remove it, and get it with: touche data fetch beir-webis-touche2020-v2 --no-corpora"
@@ -128,7 +129,7 @@ def test_documents_that_the_collection_lacks_are_a_warning(
     task = made_up(write, monkeypatch, ["1"], relevance="a")
     task = replace(task, corpora={"full": Corpus("made-up")})
     run = write("run.txt", run_of("1 a b c d e x y"))
-    (evaluated,) = evaluate([run], task)
+    (evaluated,) = score_task([run], task)
     assert list(doubts(evaluated)) == []  # the collection is missing
     documents = write("corpora/made-up/documents.jsonl", '{"docno": "a", "text": ""}\n')
     (text,) = doubts(evaluated)
@@ -150,7 +151,7 @@ def test_near_ties_are_told_for_any_measure(
     """As float32, b with the greater id is first; as double, a is first, so RR falls from 1 to 1/2."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="b")
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
-    (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
+    (run,) = score_task([path], replace(task, measure=tasks.measure_of(name)))
     assert list(doubts(run))[-1].endswith(f"order topic 1 differently ({change:.4f} in {name})")
 
 
@@ -174,7 +175,7 @@ def test_a_standing_names_its_evaluator_and_its_doubts(
     path = write("run.txt", run_of(text))
     monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
     monkeypatch.setattr("touche.evaluation.scores.official_md5", lambda path: "")
-    (run,) = evaluate([path], task, [evaluator])
+    (run,) = score_task([path], task, [evaluator])
     (standing,) = notes(run)
     assert note in standing and standing.startswith("with trec_eval, ") == (evaluator == "trec_eval")
 
@@ -189,7 +190,7 @@ def test_a_rank_among_published_scores_needs_the_official_qrels(
     if is_official:
         monkeypatch.setattr("touche.evaluation.scores.official_md5", {f"qrels/{file}": md5(path)}.__getitem__)
     monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
-    (run,) = evaluate([write("run.txt", run_of("1 a b"))], task)
+    (run,) = score_task([write("run.txt", run_of("1 a b"))], task)
     warnings = [text for text in doubts(run) if "not the publisher's file" in text]
     assert len(warnings) == (not is_official)
     assert {score.comparable for score in run.scores.values()} == {is_official}

@@ -9,7 +9,7 @@ from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.notes import score_notes, score_warnings
-from touche.evaluation.scores import evaluate, in_judged_order
+from touche.evaluation.scoring import in_judged_order, score_task
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
 from touche.trec.columns import Run, RunLine
@@ -21,29 +21,23 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
     """Four topics: the relevant document is first, second, first, and missing; x is unjudged."""
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     lines = ["1 a b", "2 b a", "3 a b", "4 b x"]
-    relevance, quality = evaluate([write("run.txt", run_of(*lines))], task, ["trec_eval"])
+    relevance, quality = score_task([write("run.txt", run_of(*lines))], task, ["trec_eval"])
     for run, values in ((relevance, [1, SECOND, 1, 0]), (quality, [SECOND, 1, SECOND, 1])):
         (score,) = run.scores.values()
         assert score.mean == pytest.approx(sum(values) / 4)
         assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
         assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
         assert (score.tag, score.qrels) == ("t", f"made-up-{run.dimension}.qrels")
-        assert [topic_score.value for topic_score in run.topic_scores["trec_eval"].values()] == pytest.approx(
-            values
-        )
-        assert [topic_score.judged for topic_score in run.topic_scores["trec_eval"].values()] == [
-            1,
-            1,
-            1,
-            0.5,
-        ]
+        rows = run.topic_scores({})
+        assert [row.value for row in rows] == pytest.approx(values)
+        assert [row.judged for row in rows] == [1, 1, 1, 0.5]
 
 
 def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Average precision by hand: the relevant document is at rank 2, at rank 1, and missing."""
     task = made_up(write, monkeypatch, topics=("1", "2", "3"), relevance="a")
     path = write("run.txt", run_of("1 x a b", "2 a b", "3 x b"))
-    (run,) = evaluate([path], replace(task, measure=measure_of("AP")))
+    (run,) = score_task([path], replace(task, measure=measure_of("AP")))
     (score,) = run.scores.values()  # trec_eval only
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
@@ -81,16 +75,14 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
 
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
-    (run,) = evaluate([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
-    topics = [
-        (topic_score.topic, topic_score.judged) for topic_score in run.topic_scores["trec_eval"].values()
-    ]
+    (run,) = score_task([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
+    topics = [(row.topic, row.judged) for row in run.topic_scores({})]
     assert topics == [("2", 1), ("9", None), ("10", None)]
 
 
 def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> None:
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
-    evaluated = evaluate(paths, SPOT)
+    evaluated = score_task(paths, SPOT)
     assert [run.name for run in evaluated] == [str(paths[0]), str(paths[1]), "b"]
     same = "several runs have the tag 'a', so they have other names here"
     assert score_warnings(evaluated) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
@@ -116,7 +108,7 @@ def test_runs_that_cannot_be_evaluated(
 ) -> None:
     folder = write("run.txt", text).parent
     with pytest.raises(ToucheError, match=message):
-        evaluate([folder / name for name in names], SPOT, any_order=any_order)
+        score_task([folder / name for name in names], SPOT, any_order=any_order)
 
 
 def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +126,7 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
     task = made_up(write, monkeypatch, relevance="a")
     task = replace(task, rules=Rules(PAIR, ("Q0",)), published=(row,))
     write("qrels/made-up-relevance.qrels", "1 0 x,y 1\n1 0 b,c 0\n")
-    exact, turned = evaluate([write("run.txt", run_of(ranked))], task, ["trec_eval"], any_order=True)
+    exact, turned = score_task([write("run.txt", run_of(ranked))], task, ["trec_eval"], any_order=True)
     assert [(run.label, run.any_order) for run in (exact, turned)] == [
         ("relevance", False),
         ("relevance, any order", True),
@@ -156,7 +148,7 @@ def test_a_pair_in_both_orders_counts_once() -> None:
 
 def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> None:
     paths = [write("good.txt", run_text(tag="good")), write("odd.txt", run_text(tag="odd", strangers=5))]
-    good, odd = evaluate(paths, SPOT)
+    good, odd = score_task(paths, SPOT)
     assert [score.mean for score in good.scores.values()] == pytest.approx([1, 1])
     assert [(score.mean, score.low, score.topics) for score in odd.scores.values()] == [
         (0, 0, 4),

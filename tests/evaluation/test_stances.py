@@ -13,7 +13,7 @@ from touche import tasks
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import score_notes
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.evaluation.stances import evaluate_stances, stance_difference
 from touche.tasks.cards import read_card
 from touche.trec.columns import Run
@@ -114,19 +114,19 @@ def runs(tmp_path: Path, touche: Touche) -> list[Path]:
 
 
 def test_stance_is_a_dimension_with_a_measure_of_its_own(runs: list[Path]) -> None:
-    evaluated = evaluate(runs, tasks.task(TOY), ["trec_eval"])
+    evaluated = score_task(runs, tasks.task(TOY), ["trec_eval"])
     scores = {(run.name, run.dimension): next(iter(run.scores.values())) for run in evaluated}
     assert {score.measure for score in scores.values()} == {"nDCG@5", "macro F1"}
     no, lexicon = (scores[f"touche-{name}", "stance"] for name in ("bm25", "stance-lexicon"))
     assert no.results == lexicon.results == 111
     assert no.mean is not None and lexicon.mean is not None and lexicon.mean > no.mean
-    only = evaluate(runs, tasks.task_scored_by(TOY, "macro F1"))
+    only = score_task(runs, tasks.task_scored_by(TOY, "macro F1"))
     assert [run.dimension for run in only] == ["stance", "stance"]
-    assert "stance" not in {run.dimension for run in evaluate(runs, tasks.task_scored_by(TOY, "AP"))}
+    assert "stance" not in {run.dimension for run in score_task(runs, tasks.task_scored_by(TOY, "AP"))}
 
 
 def test_stances_are_compared_without_a_test(runs: list[Path]) -> None:
-    evaluated = evaluate(runs, tasks.task(TOY), ["trec_eval"])
+    evaluated = score_task(runs, tasks.task(TOY), ["trec_eval"])
     compared, faults = comparisons(evaluated, "trec_eval")
     (stance,) = (row for row in compared if row.dimension == "stance")
     assert stance.results == 111 and stance.p_t_test is None and stance.significant is False and not faults
@@ -139,7 +139,7 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     task = tasks.task(TOY)
     published = tasks.task("touche-2022-task-2").published
     both = [runs[0], Run.of(shorter, runs[1])]
-    evaluated = evaluate(both, replace(task, published=published))
+    evaluated = score_task(both, replace(task, published=published))
     assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in score_notes(evaluated))
     assert any("compare only equal N" in text for text in score_notes(evaluated))
 
@@ -168,7 +168,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_run_without_judged_stances_keeps_its_other_scores(small: Path, write: Write) -> None:
     path = write("run.txt", "2 PRO a 1 1 t\n")
-    scores = {run.dimension: next(iter(run.scores.values())) for run in evaluate([path], tasks.task("small"))}
+    scores = {
+        run.dimension: next(iter(run.scores.values())) for run in score_task([path], tasks.task("small"))
+    }
     assert scores["relevance"].mean == 0.05
     assert (scores["stance"].mean, scores["stance"].results, scores["stance"].comparable) == (None, 0, False)
 
@@ -198,10 +200,10 @@ def test_missing_judgments_of_stances_are_a_warning(
 ) -> None:
     (small / "qrels" / "s.qrels").unlink()
     path = write("run.txt", "1 PRO a 1 1 t\n")
-    assert [run.dimension for run in evaluate([path], tasks.task("small"))] == ["relevance"]
+    assert [run.dimension for run in score_task([path], tasks.task("small"))] == ["relevance"]
     assert "qrels/s.qrels is missing" in caplog.text
     with pytest.raises(MissingDataError):
-        evaluate([path], tasks.task_scored_by("small", "macro F1"))
+        score_task([path], tasks.task_scored_by("small", "macro F1"))
 
 
 @pytest.mark.parametrize(

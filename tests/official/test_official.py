@@ -21,10 +21,11 @@ from touche.data.judgments import task_qrels
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.linting import findings_of
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
+from touche.trec.forms import run_sources
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
@@ -135,7 +136,7 @@ def test_what_the_program_writes_passes_the_linter(
     """With topics and corpus; this also tests ranks, ties and depths."""
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
-    assert findings_of(paths, task, task.corpora["sample"]) == ([], [])
+    assert findings_of(run_sources(paths), task, task.corpora["sample"]) == ([], [])
 
 
 IMAGES = {
@@ -158,7 +159,7 @@ IMAGES = {
 def test_runs_of_images_score_what_the_organizers_script_computes(official: Path, name: str) -> None:
     """On topic, argumentative, on stance; official runs also have a row with these values in the card."""
     task = tasks.task(name.split("/")[0])
-    results = evaluate([official / "runs" / f"{name}.run"], task)
+    results = score_task([official / "runs" / f"{name}.run"], task)
     assert [round(result.scores["touche"].mean, 3) for result in results] == [*IMAGES[name]]
     assert not results[0].skipped and results[0].scores["touche"].judged > 0.998
     if "sigir23" not in name:
@@ -167,7 +168,7 @@ def test_runs_of_images_score_what_the_organizers_script_computes(official: Path
             for run, value in zip(results, IMAGES[name], strict=True)
         ]
         assert set[str].intersection(*tags)
-    findings, _ = findings_of([official / "runs" / f"{name}.run"], task, task.corpora["full"])
+    findings, _ = findings_of(run_sources(official / "runs" / f"{name}.run"), task, task.corpora["full"])
     assert findings == []
 
 
@@ -181,7 +182,7 @@ def test_qrels_of_the_other_year_are_refused(
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     for year, run in ((2022, "minsc-baseline"), (2023, "jean-luc-picard-0")):
         with pytest.raises(InputError, match=r"qrels:\d+: "):
-            evaluate(
+            score_task(
                 [official / "runs" / f"touche-{year}-task-3" / f"{run}.run"],
                 tasks.task(f"touche-{year}-task-3"),
             )

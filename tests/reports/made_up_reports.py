@@ -10,7 +10,7 @@ import pytest
 from conftest import Write
 from spotcheck import made_up, run_of
 from touche import tasks
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scoring import score_task
 from touche.reports import Report, TaskReport, task_report, write
 from touche.tasks import Corpus, Published, Task
 
@@ -45,7 +45,7 @@ class Reports:
     def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:
         """Returns the part of a report on runs."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
-        return task_report(evaluate(paths, tasks.task(dataset)), dataset, reference)
+        return task_report(score_task(paths, tasks.task(dataset)), dataset, reference)
 
     def page(self, part: TaskReport, folder: str = "out", title: str = "Title") -> Path:
         """Writes a report; returns its page."""

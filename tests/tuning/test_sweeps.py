@@ -206,11 +206,11 @@ def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(mine: str, tmp_pa
 
 
 def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> None:
-    from touche.evaluation import scores
+    from touche.evaluation.scoring import score_task
 
     sweep = swept(baselines.load("bm25"), {"k1": [0.1, 5.0], "b": [0.0, 1.0]}, tmp_path)
     for row in sweep.scores:
-        (run,) = scores.evaluate([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
+        (run,) = score_task([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
         score = run.scores["trec_eval"]
         assert (row.mean, row.low, row.high, row.judged) == (score.mean, score.low, score.high, score.judged)
         assert row.values == run.evaluations["trec_eval"].per_topic and row.record["topics"] == score.topics

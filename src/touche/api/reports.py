@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from touche import tasks
-from touche.api.scoring import naming_qrels, with_reference
 from touche.errors import ToucheError
-from touche.evaluation import scores
+from touche.evaluation.comparison import path_of_reference
+from touche.evaluation.scoring import judgments_of, score_runs
 from touche.io.identifiers import as_path
 from touche.io.writing import check_outputs
 from touche.reports import PAGE_FILE, Report, published_parts, task_report, write
-from touche.trec.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs
+from touche.trec.forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -60,12 +60,14 @@ def report(
             raise ToucheError("all_published allows no runs, task, measure, qrels or reference; omit them")
         parts = list(published_parts())
         return write(Report("Published results of Touché", command, parts, gallery=True), folder)
-    with file_of_qrels(qrels) as path:
-        scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-        named_runs, reference_name = with_reference(runs, reference)
-        inputs = [run for run in named_runs if isinstance(run, Path)]
-        check_outputs([folder / PAGE_FILE], [*inputs, path] if path else inputs)
-        evaluated = naming_qrels(qrels, scores.evaluate(named_runs, scored_task))
-        part = task_report(evaluated, task or scored_task.id, reference_name)
+    judgments = qrels_source(qrels)
+    file = judgments.file if judgments else None
+    scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), file)
+    sources = run_sources(runs)
+    reference_name = path_of_reference(reference, sources)
+    inputs = [source for source in (*sources, judgments) if source is not None]
+    check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
+    [evaluated] = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
+    part = task_report(evaluated, task or scored_task.id, reference_name)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, command, [part]), folder)

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from touche.api import evaluation as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
@@ -24,9 +23,11 @@ from touche.cli.output import (
     with_commas,
 )
 from touche.errors import ToucheError
+from touche.evaluation import comparison as library
 from touche.evaluation.comparison import UNDEFINED, Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.significance import SIGNIFICANT, printed_p
+from touche.evaluation.wide import wide
 from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 
@@ -66,22 +67,22 @@ def compare(
         if per_topic or randomisation or bounds or published:
             formats = "latex, markdown and html"
             raise ToucheError(f"{formats} print only the means and the t-test; omit the other options")
-        wide = quietly(library.wide, runs, every_two=reference is None, **scoring)
-        render_wide(wide, style)
-        warn(*wide.warnings)
+        wide_table = quietly(wide, runs, every_two=reference is None, **scoring)
+        render_wide(wide_table, style)
+        warn(*wide_table.warnings)
         return
     if per_topic and bounds:
         raise ToucheError("--bounds prints bounds of means; omit --per-topic")
     table: Any = quietly(
         library.compare,
         runs,
-        per_topic=per_topic,
         randomisation=randomisation,
         bounds=bounds,
         published=published,
         **scoring,
     )
     if per_topic:
+        table = table.topics
         sheets = [_topics(table)]
     else:
         columns = _BOUNDS if bounds else []

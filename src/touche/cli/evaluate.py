@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from touche.api import evaluation as library
 from touche.cli.commands import command, option
 from touche.cli.guessing import task_of
 from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
@@ -22,8 +21,10 @@ from touche.cli.output import (
     with_commas,
 )
 from touche.errors import ToucheError
+from touche.evaluation import scoring as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.scores import Score, TopicScore
+from touche.evaluation.wide import wide
 from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
 from touche.tasks.measures import measure_of
@@ -74,13 +75,14 @@ def evaluate(
         raise ToucheError(f"--bounds prints one row for each evaluator; {remedy}")
     scoring |= {"evaluator": evaluator, "pairs": pairs}
     if is_wide:
-        wide = quietly(library.wide, runs, reference=reference, **scoring)
-        render_wide(wide, style)
-        explain(wide, style)
-    else:
-        table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
-        render(table, style, _sheets(table, _BOUNDS if bounds else []))
+        table = quietly(wide, runs, reference=reference, **scoring)
+        render_wide(table, style)
         explain(table, style)
+    else:
+        scores = quietly(library.evaluate, runs, **scoring)
+        rows = scores.topics if per_topic else scores
+        render(rows, style, _sheets(rows, _BOUNDS if bounds else []))
+        explain(rows, style)
 
 
 _SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]

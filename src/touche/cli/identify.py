@@ -14,7 +14,7 @@ import click
 from touche import identification as library
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
-from touche.cli.options import FORMAT, opened_run
+from touche.cli.options import FORMAT
 from touche.cli.output import Column, Sheet, counted, render, three_decimals
 from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
@@ -42,7 +42,7 @@ _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
 
 @command(
     "touche identify out/bm25/run.txt --task spot-check/arguments",
-    argument("run", "RUN", type=PATH, callback=opened_run),
+    argument("run", "RUN", type=PATH),
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
     option(
         "--mean-length mean_lengths FIELD=TOKENS",

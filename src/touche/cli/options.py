@@ -1,7 +1,6 @@
 """Options and arguments that several commands share."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,21 +9,8 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, TASK_ID, Option, argument, option
 from touche.cli.output import FORMATS
 from touche.io.identifiers import NO_TAG, is_word, quoted
-from touche.io.opening import rereadable
 from touche.tasks.measures import parse_measures
-from touche.trec.runs import MAX_DEPTH, check_files
-
-
-def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    """Checks and returns run files, which a pattern may have found; ``-`` is standard input."""
-    runs = [opened_run(ctx, param, path) for path in paths]
-    check_files(runs)
-    return runs
-
-
-def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
-    """Returns a run file; standard input, as ``-``, and other pipes become files in memory."""
-    return rereadable(path)
+from touche.trec.runs import MAX_DEPTH
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
@@ -83,7 +69,7 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
 
 
 RUNS = argument("runs", "RUN...", type=PATH)
-ANY_RUNS = argument("runs", "[RUN...]", type=PATH, callback=_checked_runs)
+ANY_RUNS = argument("runs", "[RUN...]", type=PATH)
 FORMAT = option("--format style", choices=FORMATS)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)

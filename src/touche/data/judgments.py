@@ -3,26 +3,36 @@
 from contextlib import suppress
 
 from touche.data.places import locate, locate_topics
-from touche.errors import MissingDataError
+from touche.errors import InputError, MissingDataError
 from touche.tasks import STANCE, Task
 from touche.trec.by_stance import ranking_names
+from touche.trec.forms import QrelsSource
 from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
 from touche.trec.topics import read_topics
 
 
-def task_qrels(task: Task, dimension: str) -> Qrels:
+def task_qrels(task: Task, dimension: str, source: QrelsSource | None = None) -> Qrels:
     """Returns the qrels of a task in one dimension, without excluded topics.
 
     Stances are their indexes in ``task.stances``. If each stance of a topic has its own ranking, the keys are
     such as ``1 PRO``.
 
+    Args:
+        task: the task.
+        dimension: one of its dimensions.
+        source: the judgments that replace those of the task.
+
     Raises:
-        ToucheError: if the file is missing or broken.
+        ToucheError: if the file is missing or broken, or qrels in memory have no stances.
     """
     judgments = task.qrels[dimension]
-    path = locate("qrels", judgments.file)
-    if dimension == STANCE:
-        qrels = read_stances(path, task.stances, task.excluded_topics)
+    path, content = source or (locate("qrels", judgments.file), None)
+    if isinstance(content, Qrels):
+        if dimension == STANCE or judgments.question:
+            raise InputError(path, "grades in memory judge no stances", "pass a file")
+        qrels = Qrels({topic: content[topic] for topic in content if topic not in task.excluded_topics})
+    elif dimension == STANCE:
+        qrels = read_stances(path, task.stances, task.excluded_topics, content=content)
     elif judgments.question:  # one of several questions that the file answers about each image
         qrels = read_answers(
             path,
@@ -31,9 +41,10 @@ def task_qrels(task: Task, dimension: str) -> Qrels:
             excluded_topics=task.excluded_topics,
             labels=judgments.labels or None,
             ids=task.rules.ids,
+            content=content,
         )
     else:
-        qrels = read_qrels(path, task.excluded_topics, judgments.labels or None)
+        qrels = read_qrels(path, task.excluded_topics, judgments.labels or None, content=content)
     return restricted(qrels, task)
 
 

@@ -19,12 +19,13 @@ from touche import tasks
 from touche.errors import ToucheError, warn
 from touche.evaluation.evaluators import Ranked
 from touche.evaluation.notes import score_warnings
-from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score_task
 from touche.evaluation.significance import differences_of, t_test
 from touche.io.progress import watched
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyRun, list_of_runs, read_runs, run_of
+from touche.trec.forms import AnyRun, list_of_runs, read_runs
 from touche.trec.framed import Table
 from touche.trec.topics import in_order
 
@@ -133,7 +134,7 @@ def overlap(
     if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
         problem = "baseline compares the scores of exactly two runs"
         raise ToucheError(f"{problem}; pass two runs, two baselines and a task")
-    all_runs = [run_of(run) for run in read_runs([*originals, *baselines], distinct=False)]
+    all_runs = read_runs([*originals, *baselines], distinct=False)
     if task is None:
         rankings_of_runs = {run.path: rankings(run) for run in in_rankings(all_runs)}
         overlaps = (
@@ -145,7 +146,7 @@ def overlap(
     qrels_of_rankings = {name: file for name, file in card.qrels.items() if name != tasks.STANCE}
     distinct_runs = {run.path: run for run in all_runs}  # a baseline can be one of the runs
     without_stances = replace(card, qrels=qrels_of_rankings)
-    evaluated = evaluate([*distinct_runs.values()], without_stances, [EVALUATOR])
+    evaluated = score_task([*distinct_runs.values()], without_stances, [EVALUATOR])
     paths = [run.path for run in all_runs]
     paths_of_runs = paths[: len(originals)]
     paths_of_baselines = paths[len(originals) :]

@@ -1,16 +1,23 @@
 """Pairwise comparison of runs: differences, paired tests with correction, and decisive topics."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from math import nan
+from os import PathLike
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from touche.errors import ToucheError, choice, counted
+from touche import tasks
+from touche.data.judgments import topic_titles
+from touche.errors import ToucheError, check_choice, choice, counted, warn
 from touche.evaluation.bounds import Bounds
+from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable
+from touche.evaluation.notes import all_warnings
 from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score
 from touche.evaluation.significance import (
     SIGNIFICANT,
     bootstrap_interval,
@@ -23,16 +30,24 @@ from touche.evaluation.significance import (
 )
 from touche.evaluation.stances import stance_difference
 from touche.io.grouping import group_by
+from touche.io.identifiers import expanded
+from touche.io.opening import resolved
 from touche.io.progress import watched
 from touche.tasks import STANCE
-from touche.tasks.per_topic import topic_values
+from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.records import rounded
+from touche.trec.forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
+from touche.trec.framed import Table
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
 
 _FEWEST = 2  # common topics that a test needs
 UNDEFINED = "all topics differ by the same amount"  # so that the t-test has no variance
+_ONLY_T_TEST = "published runs are compared only by the t-test; omit the other options"
 _PUBLISHED_BY = "touche"  # the evaluator of the published values of topics
 
-Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
+PairedScores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
 
 @dataclass(frozen=True)
@@ -112,6 +127,163 @@ class TopicDifference(PairOfRuns):
     difference: float
 
 
+@dataclass(frozen=True, repr=False)
+class Comparisons(Table[Comparison]):
+    """Comparisons of runs; a table with attributes as in ``Table``, and these:
+
+    Attributes:
+        scored: by each measure, the evaluated runs, the evaluator and the reference; empty if the runs are
+            compared with published runs.
+    """
+
+    scored: "Sequence[tuple[Sequence[Evaluated], str, Evaluated | None]]" = field(default=(), compare=False)
+
+    @property
+    def topics(self) -> Table[TopicDifference]:
+        """The differences on each topic, pair by pair, a pair's largest differences first.
+
+        Raises:
+            ToucheError: if the runs are compared with published runs.
+        """
+        if not self.scored:
+            raise ToucheError(_ONLY_T_TEST)
+        differences = [
+            difference
+            for evaluated, evaluator, reference in self.scored
+            for difference in topic_differences(evaluated, evaluator, reference)
+        ]
+        return Table(TopicDifference, tuple(differences), self.warnings)
+
+
+def compare(
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    bounds: bool = False,
+    reference: AnyRun | None = None,
+    published: bool = False,
+) -> Comparisons:
+    """Compares each pair of runs in every dimension of a task.
+
+    Args:
+        runs: at least two runs, as for ``evaluate``.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval`` or ``touche``.
+        measure: a measure instead of the task's, as for ``evaluate``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether to add the randomisation test.
+        bounds: whether to add the bounds of each difference over unjudged documents.
+        reference: one of the runs, its tag or its path, to compare each other run with; None compares all
+            pairs.
+        published: whether to compare each run with every published run, by the published values of topics,
+            instead of the runs with each other. The evaluator is that of the published values, touche.
+
+    Returns:
+        A ``touche.evaluation.comparison.Comparison`` for each pair of runs, dimension and measure, with
+        differences in the unit of the measure; ``frame()`` returns them as a DataFrame, and ``topics`` the
+        differences on each topic. ``table[table.significant]`` has the significant differences. A pair
+        without enough common topics is missing, and causes a Python warning.
+
+    Raises:
+        ToucheError: if a run is unusable, the reference is not one of the runs, qrels are missing, or no pair
+            has enough common topics.
+
+    Examples:
+        >>> import touche
+        >>> qrels = {topic: {"a": 1, "b": 0} for topic in "1234"}
+        >>> good = {topic: {"a": 2.0, "b": 1.0} for topic in "1234"}
+        >>> bad = good | {topic: {"a": 1.0, "b": 2.0} for topic in "34"}
+        >>> [comparison] = touche.compare({"good": good, "bad": bad}, qrels=qrels, measure="RR")
+        >>> comparison.run_a, comparison.difference, comparison.significant
+        ('good', 0.25, False)
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    if published and (randomisation or bounds or reference is not None):
+        raise ToucheError(_ONLY_T_TEST)
+    sources = run_sources(runs)
+    reference_name = path_of_reference(reference, sources)
+    # Published values are scores of the evaluator touche. If ``score`` got only touche, it would refuse a
+    # measure that only trec_eval has. With both evaluators, no pair can be compared by such a measure, and
+    # the error at the end names the tasks with published values.
+    by_measure = score(sources, task, "both" if published else evaluator, "exact", measure, qrels)
+    compared = list[Comparison]()
+    scored = list[tuple[Sequence[Evaluated], str, Evaluated | None]]()
+    reasons = list[str]()  # why pairs are missing
+    for evaluated in by_measure:
+        # The organizers' script alone evaluates stances, so rankings show what can be chosen.
+        evaluations = next((run for run in evaluated if run.is_ranking), evaluated[0]).evaluations
+        # A measure that only touche has is computed by touche, also if trec_eval is chosen.
+        scorer = evaluator if evaluator in evaluations else next(iter(evaluations))
+        if published:
+            records, why_missing = published_comparisons(evaluated)
+        else:
+            reference_run = None if reference_name is None else run_named(reference_name, evaluated)
+            records, why_missing = comparisons(
+                evaluated, scorer, reference_run, randomisation=randomisation, bounds=bounds
+            )
+            scored.append((evaluated, scorer, reference_run))
+        compared += records
+        reasons += why_missing
+    if not compared:
+        why = f": {reasons[0]}" if reasons else ""
+        raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
+    warnings = (*reasons, *all_warnings(by_measure))
+    for text in warnings:
+        warn(text)
+    return Comparisons(
+        kind=Comparison,
+        records=tuple(compared),
+        warnings=warnings,
+        notes=tuple(conclusions(compared)),
+        scored=scored,
+    )
+
+
+def _remedy_for_no_pair(task: str | None, published: bool) -> str:
+    """Returns what to do if no pair of runs, or no run with a published run, can be compared."""
+    if not published:
+        return "pass runs that share at least two scored topics"
+    has_published_values = task is not None and tasks.task(task).id in tasks_with_topics()
+    if has_published_values:
+        return "check that the task is the run's task"
+    return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
+
+
+def path_of_reference(reference: AnyRun | None, sources: Sequence[RunSource]) -> str | Path | None:
+    """Returns the path of the run that is the reference; another text is returned as a tag.
+
+    Args:
+        reference: the reference; None if there is none.
+        sources: the runs.
+
+    Raises:
+        ToucheError: if the reference is neither a text nor one of the runs.
+    """
+    if reference is None:
+        return None
+    if isinstance(reference, str | PathLike):
+        name = expanded(reference)
+        for source in sources:
+            is_file = isinstance(source.passed, str | PathLike)
+            if is_file and resolved(source.path) == resolved(name):
+                return source.name
+        return name  # a tag; if no run has it, ``run_named`` raises an error
+    # A reference in memory is the same object as one of the runs, or has the same lines.
+    for source in sources:
+        if source.passed is reference:
+            return source.name
+    untagged = run_of(reference).called("")  # the names in a dictionary replace tags
+    equal = [source.name for source in sources if source.read().called("") == untagged]
+    if len(equal) != 1:
+        problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
+        raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")
+    return equal[0]
+
+
 def comparisons(
     runs: Sequence[Evaluated],
     evaluator: str,
@@ -178,14 +350,14 @@ def published_comparisons(runs: Sequence[Evaluated]) -> tuple[list[Comparison], 
     why_missing = dict[str, None]()  # an ordered set, because several runs can have the same sentence
     scored_by_touche = [run for run in runs if run.is_ranking and _PUBLISHED_BY in run.evaluations]
     for run in scored_by_touche:
-        own = run.topic_scores[_PUBLISHED_BY]
+        own = run.values(_PUBLISHED_BY)
         for row in comparable(run.task, run.dimension, _PUBLISHED_BY):
             name = f"{row.name} ({row.tag})"
             values = topic_values(row)
             if isinstance(values, str):  # the reason why there are none
                 why_missing[f"{name} is not compared in {run.dimension}: {values}"] = None
                 continue
-            scores = {topic: (rounded(own[topic].value), values[topic]) for topic in own if topic in values}
+            scores = {topic: (rounded(own[topic]), values[topic]) for topic in own if topic in values}
             if len(scores) < _FEWEST:  # a run of other topics; the caller reports that nothing is compared
                 continue
             if scores.keys() == own.keys() and all(value == other for value, other in scores.values()):
@@ -206,6 +378,7 @@ def topic_differences(
         runs, evaluator, reference: as for ``comparisons``.
     """
     differences = list[TopicDifference]()
+    titles = topic_titles(runs[0].task)
     for a, b in _pairs([run for run in runs if run.is_ranking], reference):
         pair = vars(_pair(a, b, evaluator))
         scores = _common_scores(a, b, evaluator)
@@ -213,7 +386,7 @@ def topic_differences(
             TopicDifference(
                 **pair,
                 topic=topic,
-                title=a.titles.get(topic, ""),
+                title=titles.get(topic, ""),
                 value_a=value_a,
                 value_b=value_b,
                 difference=difference,
@@ -311,19 +484,21 @@ def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
     )
 
 
-def _common_scores(a: Evaluated, b: Evaluated, evaluator: str) -> Scores:
+def _common_scores(a: Evaluated, b: Evaluated, evaluator: str) -> PairedScores:
     """Returns both scores of each topic that the evaluator scores for both runs."""
-    scores_a = a.topic_scores[evaluator]
-    scores_b = b.topic_scores[evaluator]
-    return {topic: (scores_a[topic].value, scores_b[topic].value) for topic in scores_a if topic in scores_b}
+    scores_a = a.values(evaluator)
+    scores_b = b.values(evaluator)
+    return {topic: (scores_a[topic], scores_b[topic]) for topic in scores_a if topic in scores_b}
 
 
-def _differences(scores: Scores) -> list[float]:
+def _differences(scores: PairedScores) -> list[float]:
     """Returns the difference on each topic, 0 for ties."""
     return differences_of([a for a, _ in scores.values()], [b for _, b in scores.values()])
 
 
-def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool, intervals: bool = True) -> Comparison:
+def _comparison(
+    pair: PairOfRuns, scores: PairedScores, randomisation: bool, intervals: bool = True
+) -> Comparison:
     """Compares two runs, without correcting the p-values."""
     differences = _differences(scores)
     low, high = bootstrap_interval(differences) if intervals else (nan, nan)

@@ -14,13 +14,12 @@ import orjson
 from numpy.typing import NDArray
 
 from touche.errors import ParameterError, ToucheError, check_choice, check_whole, counted, warn
-from touche.io.identifiers import check_tag, expanded, optional_path
-from touche.io.opening import STANDARD_INPUT, FileInMemory
+from touche.io.identifiers import check_tag, optional_path
 from touche.tira.outputs import METADATA_FILE, remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, task_of_run
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run, Words
-from touche.trec.forms import AnyRun, file_in_memory, list_of_runs, read_runs, run_of
+from touche.trec.forms import AnyRun, RunSource, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
@@ -301,13 +300,11 @@ def fuse(
     weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
     folder = optional_path("output", output)
     started = datetime.now(UTC)
-    passed = list_of_runs(runs)
-    # A dictionary has the names of its runs. In other forms, ``runs`` may be an iterator, now used up.
-    sources = read_runs(runs if isinstance(runs, Mapping) else passed)
+    sources = run_sources(runs)
+    by_ranking = in_rankings(read_sources(sources))
     if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
-    by_ranking = in_rankings([run_of(source) for source in sources])
-    files = [_file(run, source) for run, source in zip(passed, sources, strict=True)]
+    files = [source.path for source in sources if source.content is None]
     named = dict.fromkeys(filter(None, map(task_of_run, files)))
     warnings = tuple(task_warnings(by_ranking))
     if len(named) > 1:
@@ -320,29 +317,14 @@ def fuse(
     fused = fused_run(by_ranking, METHODS[method], depth, weights, tag).by_topic_number()
     task = next(iter(named)) if len(named) == 1 else ""
     if folder is not None:
-        _write_fused(folder, files, task, fused, options, team, command, started)
+        _write_fused(folder, sources, task, fused, options, team, command, started)
     fields_of_run = {field.name: getattr(fused, field.name) for field in fields(fused)}
     return FusedRun(**fields_of_run, warnings=warnings, task=task)
 
 
-def _file(passed: AnyRun, source: Path | Run) -> Path:
-    """Returns the file of a run, also if ``read_runs`` read and renamed it.
-
-    A run in memory becomes a file in memory with its lines.
-
-    Args:
-        passed: the run as it was passed.
-        source: the same run after ``read_runs``.
-    """
-    if not isinstance(source, Run):
-        return source
-    is_named_file = isinstance(passed, str | PathLike) and str(passed) != STANDARD_INPUT
-    return Path(expanded(passed)) if is_named_file else file_in_memory(source)
-
-
 def _write_fused(
     folder: Path,
-    files: Sequence[Path],
+    sources: Sequence[RunSource],
     task: str,
     fused: Run,
     options: Mapping[str, Any],
@@ -358,9 +340,10 @@ def _write_fused(
         # The first line of ``touche fuse --help``.
         description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
     )
-    text = metadata(software, options["tag"], options, data_of_runs(files, task), started, datetime.now(UTC))
+    data = data_of_runs(sources, task)
+    text = metadata(software, options["tag"], options, data, started, datetime.now(UTC))
     # The output must overwrite neither the runs nor their metadata.
-    inputs = [file for file in files if not isinstance(file, FileInMemory)]
+    inputs = [source.path for source in sources if source.content is None]
     inputs += [file.with_name(METADATA_FILE) for file in inputs if file.name == RUN_FILE]
     remove_earlier_run(folder, inputs)
     write_run(folder, fused, text)

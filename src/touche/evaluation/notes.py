@@ -30,6 +30,20 @@ from touche.trec.topics import in_order
 _SHOWN_TOPICS = 5  # in a list of topics; the others are counted
 
 
+def all_warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    """Returns the warnings about the scores of all measures, each once."""
+    return tuple(dict.fromkeys(text for group in by_measure for text in score_warnings(group)))
+
+
+def all_notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    """Returns the notes on the scores of all measures, each once, then the note on the task's results."""
+    notes = [text for group in by_measure for text in score_notes(group)]
+    task = by_measure[0][0].task  # the same for all measures
+    if task.results_note:
+        notes.append(f"{task.id}: {task.results_note}")
+    return tuple(dict.fromkeys(notes))
+
+
 def score_warnings(runs: Sequence[Evaluated]) -> list[str]:
     """Returns warnings about the scores of runs."""
     return _grouped(runs, doubts)
@@ -391,7 +405,5 @@ def _position(run: Evaluated, score: Score) -> str:
     # Some tables round twice: 0.40348 becomes 0.4035, then 0.404; rounded once, it is 0.403.
     if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
         value = f"{score.mean:.5f}, which the tables round twice,"
-    rank = run.ranks[score.evaluator]
-    rank_text = "" if isinstance(rank, str) else str(rank)
     warning = "" if score.comparable else "; not comparable, so it has no rank: see the warning"
-    return f"{value} is {standing(score.mean, rows, run.task.decimals, rank_text)}{warning}"
+    return f"{value} is {standing(score.mean, rows, run.task.decimals, score.rank_text)}{warning}"

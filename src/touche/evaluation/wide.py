@@ -5,16 +5,20 @@ from dataclasses import dataclass
 from itertools import chain, count, product
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from touche.errors import ToucheError
-from touche.evaluation.comparison import comparisons, conclusions, run_named
+from touche.errors import ToucheError, warn
+from touche.evaluation.comparison import comparisons, conclusions, path_of_reference, run_named
+from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score
 from touche.evaluation.significance import SIGNIFICANT
 from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
+from touche.trec.forms import AnyQrels, AnyRun, run_sources
 
 if TYPE_CHECKING:
+    from ir_measures.measures import Measure
     from pandas import DataFrame
 
 DIFFERENT = "†"  # significantly different from the reference
@@ -60,7 +64,7 @@ class WideTable:
     letters: dict[str, str]
     note: str
     warnings: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return self.markdown()
@@ -126,6 +130,52 @@ class WideTable:
         return markup.table(header, rows, numeric, [self.note])
 
 
+def wide(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    reference: AnyRun | None = None,
+    every_two: bool = False,
+) -> WideTable:
+    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+
+    Args:
+        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
+        reference: one of the runs, its tag or its path, from which significant differences are marked.
+        every_two: whether to compare all pairs of runs; a run's letters then name the runs that score
+            significantly lower. Not together with a reference.
+
+    Returns:
+        A table with a row for each run and a column for each measure, dimension and evaluator; values are
+        from 0 to 1. It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. The notes are those of
+        ``evaluate``.
+
+    Raises:
+        ToucheError: for the reasons of ``evaluate`` and ``compare``, or if both ``reference`` and
+            ``every_two`` are passed.
+
+    Examples:
+        >>> import touche
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> print(touche.wide({"mine": ranking}, qrels=qrels, measure=["RR", "P@1"]).markdown())
+        | run | RR | P@1 |
+        | --- | ---: | ---: |
+        | mine | **0.750** | **0.500** |
+    """
+    sources = run_sources(runs)
+    reference_name = path_of_reference(reference, sources)
+    by_measure = score(sources, task, evaluator, pairs, measure, qrels)
+    table = wide_table(by_measure, reference_name, every_two)
+    for text in table.warnings:
+        warn(text)
+    return table
+
+
 def wide_table(
     groups: Sequence[Sequence[Evaluated]], reference: str | Path | None = None, every_two: bool = False
 ) -> WideTable:
@@ -171,7 +221,8 @@ def wide_table(
         rows=dict(zip(names, zip(*columns.values(), strict=True), strict=True)),
         letters=letters,
         note=note,
-        warnings=tuple(why_missing),
+        warnings=(*why_missing, *all_warnings(groups)),
+        notes=all_notes(groups),
     )
 
 

@@ -35,10 +35,8 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
         Traceback (most recent call last):
         touche.errors.ToucheError: ...
     """
-    if isinstance(run, str | PathLike):  # not by run_of, because a *.tsv file has three columns
-        lines = read_scores(run if isinstance(run, Path) else Path(expanded(run)))
-    else:
-        lines = run_of(run)
+    is_file = isinstance(run, str | PathLike)  # perhaps a *.tsv file, which has three columns
+    lines = read_scores(Path(expanded(run))) if is_file else run_of(run)
     dataset = open_dataset(task)
     sample = sample_of(lines, dataset.topics, dataset.documents, task, mean_lengths)
     return answer(sample, dataset.documents)

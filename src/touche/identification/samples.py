@@ -13,7 +13,8 @@ from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError, ToucheError, choice, counted
 from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run
-from touche.trec.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
+from touche.trec.forms import run_of
+from touche.trec.runs import RunLine, by_topic, checked, parse_line, split_columns
 from touche.trec.topics import Topic
 
 _REMEDY = "write: topic document score"
@@ -66,7 +67,7 @@ def read_scores(path: Path) -> Run:
         InputError: if the file has no lines, or a line is broken or repeats a document of its topic.
     """
     if path.suffix != ".tsv":
-        return read_run(path)
+        return run_of(path)
     columns = Columns()
     columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path, OF_TABLES)])
     return checked(columns.run(path), _REMEDY)

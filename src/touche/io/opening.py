@@ -11,7 +11,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -233,35 +233,24 @@ class FileInMemory(PosixPath):
         return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
 
 
-def read_standard_input() -> FileInMemory:
-    """Returns standard input as a file.
-
-    Raises:
-        InputError: if it is closed.
-    """
-    if sys.stdin is None:
-        raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
-    return FileInMemory.from_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
-
-
-def rereadable(path: Path) -> Path:
-    """Returns a file that can be read several times: a pipe is read into memory.
+def content_of_pipe(path: Path) -> bytes | None:
+    """Returns what can be read only once: standard input (``-``) or another pipe; None for a file.
 
     Raises:
         InputError: if standard input is closed, or the pipe cannot be read.
     """
-    if isinstance(path, FileInMemory):
-        return path
     if str(path) == STANDARD_INPUT:
-        return read_standard_input()
+        if sys.stdin is None:
+            raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
+        return sys.stdin.buffer.read()
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 (as below)
     except (OSError, ValueError):  # missing, or no file can have this name, which is an error later
-        return path
+        return None
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        return path
+        return None
     with open_binary(path) as file:
-        return FileInMemory.from_bytes(str(path), file.read())
+        return file.read()
 
 
 @contextmanager
@@ -285,8 +274,15 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def open_binary(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[IO[bytes]]:
+def open_binary(
+    path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
+) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, unpacked if it is packed, whatever its name.
+
+    Args:
+        path: the file, or the name of the content.
+        limits: what the file may contain.
+        content: the bytes, if they are not in a file.
 
     Raises:
         InputError: if the file cannot be opened, its packed stream is broken or truncated or unpacks too far,
@@ -294,7 +290,9 @@ def open_binary(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[IO[bytes]
     """
     check_path(path)
     try:
-        with opened(path) as file:
+        in_memory = nullcontext(io.BufferedReader(io.BytesIO(content or b"")))
+        with opened(path) if content is None else in_memory as plain:
+            file: io.BufferedReader[Any] = plain
             beginning = file.peek(_TAR_MAGIC.stop)
             packing = _value_at_magic(_PACKING_BY_MAGIC, beginning)
             if packing is not None:
@@ -317,13 +315,13 @@ def _value_at_magic(values: dict[bytes, _T], beginning: bytes) -> _T | None:
     return next((value for magic, value in values.items() if beginning.startswith(magic)), None)
 
 
-def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[str]:
-    """Yields the text of each line with its end, without a byte order mark.
+def decoded_lines(path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None) -> Iterator[str]:
+    """Yields the text of each line with its end, without a byte order mark; arguments as in ``open_binary``.
 
     Raises:
         InputError: if the file cannot be read, or a line is not UTF-8, or there are too long or too many.
     """
-    return decoded(bytes_of_lines(path, limits), path)
+    return decoded(bytes_of_lines(path, limits, content), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first_line: int = 1) -> Iterator[str]:
@@ -355,35 +353,42 @@ def check_utf8(lines: Iterable[bytes], path: Path, first_line: int = 1) -> None:
         pass
 
 
-def bytes_of_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[bytes]:
-    """Yields the bytes of each line with its end.
+def bytes_of_lines(
+    path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
+) -> Iterator[bytes]:
+    """Yields the bytes of each line with its end; arguments as in ``open_binary``.
 
     Raises:
         InputError: if the file cannot be read, or a line is too long, or there are too many.
     """
     remedy = "check that this is the right file"
     longest = limits.longest_line
-    with open_binary(path, limits) as file:
+    with open_binary(path, limits, content) as file:
         lines = iter(partial(file.readline, longest), b"")  # until the end of the file
         most_lines = limits.most_lines
         if most_lines is not None:
-            most_lines = max(most_lines, path.stat().st_size // limits.least_bytes)
+            size = path.stat().st_size if content is None else len(content)
+            most_lines = max(most_lines, size // limits.least_bytes)
         for number, line in enumerate(islice(lines, most_lines), 1):
             if len(line) == longest:
-                size = f"{longest // _MEBIBYTE} MiB" if longest >= _MEBIBYTE else f"{longest >> 10} KiB"
-                raise InputError(path, f"a line of {size} or more", remedy, line=number)
+                length = f"{longest // _MEBIBYTE} MiB" if longest >= _MEBIBYTE else f"{longest >> 10} KiB"
+                raise InputError(path, f"a line of {length} or more", remedy, line=number)
             yield line
         if next(lines, None) is not None:
             raise InputError(path, f"more than {most_lines:,} lines", remedy)
 
 
-def read_lines(path: Path, limits: Limits = OF_DOCUMENTS) -> Iterator[tuple[int, str]]:
+def read_lines(
+    path: Path, limits: Limits = OF_DOCUMENTS, content: bytes | None = None
+) -> Iterator[tuple[int, str]]:
     """Yields the number (from 1) and the text, without its end, of each line that is not blank.
+
+    The arguments are as in ``open_binary``.
 
     Raises:
         InputError: if the file cannot be read or a line is not UTF-8.
     """
-    for number, line in enumerate(decoded_lines(path, limits), 1):
+    for number, line in enumerate(decoded_lines(path, limits, content), 1):
         if line.strip():
             yield number, line.rstrip("\r\n")
 

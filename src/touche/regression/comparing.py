@@ -19,7 +19,8 @@ from touche.data.datasets import open_dataset
 from touche.data.places import locate
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.scores import Evaluated, evaluate_dimension
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import evaluate_dimension
 from touche.regression.outcomes import (
     CHANGED,
     NOT_AS_REPORTED,

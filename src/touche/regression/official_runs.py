@@ -16,7 +16,8 @@ from touche.data.datasets import open_dataset
 from touche.data.places import is_available
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap_of, rankings, scored_overlap
-from touche.evaluation.scores import Evaluated, evaluate_dimension
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import evaluate_dimension
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.parameters import shared_numbers
@@ -127,7 +128,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
         official_scores = _evaluated(official_run, task, dimension)
         rerun_scores = _evaluated(rerun, task, dimension)
         # The significance test needs two topics; those that the rerun lacks count 0.
-        if len(official_scores.topic_scores[EVALUATOR]) > 1:
+        if len(official_scores.evaluations[EVALUATOR].per_topic) > 1:
             scored.append(scored_overlap(unscored, official_scores, rerun_scores))
     return scored or [unscored]
 

@@ -19,7 +19,8 @@ from touche.containers.runs import RUNNERS, Job, Runner, Usage
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap
-from touche.evaluation.scores import Evaluated, with_names
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import with_names
 from touche.io.grouping import group_by
 from touche.io.identifiers import baseline_names, optional_path
 from touche.io.optional import imported

@@ -10,6 +10,7 @@ from touche import tasks
 from touche.baselines.expected import SCRIPT, ExpectedScore
 from touche.baselines.reruns import published_scores, rerun_of, rerun_tags
 from touche.data.ids import ids_of_result
+from touche.data.judgments import topic_titles
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
@@ -17,7 +18,8 @@ from touche.evaluation.comparison import comparisons, conclusions, run_named
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.leaderboard import comparable, levels, names, shortlist
 from touche.evaluation.notes import score_notes, score_warnings
-from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import score_task
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
@@ -78,6 +80,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
     available = next(filter(has_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}
+    titles = topic_titles(task)
     # Also for one run, a reference with an unknown name is an error.
     needs_reference = len(runs_once) > 1 or reference is not None
     return TaskReport(
@@ -87,8 +90,8 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         reference=_reference(runs_once, views, reference) if needs_reference else "",
         views=views,
         notes={dimension: score_notes(ranked) for dimension, ranked in rankings_by_dimension.items()},
-        titles=runs[0].titles,
-        topics=first_results(ranks, [*rankings, *detected], texts),
+        titles=titles,
+        topics=first_results(ranks, [*rankings, *detected], texts, titles),
         warnings=warnings,
         missing_texts=_missing_texts(corpora, available, wanted, texts),
         stance=_stance_view(task, detected, reruns),
@@ -122,7 +125,7 @@ def published_parts() -> Iterator[TaskReport]:
         part = TaskReport(dataset=task.id, task=task, views=views, stance=_stance_view(task, [], reruns))
         if runs:
             try:
-                part = task_report(evaluate(runs, task), task.id)
+                part = task_report(score_task(runs, task), task.id)
             except ToucheError as error:
                 part = replace(part, warnings=[f"the available runs are omitted: {error}"])
         if rows or runs:
@@ -210,7 +213,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                     qrels=ranked[0].qrels,
                     qrels_md5=md5(locate("qrels", task.qrels[dimension].file)),
                     board=_board(passed, published, twins[dimension], reruns),
-                    topic_scores={run.name: run.topic_scores[evaluator] for run in ranked},
+                    evaluations={run.name: run.evaluations[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
                     depths=_depths(ranked, evaluator),
                 )

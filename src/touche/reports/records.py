@@ -15,7 +15,6 @@ from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import Level
-from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
 from touche.tasks import Task
 from touche.tasks.records import DECIMALS, rounded
@@ -144,7 +143,7 @@ class View:
         dimension, evaluator: dimension and evaluator.
         board: leaderboard with all published runs, best first.
         qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed.
-        topic_scores: scores of each run by topic.
+        evaluations: evaluation of each run by the evaluator.
         comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
         depths: evaluations of each run by nDCG at several depths; empty for a measure without depth.
     """
@@ -154,7 +153,7 @@ class View:
     board: Sequence[LeaderboardRow]
     qrels: str = ""
     qrels_md5: str = ""
-    topic_scores: Mapping[str, Mapping[str, TopicScore]] = field(default_factory=dict)
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
     comparisons: Sequence[Comparison] = ()
     depths: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
 
@@ -186,12 +185,13 @@ class View:
     @property
     def runs(self) -> list[str]:
         """Names of the runs."""
-        return list(self.topic_scores)
+        return list(self.evaluations)
 
     @cached_property
     def topics(self) -> list[str]:
         """Topics for which at least one run has a score, in order."""
-        return sorted({*chain.from_iterable(self.topic_scores.values())}, key=in_order)
+        topics = (evaluation.per_topic for evaluation in self.evaluations.values())
+        return sorted({*chain.from_iterable(topics)}, key=in_order)
 
     @property
     def reruns(self) -> list[LeaderboardRow]:
@@ -217,7 +217,11 @@ class View:
 
     def spread(self, topic: str) -> float:
         """Returns the range of the runs' scores on a topic."""
-        values = [scores[topic].value for scores in self.topic_scores.values() if topic in scores]
+        values = [
+            evaluation.per_topic[topic]
+            for evaluation in self.evaluations.values()
+            if topic in evaluation.per_topic
+        ]
         return max(values) - min(values)
 
     def against(self, run: str, reference: str) -> int:

@@ -42,20 +42,23 @@ def _ranks(indices: Sequence[int]) -> dict[int, int]:
     return {index: rank for rank, index in enumerate(indices, 1)}
 
 
-def first_results(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str, list[ShownDocument]]:
+def first_results(
+    ranks: Ranks, runs: Sequence[Evaluated], texts: Texts, titles: Mapping[str, str]
+) -> dict[str, list[ShownDocument]]:
     """Returns the first results of each judged topic, as deep as the measure scores, best rank first.
 
     Args:
         ranks: ranks of all first results.
         runs: the runs in all dimensions, for their judgments.
         texts: known texts.
+        titles: titles of the topics.
     """
     task = runs[0].task
     qrels = {run.dimension: run.judgments for run in runs}
     topics: dict[str, list[ShownDocument]] = {}
     judged_topics = {topic for judged in qrels.values() for topic in judged}
     for topic in sorted(ranks.keys() & judged_topics, key=in_order):
-        terms = title_terms(runs[0].titles.get(topic, ""))
+        terms = title_terms(titles.get(topic, ""))
         topics[topic] = []
         for document, ranks_in_runs in ranks[topic].items():
             labels: dict[str, int | str | None] = {

@@ -107,16 +107,14 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     Args:
         task_id: the id of the task or of its dataset; None if only the qrels are known.
         measure: another measure, in the notation of ir_measures.
-        qrels: a file with other qrels, for which there are no published values. Its name without the suffix
+        qrels: the file of other qrels, for which there are no published values. Its name without the suffix
             is the dimension.
 
     Raises:
-        ToucheError: if the task, the measure or the file is unknown, or neither task nor qrels are passed.
+        ToucheError: if the task or the measure is unknown, or neither task nor qrels are passed.
     """
     if task_id is None and qrels is None:
         raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(ids())}")
-    if qrels is not None and not is_file(qrels):
-        raise InputError(qrels, "no such file of qrels", "check the path")
     file_name = qrels.name if qrels else ""  # also the name of an unknown task
     unknown = Task(
         id=file_name, title=file_name, url="", topics="", qrels={}, corpora={}, rules=Rules(unit="document")
@@ -159,7 +157,7 @@ def _qrels_in(qrels: Path, chosen: Task, has_stances: bool) -> dict[str, Judgmen
         chosen: the task.
         has_stances: whether the file judges stances of documents, and has no grades.
     """
-    path = str(qrels.absolute())
+    path = str(qrels)
     if chosen.rules.by_stance:  # the task's dimensions share a file
         return {dimension: structs.replace(file, file=path) for dimension, file in chosen.qrels.items()}
     if has_stances:

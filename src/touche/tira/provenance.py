@@ -20,8 +20,10 @@ from touche.errors import InputError
 from touche.io.background import wait_for_processor
 from touche.io.grouping import group_by
 from touche.io.identifiers import is_word
-from touche.io.opening import FileInMemory, is_file, open_binary, plain_name, texts_in
+from touche.io.opening import is_file, open_binary, plain_name, texts_in
 from touche.tira.outputs import METADATA_FILE
+from touche.trec.columns import Run
+from touche.trec.forms import RunSource
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"
@@ -81,17 +83,21 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None, dataset
     return {"test collection": collection, "statistics": {"md5": _md5(statistics)}}
 
 
-def data_of_runs(paths: Sequence[Path], dataset: str = "") -> dict[str, Any]:
+def data_of_runs(runs: Sequence[RunSource], dataset: str = "") -> dict[str, Any]:
     """Describes the runs from which a run is made, with their md5.
 
     Args:
-        paths: the runs.
+        runs: the runs; the md5 of a run in memory is that of its lines.
         dataset: the id of the only dataset that the metadata of the runs name, or empty.
     """
-    return {
-        "test collection": {"name": dataset or _dataset_id() or "not known"},
-        "runs": _describe_files(paths),
-    }
+    names = distinct_names([run.path if run.content is None else run.name for run in runs])
+    described = dict[str, Any]()
+    for name, (path, content, *_) in zip(names, runs, strict=True):
+        if isinstance(content, Run):
+            content = content.text().encode()
+        digest = _md5(path) if content is None else hashlib.md5(content).hexdigest()
+        described[name] = {"md5": digest}
+    return {"test collection": {"name": dataset or _dataset_id() or "not known"}, "runs": described}
 
 
 def name_of_input(folder: Path) -> str:
@@ -234,8 +240,6 @@ def task_of_run(run: Path) -> str:
     Args:
         run: the file of the run.
     """
-    if isinstance(run, FileInMemory):  # no file is next to it
-        return ""
     name, files = collection_of_run(run.parent / METADATA_FILE)
     if tasks.is_dataset(name):
         return name

@@ -43,29 +43,33 @@ def in_rankings(runs: Sequence[Run], *, by_stance: bool = False) -> list[Run]:
 
 
 def read_counted(
-    source: Path | Run, stances: Sequence[str], ids: str, depth: int, topics: Collection[str] | None = None
+    path: Path,
+    stances: Sequence[str],
+    ids: str,
+    depth: int,
+    topics: Collection[str] | None = None,
+    content: bytes | Run | None = None,
 ) -> tuple[Run, list[LineError]]:
     """Reads a run; returns the lines that the script counts, and an error for each line that it skips.
 
     The kind of an error is ``unknown-topic`` or ``unknown-stance``, or as in ``LineError``.
 
     Args:
-        source: the file, or a run.
+        path: the file, or the name of the content.
         stances: the stances that have rankings.
         ids: a regular expression for the ids of documents.
         depth: the largest rank.
         topics: the numbers of the topics; None if they are unknown.
+        content: the bytes or the run, if it is not in a file.
 
     Raises:
         InputError: if the file is unreadable, or has too many broken lines.
     """
-    if isinstance(source, Run):
-        path = source.path
-        texts = source.lines_with(source.scores.tolist())
-        lines: Iterable[tuple[int, str]] = zip(source.numbers.tolist(), texts, strict=True)
+    if isinstance(content, Run):
+        texts = content.lines_with(content.scores.tolist())
+        lines: Iterable[tuple[int, str]] = zip(content.numbers.tolist(), texts, strict=True)
     else:
-        path = source
-        lines = read_lines(source, OF_TABLES)
+        lines = read_lines(path, OF_TABLES, content)
     counted = list[tuple[int, RunLine]]()
     skipped = list[LineError]()
     last_lines = dict[str, RunLine]()  # by ranking

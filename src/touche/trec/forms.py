@@ -1,21 +1,19 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries and records."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from touche.errors import InputError, ToucheError, counted, one_line
 from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, quoted
-from touche.io.opening import FileInMemory, is_file, open_binary, rereadable, resolved
-from touche.io.temporary import temporary_folder
+from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
 from touche.trec.records import USED_UP, as_pandas, is_frame
-from touche.trec.runs import MOST_DIGITS, check_files, checked, is_score, read_run
+from touche.trec.runs import MOST_DIGITS, RUN_FILE, checked, is_other_file, is_score, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -56,74 +54,131 @@ def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list
     return [items] if is_list_of_records else items
 
 
-def read_runs(
-    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True, checks: bool = True
-) -> list[Path | Run]:
-    """Returns one run or several, files as paths; different runs with the same name are numbered.
+class RunSource(NamedTuple):
+    """A run that is to be read.
+
+    Attributes:
+        path: its file, or its name if it has none.
+        content: the run, or the bytes of a pipe or an open file; None if they are in the file.
+        name: its path or name, which differs from those of the other runs.
+        passed: the run as it was passed.
+        is_tag: whether the name, a key of a dictionary, replaces the tags.
+    """
+
+    path: Path
+    content: bytes | Run | None
+    name: Path
+    passed: AnyRun = None
+    is_tag: bool = False
+
+    def read(self) -> Run:
+        """Returns the run with its name.
+
+        Raises:
+            InputError: if it is unusable.
+        """
+        run = checked(self.content) if isinstance(self.content, Run) else read_run(self.path, self.content)
+        return self.named(run)
+
+    def named(self, run: Run) -> Run:
+        """Returns a run with the name of this source."""
+        return run.called(str(self.name)) if self.is_tag else replace(run, path=self.name)
+
+
+def run_sources(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True
+) -> list[RunSource]:
+    """Returns one run or several before their files are read; runs with the same name are numbered.
 
     Args:
         runs: the runs, or the runs by names of your choice; ``-`` is standard input.
         distinct: whether to refuse a run that is passed twice: the same file or the same object.
-        checks: whether to refuse unusable runs in memory, and files that are not runs.
 
     Raises:
-        ToucheError: if a run is unusable or passed twice, or the path is that of a folder.
+        ToucheError: if a run in memory is unusable, a run is passed twice, or a path is that of a folder.
     """
-    sources = [_path(run) if isinstance(run, str | PathLike) else run for run in list_of_runs(runs)]
-    check_files([source for source in sources if isinstance(source, str | PathLike)], only_runs=checks)
-    if _are_named(runs):
-        return _named_runs(runs, distinct, checks)
-    run_by_identity = dict[object, Path | Run]()
+    source_by_identity = dict[object, RunSource]()
     taken_paths = set[str]()
-    result = list[Path | Run]()
-    for source in sources:
-        identity = resolved(source) if isinstance(source, Path) else id(source)
-        if identity in run_by_identity and distinct:
-            name = source if isinstance(source, Path) else getattr(source, "path", "run")  # of a Run
+    sources = list[RunSource]()
+    for run in list_of_runs(runs):
+        path = Path(expanded(run)) if isinstance(run, str | PathLike) else None
+        if path is not None and is_file(path / RUN_FILE):
+            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
+        identity = id(run) if path is None else resolved(path)
+        if identity not in source_by_identity:
+            source_by_identity[identity] = _source(run, path, taken_paths)
+        elif path is not None and str(path) == STANDARD_INPUT:
+            raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
+        elif distinct:
+            name = getattr(run, "path", "run") if path is None else path  # of a Run
             raise InputError(name, "passed twice", "pass it once")
-        if identity not in run_by_identity:
-            run_by_identity[identity] = _with_free_name(source, taken_paths, checks)
-        result.append(run_by_identity[identity])
-    return result
+        sources.append(source_by_identity[identity])
+    if not _are_named(runs):
+        return sources
+    names = [one_line(str(name)).strip() for name in runs]
+    for key, name in zip(runs, names, strict=True):
+        if not name:
+            raise ToucheError(f"{quoted(key)} is not the name of a run; use a text such as its method")
+    return [
+        source._replace(name=Path(name), is_tag=True) for source, name in zip(sources, names, strict=True)
+    ]
 
 
-def _with_free_name(source: Path | AnyRun, taken_paths: set[str], checks: bool) -> Path | Run:
-    """Returns a file or a run; if its name is taken, returns a run with a name such as ``NAME (2)``.
+def _source(run: AnyRun, path: Path | None, taken_paths: set[str]) -> RunSource:
+    """Returns the source of a run; if its name is taken, it gets a name such as ``NAME (2)``.
 
     Args:
-        source: the path of a file, or a run in another form.
+        run: the run.
+        path: its path; None for a run in memory.
         taken_paths: the resolved paths or names of other runs; that of this run is added.
-        checks: whether to check a run in memory.
     """
-    file_or_run = source if isinstance(source, Path) else run_of(source)
-    own_name = file_or_run.path if isinstance(file_or_run, Run) else file_or_run
-    name = own_name
+    content: bytes | Run | None
+    if path is not None:
+        content = content_of_pipe(path)
+    elif hasattr(run, "read") and not isinstance(run, Run):  # a Run would first build its frame
+        path, content = _read_open_file(run)
+    else:
+        content = run_of(run)
+        path = content.path
+    name = path
     number = 1
     while resolved(name) in taken_paths:
         number += 1
-        name = Path(f"{own_name} ({number})")
+        name = Path(f"{path} ({number})")
     taken_paths.add(resolved(name))
-    if checks and isinstance(file_or_run, Run):
-        checked(file_or_run)
-    if name == own_name:
-        return file_or_run
-    return replace(run_of(file_or_run), path=name)  # unlike ``called``, keeps the tags
+    return RunSource(path, content, name, run)
 
 
-def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
-    """Returns runs with the names of a dictionary; the other arguments are those of ``read_runs``."""
-    result = list[Path | Run]()
-    files_and_runs = read_runs(list(runs.values()), distinct=distinct, checks=checks)
-    for name, run in zip(runs, files_and_runs, strict=True):
-        one_line_name = one_line(str(name)).strip()
-        if not one_line_name:
-            raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
-        if checks or isinstance(run, Run):
-            result.append(run_of(run).called(one_line_name))
-        else:  # an unchecked file may not be a run, so its lines are not parsed
-            with open_binary(run) as file:
-                result.append(FileInMemory.from_bytes(one_line_name, file.read()))
-    return result
+def read_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True) -> list[Run]:
+    """Reads one run or several, each file once; arguments and errors as in the two functions called here."""
+    return read_sources(run_sources(runs, distinct=distinct))
+
+
+def read_sources(sources: Sequence[RunSource]) -> list[Run]:
+    """Reads runs, each file once, also if it is passed twice.
+
+    Raises:
+        ToucheError: if a run is unusable, or some of several files are not runs.
+    """
+    source_by_name = {source.name: source for source in sources}
+    try:
+        run_by_name = {name: source.read() for name, source in source_by_name.items()}
+    except InputError:
+        check_all_are_runs(sources)
+        raise
+    return [run_by_name[source.name] for source in sources]
+
+
+def check_all_are_runs(sources: Sequence[RunSource]) -> None:
+    """Raises an error if some of several files are not runs, such as those of a pattern like ``out/bm25/*``.
+
+    A single file has the error of its first broken line.
+    """
+    files = [source.path for source in sources if source.content is None]
+    other_files = [str(path) for path in files if is_other_file(path)] if len(sources) > 1 else []
+    if other_files:
+        are = "is not a run" if len(other_files) == 1 else "are not runs"
+        raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
 
 
 def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:
@@ -185,9 +240,10 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     if isinstance(source, Run):
         return source
     if isinstance(source, str | PathLike):
-        return read_run(_path(source))
+        path = Path(expanded(source))
+        return read_run(path, content_of_pipe(path))
     if hasattr(source, "read"):
-        return read_run(_read_open_file(source))
+        return read_run(*_read_open_file(source))
     name = _run_name(source, name)
     table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
@@ -239,9 +295,11 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     if isinstance(source, Qrels):
         return source
     if isinstance(source, str | PathLike):
-        return read_qrels(_path(source))
+        path = Path(expanded(source))
+        return read_qrels(path, content=content_of_pipe(path))
     if hasattr(source, "read"):
-        return read_qrels(_read_open_file(source))
+        path, content = _read_open_file(source)
+        return read_qrels(path, content=content)
     table = _table(source, name, ("qid", "docno", "label"))
     topics = _ids(table, "qid", name)
     documents = _ids(table, "docno", name)
@@ -254,48 +312,42 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     return qrels
 
 
-@contextmanager
-def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
-    """Yields the path of judgments in any form; those in memory are in a temporary file. None stays None."""
+class QrelsSource(NamedTuple):
+    """Judgments that replace those of a task.
+
+    Attributes:
+        path: their file, or their name in errors.
+        content: the judgments, or the bytes of a pipe; None if they are in the file.
+    """
+
+    path: Path
+    content: bytes | Qrels | None
+
+    @property
+    def file(self) -> Path:
+        """The file, whose name is that of the dimension, or ``qrels``."""
+        return self.path.absolute() if self.content is None else Path(IN_MEMORY)
+
+
+def qrels_source(qrels: AnyQrels) -> QrelsSource | None:
+    """Returns judgments in any form before their file is read; None stays None.
+
+    Raises:
+        ToucheError: if the file is missing, or judgments in memory are unusable.
+    """
     if qrels is None:
-        yield None
-        return
-    path = _path(qrels) if isinstance(qrels, str | PathLike) else None
-    if path is not None and not isinstance(path, FileInMemory):
-        yield path
-        return
-    with temporary_folder("touche-qrels-") as folder:
-        file = folder / IN_MEMORY
-        if path is None:
-            qrels_of(qrels).write(file)
-        else:  # a pipe, which may also judge stances or images
-            file.write_bytes(path.content)
-        try:
-            yield file
-        except InputError as error:
-            if not str(error).startswith(str(file)):
-                raise
-            name = IN_MEMORY if path is None else path
-            raise InputError(name, error.problem, error.remedy, error.line) from error
+        return None
+    if not isinstance(qrels, str | PathLike):
+        return QrelsSource(Path(IN_MEMORY), qrels_of(qrels))
+    path = Path(expanded(qrels))
+    content = content_of_pipe(path)
+    if content is None and not is_file(path):
+        raise InputError(path, "no such file of qrels", "check the path")
+    return QrelsSource(path, content)
 
 
-def is_file_of_qrels(qrels: AnyQrels) -> bool:
-    """Returns whether judgments are in a file with a name, and not in memory or a pipe."""
-    return isinstance(qrels, str | PathLike) and is_file(expanded(qrels))
-
-
-def _path(source: str | PathLike[str]) -> Path:
-    """Returns the path of a source; standard input and other pipes are read into memory."""
-    return rereadable(source if isinstance(source, FileInMemory) else Path(expanded(source)))
-
-
-def file_in_memory(run: Run) -> FileInMemory:
-    """Returns a run as a file in memory, which has the run's path and lines."""
-    return FileInMemory.from_bytes(str(run.path), run.text().encode())
-
-
-def _read_open_file(file: Any) -> FileInMemory:
-    """Reads an open file of texts or bytes."""
+def _read_open_file(file: Any) -> tuple[Path, bytes]:
+    """Returns the name and the content of an open file of texts or bytes."""
     name = str(getattr(file, "name", "the open file"))
     try:
         content = file.read()
@@ -304,7 +356,7 @@ def _read_open_file(file: Any) -> FileInMemory:
     if isinstance(content, str):
         # Lone surrogates stay, so that the reader refuses their line as not UTF-8.
         content = content.encode("utf-8", "surrogatepass")
-    return FileInMemory.from_bytes(name, content)
+    return Path(name), content
 
 
 def _run_name(source: Any, default: str) -> str:

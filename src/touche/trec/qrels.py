@@ -104,20 +104,25 @@ class Qrels(dict[str, dict[str, int]], Shown):
 
 
 def read_qrels(
-    path: Path, excluded_topics: Collection[str] = (), labels: Collection[int] | None = None
+    path: Path,
+    excluded_topics: Collection[str] = (),
+    labels: Collection[int] | None = None,
+    *,
+    content: bytes | None = None,
 ) -> Qrels:
     """Reads qrels; grades are whole numbers, also written as ``4.0``.
 
     Args:
-        path: the file.
+        path: the file, or the name of the content.
         excluded_topics: topics to leave out, from the task's card.
         labels: the grades that may occur, or None for any.
+        content: the bytes, if they are not in a file.
 
     Raises:
         InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
             contradict each other.
     """
-    return _read(path, excluded_topics, _grade_parser(path, labels))
+    return _read(path, content, excluded_topics, _grade_parser(path, labels))
 
 
 def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, int], int]:
@@ -139,8 +144,16 @@ def _grade_parser(path: Path, labels: Collection[int] | None) -> Callable[[str, 
     return parse_grade
 
 
-def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection[str] = ()) -> Qrels:
+def read_stances(
+    path: Path,
+    stances: Sequence[str],
+    excluded_topics: Collection[str] = (),
+    *,
+    content: bytes | None = None,
+) -> Qrels:
     """Reads the documents' stances in upper or lower case; each becomes its index in ``stances``.
+
+    The other arguments are as in ``read_qrels``.
 
     Raises:
         InputError: as in ``read_qrels``.
@@ -151,7 +164,7 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
             raise _unknown(path, f"stance {quoted(text)}", stances, line)
         return stances.index(text.upper())
 
-    return _read(path, excluded_topics, stance_index)
+    return _read(path, content, excluded_topics, stance_index)
 
 
 def read_answers(
@@ -161,6 +174,8 @@ def read_answers(
     excluded_topics: Collection[str] = (),
     labels: Collection[int] | None = None,
     ids: str = "",
+    *,
+    content: bytes | None = None,
 ) -> Qrels:
     """Reads judgments of images; returns 1 or 0 for each image of a topic and stance, such as ``1 PRO``.
 
@@ -172,7 +187,7 @@ def read_answers(
         question: ``topicRelevance`` (is the image on topic?), ``argumentativeness`` (does it also have a
             stance?), or ``stanceRelevance`` (does it also have the stance of the ranking?).
         stances: the stances.
-        excluded_topics, labels: as in ``read_qrels``.
+        excluded_topics, labels, content: as in ``read_qrels``.
         ids: a regular expression for the ids of images; empty if they may have any form.
 
     Raises:
@@ -189,7 +204,7 @@ def read_answers(
             raise InputError(path, f"{quoted(image)} does not have the form {ids}", _OTHER_FILE, line=line)
         return f"{topic} {aspect}"
 
-    grades = _read(path, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
+    grades = _read(path, content, excluded_topics, _grade_parser(path, labels), topic_and_aspect)
     if not any(name.endswith(_ON_TOPIC) for name in grades):
         raise InputError(path, f"no line has {_ON_TOPIC}", _OTHER_FILE)
 
@@ -215,6 +230,7 @@ def read_answers(
 
 def _read(
     path: Path,
+    content: bytes | None,
     excluded_topics: Collection[str],
     parse_label: Callable[[str, int], int],
     parse_topic: Callable[[Sequence[str], int], str] = lambda columns, _: columns[0],
@@ -222,7 +238,7 @@ def _read(
     """Reads a file in the format of TREC or BEIR.
 
     Args:
-        path: the file.
+        path, content: as in ``read_qrels``.
         excluded_topics: topics to leave out.
         parse_label: parses the last column; its second argument is the number of the line, for errors.
         parse_topic: returns the name of the topic from the columns; its second argument is the same number.
@@ -232,7 +248,7 @@ def _read(
     has_tabs = False
     judgments = 0
     subtopics = set[str]()
-    for line, text in read_lines(path, OF_TABLES):
+    for line, text in read_lines(path, OF_TABLES, content):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
             column_names = _BEIR

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf, isfinite
 from numbers import Real
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from touche.errors import InputError, ToucheError, counted
-from touche.io.identifiers import LONGEST_WORD, NO_ID, expanded, is_word, quoted
-from touche.io.opening import (
-    OF_TABLES,
-    STANDARD_INPUT,
-    FileInMemory,
-    bytes_of_lines,
-    decoded,
-    is_file,
-    read_lines,
-)
+from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
+from touche.io.opening import OF_TABLES, bytes_of_lines, decoded, read_lines
 from touche.trec.columns import Columns, Run, decode_cells, split_lines
 from touche.trec.columns import RunLine as RunLine
 
@@ -66,8 +57,12 @@ class LineError(InputError):
         self.kind = kind
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, content: bytes | None = None) -> Run:
     """Reads a run; accepts any white space between columns, tags with blanks, and ranks from 0 or 1.
+
+    Args:
+        path: the file, or the name of the content.
+        content: the bytes, if they are not in a file.
 
     Raises:
         InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
@@ -75,30 +70,41 @@ def read_run(path: Path) -> Run:
     """
     columns = Columns()
     try:
-        read_columns(path, columns)
+        read_columns(path, columns, content=content)
     except InputError:
         check_unique(columns.run(path).rankings)  # an error above the broken line comes first
         raise
     return checked(columns.run(path))
 
 
-def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None] | None = None) -> None:
+def read_columns(
+    path: Path,
+    columns: Columns,
+    note: Callable[[LineError], None] | None = None,
+    content: bytes | None = None,
+) -> bool:
     """Reads the lines of a run; the file may be empty, and a document may occur twice.
 
     Args:
-        path: the file.
+        path, content: as in ``read_run``.
         columns: receives the lines, also those before an error.
         note: called with the error of each line that is broken or blank. Without it, the first broken line is
             an error, and blank lines are skipped.
 
+    Returns:
+        Whether the file begins with a byte order mark.
+
     Raises:
         InputError: if the file is unreadable or a line is broken.
     """
-    lines = bytes_of_lines(path, OF_TABLES)
+    lines = bytes_of_lines(path, OF_TABLES, content)
     first_line = 1
+    has_mark = False
     while block := list(islice(lines, BLOCK)):
-        # Lines that are parsed one by one lose the byte order mark when they are decoded.
-        without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first_line == 1 else block
+        without_mark = block  # lines that are parsed one by one lose the mark when they are decoded
+        if first_line == 1 and block[0].startswith(BOM_UTF8):
+            has_mark = True
+            without_mark = [block[0].removeprefix(BOM_UTF8), *block[1:]]
         if not _add_at_once(without_mark, first_line, columns):
             parsed_lines = list[tuple[int, RunLine]]()
             try:
@@ -106,6 +112,7 @@ def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None]
             finally:  # extend has added the lines above an error
                 columns.add_lines(parsed_lines)
         first_line += len(block)
+    return has_mark
 
 
 def _add_at_once(lines: Sequence[bytes], first_line: int, columns: Columns) -> bool:
@@ -379,41 +386,14 @@ def check_broken(broken: Sequence[Any], path: Path) -> None:
         raise InputError(path, problem, "check that this is a run", line=broken[-1].line)
 
 
-def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
-    """Refuses folders and other files, which a pattern such as ``out/bm25/*`` also names.
-
-    Args:
-        files: paths of runs.
-        only_runs: whether to refuse several files if some are not runs.
-
-    Raises:
-        ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
-            are not runs.
-    """
-    paths = [file if isinstance(file, FileInMemory) else Path(expanded(file)) for file in files]
-    for path in paths:
-        if is_file(path / RUN_FILE):
-            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
-    if sum(str(path) == STANDARD_INPUT for path in paths) > 1:
-        raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
-    # A single file has the error of its first broken line.
-    paths_to_read = paths if only_runs and len(paths) > 1 else []
-    other_files = [str(path) for path in paths_to_read if _is_other_file(path)]
-    if other_files:
-        are = "is not a run" if len(other_files) == 1 else "are not runs"
-        raise ToucheError(f"{', '.join(other_files)} {are}; pass only runs, such as {RUN_FILE}")
-
-
-def _is_other_file(path: Path) -> bool:
+def is_other_file(path: Path) -> bool:
     """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
-    if str(path) == STANDARD_INPUT:
-        return False
     try:
         number, line = next(read_lines(path, OF_TABLES), (0, ""))
         if line:
             parse_line(line, path, number)
     except LineError as error:
         return error.kind != "score"  # with a broken score it is a run; a later error names the line
-    except InputError:  # unreadable, or not a text; a missing file has its own error later
+    except InputError:  # unreadable, or not a text; a missing file has its own error
         return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
     return False

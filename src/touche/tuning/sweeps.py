@@ -21,11 +21,12 @@ from touche.data.places import is_dataset
 from touche.documents.discovery import Input
 from touche.documents.parts import PostponedError, Readings
 from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
-from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
+from touche.evaluation.scores import Evaluated
+from touche.evaluation.scoring import check_evaluators, judgments_of, score_runs
 from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
@@ -33,8 +34,9 @@ from touche.io.writing import check_outputs, write_whole
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.outputs import METADATA_FILE
-from touche.trec.forms import AnyQrels, file_of_qrels
+from touche.trec.forms import AnyQrels, QrelsSource, qrels_source, run_sources
 from touche.trec.framed import Table, formatted
+from touche.trec.qrels import Qrels
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic, in_order
 from touche.tuning.grid import grid_settings
@@ -105,22 +107,23 @@ def sweep(
     with (
         _new_folder(folder, overwrite),
         temporary_folder("touche-sweep-") as temporary,
-        file_of_qrels(qrels) as judgments,
     ):
         name = dataset_name(dataset)
         # The id of a dataset also names its task; an input directory names none.
         if task is None and is_dataset(name):
             task = name
-        scored = tasks.tasks_scored_by(task, parse_measures(measure), judgments)
+        judgments = qrels_source(qrels)
+        file = judgments.file if judgments else None
+        scored = tasks.tasks_scored_by(task, parse_measures(measure), file)
         for scored_task in scored:
-            scores.check_evaluators(scored_task, [evaluator])
+            check_evaluators(scored_task, [evaluator])
         source = opened(name, needs_documents=ranker.needs_documents)
         log(f"{ranker.name}: {source.description}")
         if folder and folder.exists():
             tables = [folder / SETTINGS_FILE, folder / FOLDS_FILE]
-            check_outputs(tables, [judgments] if judgments else [])
+            check_outputs(tables, [judgments.path] if judgments and judgments.content is None else [])
         result = run_settings(
-            ranker, source, folder or temporary, settings, scored, evaluator, cross_validation
+            ranker, source, folder or temporary, settings, scored, evaluator, cross_validation, judgments
         )
     if folder:
         result = replace(result, warnings=[*result.warnings, *_write_tables(result, folder)])
@@ -195,6 +198,7 @@ def run_settings(
     scored: Sequence[Task],
     evaluator: str,
     cross_validation: str | None = None,
+    qrels: QrelsSource | None = None,
 ) -> Sweep:
     """Runs a baseline with each of some settings, and scores the runs.
 
@@ -206,6 +210,7 @@ def run_settings(
         output: folder for the folders of the settings.
         settings: values of all options of the baseline, per setting.
         scored: task of the runs, once for each measure.
+        qrels: judgments that replace those of the task.
         evaluator: ``trec_eval`` or ``touche``.
         cross_validation: a name in ``FOLDS``, or None.
 
@@ -221,7 +226,7 @@ def run_settings(
     topics_without_hits = [
         topic for topics in watched(passes, "sweeping", "settings", len(settings)) for topic in topics
     ]
-    rows, score_warnings = _score_runs(with_folders, scored, evaluator)
+    rows, score_warnings = _score_runs(with_folders, scored, judgments_of(scored, qrels), evaluator)
     topic_warnings = dict.fromkeys(  # each once, although several settings may find nothing for a topic
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
         for topic in topics_without_hits
@@ -283,13 +288,13 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
 
 
 def _score_runs(
-    settings: Sequence[Setting], scored: Sequence[Task], evaluator: str
+    settings: Sequence[Setting], scored: Sequence[Task], judged: Mapping[str, Qrels], evaluator: str
 ) -> tuple[list[SettingScore], list[str]]:
     """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
     rows = list[SettingScore]()
     doubtful = dict[str, list[Setting]]()  # settings by the warning about their runs
     for setting in watched(settings, "evaluating", "runs", len(settings)):
-        by_measure = scores.evaluate_by([setting.folder / RUN_FILE], scored, [evaluator])
+        by_measure = score_runs(run_sources(setting.folder / RUN_FILE), scored, judged, [evaluator])
         for run in chain.from_iterable(by_measure):  # one for each dimension and measure
             if run.is_ranking:
                 rows.append(_score(setting, run))
@@ -304,20 +309,21 @@ def _score_runs(
     return rows, warnings
 
 
-def _score(setting: Setting, run: scores.Evaluated) -> SettingScore:
+def _score(setting: Setting, run: Evaluated) -> SettingScore:
     """Returns the score of a run."""
     # One evaluator was requested; if only the other one has the measure, that one has computed it.
-    [(evaluator, score)] = run.scores.items()
+    [(evaluator, evaluation)] = run.evaluations.items()
+    low, high = evaluation.interval
     return SettingScore(
         setting=setting,
         dimension=run.dimension,
         measure=str(run.measure),
         evaluator=evaluator,
-        mean=score.mean,
-        low=score.low,
-        high=score.high,
-        judged=score.judged,
-        values=means_of_topics(run.evaluations[evaluator].per_topic),
+        mean=evaluation.mean,
+        low=low,
+        high=high,
+        judged=evaluation.judged,
+        values=means_of_topics(evaluation.per_topic),
     )
 
 

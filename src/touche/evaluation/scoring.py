@@ -1,0 +1,309 @@
+"""Scoring of runs: files of runs and qrels are read once, and each run is evaluated in every dimension."""
+
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from touche import tasks
+from touche.data.judgments import task_qrels
+from touche.data.places import is_available
+from touche.data.remedies import remedy
+from touche.errors import InputError, ToucheError, check_choice, one_line, warn
+from touche.evaluation.evaluators import EVALUATORS, Evaluation
+from touche.evaluation.images import evaluation_by
+from touche.evaluation.notes import all_notes, all_warnings
+from touche.evaluation.scores import Evaluated, Score, Scores
+from touche.evaluation.stances import evaluate_stances
+from touche.io.progress import watched
+from touche.tasks import PAIR, STANCE, Task
+from touche.tasks.measures import parse_measures
+from touche.trec.by_stance import read_counted, topic_in
+from touche.trec.columns import Run
+from touche.trec.forms import (
+    AnyQrels,
+    AnyRun,
+    QrelsSource,
+    RunSource,
+    check_all_are_runs,
+    qrels_source,
+    run_sources,
+)
+from touche.trec.qrels import Qrels
+from touche.trec.runs import LineError, check_unique
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+_log = logging.getLogger(__name__)
+
+
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Scores:
+    """Scores runs in every dimension of a task.
+
+    Args:
+        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
+            or ir_measures, scores by topic and document, or records. A dictionary such as
+            ``{"mine": frame, "theirs": "run.txt"}`` names them.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+
+    Returns:
+        A ``touche.evaluation.scores.Score`` for each run, dimension and evaluator, with values from 0 to 1;
+        ``frame()`` returns them as a DataFrame, and ``topics`` the scores of each topic. Doubtful scores
+        cause Python warnings. The notes explain differences between the evaluators, and give ranks on the
+        leaderboard.
+
+    Raises:
+        ToucheError: if a run is unusable, or qrels are missing.
+
+    Examples:
+        >>> import touche
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> [score] = touche.evaluate({"mine": ranking}, qrels=qrels, measure="RR")
+        >>> score.tag, score.measure, score.mean
+        ('mine', 'RR', 0.75)
+    """
+    by_measure = score(run_sources(runs), task, evaluator, pairs, measure, qrels)
+    scores = Scores(
+        kind=Score,
+        records=tuple(row for group in by_measure for run in group for row in run.scores.values()),
+        warnings=all_warnings(by_measure),
+        notes=all_notes(by_measure),
+        evaluated=by_measure,
+    )
+    for text in scores.warnings:
+        warn(text)
+    return scores
+
+
+def score(
+    runs: Sequence[RunSource], task: str | None, evaluator: str, pairs: str, measure: Any, qrels: AnyQrels
+) -> list[list[Evaluated]]:
+    """Evaluates runs by each measure in every dimension; the other arguments are those of ``evaluate``."""
+    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    evaluators = [] if evaluator == "both" else [evaluator]  # if empty, all that have the measure
+    source = qrels_source(qrels)
+    scored_tasks = tasks.tasks_scored_by(task, parse_measures(measure), source.file if source else None)
+    judged = judgments_of(scored_tasks, source)
+    return score_runs(runs, scored_tasks, judged, evaluators, any_order=pairs == "any-order")
+
+
+def judgments_of(scored_tasks: Sequence[Task], qrels: QrelsSource | None = None) -> dict[str, Qrels]:
+    """Reads the judgments of a task by dimension; stances are left out, with a warning, if they are missing.
+
+    Args:
+        scored_tasks: the same task with each measure.
+        qrels: judgments that replace those of the task.
+
+    Raises:
+        ToucheError: if judgments are missing or broken.
+    """
+    judged = dict[str, Qrels]()
+    for task in scored_tasks:
+        for dimension, judgments in task.qrels.items():
+            if dimension in judged:
+                continue
+            path = f"qrels/{judgments.file}"
+            if dimension == STANCE and len(task.qrels) > 1 and not is_available("qrels", judgments.file):
+                _log.warning("stances are not scored, because %s is missing; %s", path, remedy(path))
+            else:
+                judged[dimension] = task_qrels(task, dimension, qrels)
+    return judged
+
+
+def score_runs(
+    runs: Sequence[RunSource],
+    scored_tasks: Sequence[Task],
+    judged: Mapping[str, Qrels],
+    evaluators: Sequence[str] = (),
+    *,
+    any_order: bool = False,
+) -> list[list[Evaluated]]:
+    """Evaluates runs by several measures in every judged dimension of a task.
+
+    Args:
+        runs: the runs.
+        scored_tasks: the same task with each measure.
+        judged: the judgments by dimension.
+        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. A measure that only touche
+            has is computed by touche, also if only trec_eval is named.
+        any_order: whether to evaluate each run once more, also counting pairs judged in the other order.
+
+    Returns:
+        For each measure the evaluated runs, run by run.
+
+    Raises:
+        ToucheError: if a file is unusable, or a run is for another task. Also if touche is named but lacks
+            the measure, or ``any_order`` is set for a task without pairs.
+    """
+    for task in scored_tasks:
+        check_evaluators(task, evaluators)
+        if any_order and task.rules.unit != PAIR:
+            raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
+    if not runs:
+        raise ToucheError("no run is passed; pass at least one")
+    by_measure: list[list[Evaluated]] = [[] for _ in scored_tasks]
+    for source in watched(runs, "evaluating", "runs", len(runs)):
+        try:
+            run, skipped = _read(source, scored_tasks[0], judged)
+        except InputError:
+            check_all_are_runs(runs)
+            raise
+        for task, evaluated in zip(scored_tasks, by_measure, strict=True):
+            in_task = {dimension: judged[dimension] for dimension in task.qrels if dimension in judged}
+            evaluated += _in_every_dimension(run, task, in_task, evaluators, any_order, skipped)
+    return [with_names(evaluated) for evaluated in by_measure]
+
+
+def score_task(
+    runs: AnyRun | Sequence[AnyRun],
+    task: Task,
+    evaluators: Sequence[str] = (),
+    *,
+    any_order: bool = False,
+) -> list[Evaluated]:
+    """Evaluates runs by the measure and the judgments of a task, as ``score_runs`` does."""
+    judged = judgments_of([task])
+    [evaluated] = score_runs(run_sources(runs), [task], judged, evaluators, any_order=any_order)
+    return evaluated
+
+
+def evaluate_dimension(run: Run, task: Task, dimension: str) -> Evaluated:
+    """Evaluates a run in one dimension of a task, by all evaluators of its measure.
+
+    Raises:
+        ToucheError: if judgments are missing, unusable or of other topics.
+    """
+    judgments = task_qrels(task, dimension)
+    counted_run, skipped = _read(RunSource(run.path, run, run.path), task, {dimension: judgments})
+    return _evaluated(counted_run, task, dimension, judgments, EVALUATORS, False, skipped)
+
+
+def _read(source: RunSource, task: Task, judged: Mapping[str, Qrels]) -> tuple[Run, Sequence[LineError]]:
+    """Returns a run, and an error for each line that does not count.
+
+    If each stance has its own ranking, the topics of the run become names of rankings, such as ``1 PRO``.
+
+    Raises:
+        InputError: if the run is unusable, or no line counts.
+    """
+    if not task.rules.by_stance:
+        run = source.read()
+        check_unique(run)
+        return run, []
+    topics = {topic_in(ranking) for qrels in judged.values() for ranking in qrels}
+    rules = task.rules
+    run, skipped = read_counted(
+        source.path, rules.stances, rules.ids, rules.max_results, topics, source.content
+    )
+    if not run:
+        raise skipped[0] if skipped else InputError(run.path, "the run is empty", "check what wrote it")
+    by_stance = source.named(run.by_stance())
+    check_unique(by_stance)
+    return by_stance, skipped
+
+
+def _in_every_dimension(
+    run: Run,
+    task: Task,
+    judged: Mapping[str, Qrels],
+    evaluators: Sequence[str],
+    any_order: bool,
+    skipped: Sequence[LineError],
+) -> Iterator[Evaluated]:
+    """Yields a run evaluated in the judged dimensions of a task; a run that only ranks has no stances.
+
+    The other arguments are those of ``score_runs``, and the errors of ``_read``.
+    """
+    orders_of_pairs = [False, True] if any_order else [False]  # whether any order counts
+    for dimension, qrels in judged.items():
+        if dimension != STANCE or len(judged) == 1 or run.has_stances:
+            for in_any_order in orders_of_pairs:
+                yield _evaluated(run, task, dimension, qrels, evaluators or EVALUATORS, in_any_order, skipped)
+
+
+def _evaluated(
+    run: Run,
+    task: Task,
+    dimension: str,
+    judgments: Qrels,
+    evaluators: Collection[str],
+    any_order: bool,
+    skipped: Sequence[LineError],
+) -> Evaluated:
+    """Evaluates a run in a dimension by those evaluators that have the measure.
+
+    If only one evaluator has the measure, it evaluates the run even if it is not in ``evaluators``.
+    """
+    lines = in_judged_order(run, judgments) if any_order else run
+    measure = task.measure_for(dimension)
+    with_measure = measure.evaluators
+    chosen = [name for name in with_measure if name in evaluators or len(with_measure) == 1]
+    evaluations: dict[str, Evaluation]
+    try:
+        if dimension == STANCE:
+            evaluations = {name: evaluate_stances(lines, judgments, task.stances) for name in chosen}
+        else:
+            evaluations = {name: evaluation_by(name, lines, judgments, measure) for name in chosen}
+    except ToucheError as error:  # no common topic; the message ends in "check that ..."
+        raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
+    return Evaluated(
+        lines=lines,
+        task=task,
+        dimension=dimension,
+        any_order=any_order,
+        judgments=judgments,
+        evaluations=evaluations,
+        skipped=skipped,
+        name=run.tag,
+    )
+
+
+def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns the records, named by tag, or by path if several runs have the tag."""
+    tags = Counter({run.path: run.tag for run in runs}.values())  # a file has a record for each dimension
+    names = {run.path: run.tag if tags[run.tag] == 1 else str(run.path) for run in runs}
+    return [replace(run, name=one_line(names[run.path])) for run in runs]
+
+
+def in_judged_order(run: Run, qrels: Qrels) -> Run:
+    """Returns a run of pairs; pairs that are judged only in the other order are reversed.
+
+    A pair that the run contains in both orders stays unchanged, so that no judgment counts twice.
+    """
+    documents = run.documents.copy()
+    for topic, lines in run.by_topic.items():
+        judged = qrels.get(topic, {})
+        present = set(run.documents[lines])
+        for line in lines:
+            reversed_pair = ",".join(reversed(documents[line].split(",")))
+            if documents[line] not in judged and reversed_pair in judged and reversed_pair not in present:
+                documents[line] = reversed_pair
+    return replace(run, documents=documents)
+
+
+def check_evaluators(task: Task, evaluators: Sequence[str]) -> None:
+    """Raises a ToucheError if an evaluator lacks the task's measure."""
+    with_measure = task.measure.evaluators
+    has_rankings = bool(task.qrels.keys() - {STANCE})
+    # Touche always evaluates stances, so naming it is an error only for rankings. Naming only trec_eval is
+    # never an error: a measure that only touche has is computed by touche.
+    if has_rankings and "touche" in evaluators and with_measure == ["trec_eval"]:
+        problem = f"touche, the organizers' script, lacks {task.measure}"
+        raise ToucheError(f"{problem}; use only trec_eval")
