@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from touche import tasks
-from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, locate_topics
 from touche.errors import MissingDataError, ToucheError, counted
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
@@ -430,7 +429,7 @@ def _read_known(
         return _Known(topics=rankings), notes
     from touche.documents.discovery import find_documents  # here, because it takes 34 ms
 
-    wanted = {id for run in runs for _, line in run.lines for id in ids_of_result(line.document, task.rules)}
+    wanted = {id for run in runs for _, line in run.lines for id in task.rules.ids_of(line.document)}
     present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
     return _Known(topics=rankings, documents=frozenset(present), results=results), notes
 
@@ -510,7 +509,7 @@ def _missing_topics_note(run: _LintedRun, known: _Known) -> Iterator[str]:
 def _line_breaches(run: _LintedRun, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields breaches of the task's rules by single lines."""
     for number, line in run.lines:
-        ids = ids_of_result(line.document, rules)
+        ids = rules.ids_of(line.document)
         if known.documents is not None and not known.documents.issuperset(ids):
             yield Breach(
                 code="unknown-document",

@@ -8,12 +8,11 @@ import pytest
 from conftest import Touche, Write
 from spotcheck import made_up, run_of, run_text, scored
 from touche import tasks
-from touche.data import ids
 from touche.evaluation.notes import doubts, score_notes
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score_task
 from touche.io.opening import md5
-from touche.tasks import Corpus, Judgments
+from touche.tasks import Judgments
 
 
 def notes(run: Evaluated) -> list[str]:
@@ -21,20 +20,17 @@ def notes(run: Evaluated) -> list[str]:
     return [text.partition(": ")[2] for text in score_notes([run])]
 
 
-UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), [UNKNOWN]),  # 2 of 20 unjudged
+        (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), []),  # 2 of 20 unjudged
         (
             run_text(strangers=1),
-            ["less than 90% of the top 5 is judged: trec_eval counts", UNKNOWN],
+            ["less than 90% of the top 5 is judged: trec_eval counts"],
         ),  # 4 of 20
         (
             run_text() + "99 Q0 a 1 1 t\n",
-            [UNKNOWN, "there are no judgments for topic 99 of the run, so these results do not"],
+            ["there are no judgments for topic 99 of the run, so these results do not"],
         ),
         (
             run_text(["11", "12", "13"]),
@@ -48,7 +44,6 @@ UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
             run_text() + "99 Q0 a 1 1 u\n",
             [
                 "the file has 2 tags, the first is 't'; check that the file is one run",
-                UNKNOWN,
                 "there are no",
             ],
         ),
@@ -121,27 +116,6 @@ def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
     assert bool(texts) == is_reported
     remedy = "remove it, and get it with: touche data fetch beir-webis-touche2020-v2 --no-corpora"
     assert all(remedy in text for text in texts)
-
-
-def test_documents_that_the_collection_lacks_are_a_warning(
-    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    task = made_up(write, monkeypatch, ["1"], relevance="a")
-    task = replace(task, corpora={"full": Corpus("made-up")})
-    run = write("run.txt", run_of("1 a b c d e x y"))
-    (evaluated,) = score_task([run], task)
-    assert list(doubts(evaluated)) == []  # the collection is missing
-    documents = write("corpora/made-up/documents.jsonl", '{"docno": "a", "text": ""}\n')
-    (text,) = doubts(evaluated)
-    assert text.startswith("6 of 7 documents, such as 'b', are not in corpora/made-up; check")
-    lines = "".join(f'{{"docno": "{id}", "text": "longer"}}\n' for id in "abcdexy")
-    documents.write_text(lines, encoding="utf-8")
-    assert list(doubts(evaluated)) == []  # although the ids of this folder have been read before
-    documents.write_text("broken", encoding="utf-8")
-    assert list(doubts(evaluated)) == []
-    monkeypatch.setattr(ids, "_MOST_BYTES", 10)
-    documents.write_text('{"docno": "a", "text": ""}\n', encoding="utf-8")
-    assert list(doubts(evaluated)) == []  # too large for a warning
 
 
 @pytest.mark.parametrize(("name", "change"), [("RR", -0.5), ("nDCG@5", 1 / log2(3) - 1)])

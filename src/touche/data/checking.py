@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 
 from touche import tasks
-from touche.data.ids import ids_of_result
 from touche.data.judgments import task_qrels
 from touche.data.places import locate, locate_corpus, locate_topics
 from touche.errors import InputError, MissingDataError
@@ -225,7 +224,7 @@ def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:
             if dimension == STANCE:
                 yield result
             else:
-                yield from ids_of_result(result, task.rules)
+                yield from task.rules.ids_of(result)
 
 
 def _check_known(path: Path, ids: Iterable[str], known: Collection[str], noun: str, source: str) -> None:

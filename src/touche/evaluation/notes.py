@@ -5,7 +5,6 @@ from itertools import chain
 
 import numpy as np
 
-from touche.data.ids import ids_in, ids_of_result, small_collection
 from touche.data.remedies import full_file_remedy
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
@@ -19,8 +18,7 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, Score, unjudged_
 from touche.evaluation.significance import differences_of
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
-from touche.io.identifiers import quoted
-from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, PAIR, STANCE, Measure
+from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import UNKNOWN, rounded
 from touche.tasks.reported import reported_results
@@ -81,7 +79,6 @@ def doubts(run: Evaluated) -> Iterator[str]:
         _unjudged(run),
         _no_grade_0(run),
         _unofficial(run),
-        _not_in_collection(run),
         _topics_left_out(run),
         _topics_in_one_file(run),
         _equal_ranks(run),
@@ -254,31 +251,6 @@ def _unofficial(run: Evaluated) -> Iterator[str]:
         problem = f"{run.qrels} is not the publisher's file, whose md5 is {run.official_md5}"
         effect = "so the score is not comparable with published ones"
         yield f"{problem}, {effect}; {full_file_remedy(run.qrels)}"
-
-
-def _not_in_collection(run: Evaluated) -> Iterator[str]:
-    """Yields a warning about documents that the task's whole collection lacks, if it is small.
-
-    The collection has all judged documents, so it is opened only for a run with an unjudged document.
-    """
-    full = run.task.corpora.get("full")
-    if full is None:
-        return
-    collection = small_collection(full)
-    if collection is None:
-        return
-    results = dict.fromkeys(run.lines.documents.tolist())  # each document once, in the order of the run
-    judged = set[str]().union(*run.judgments.values())
-    if judged.issuperset(results):
-        return
-    known = ids_in(collection, of_sentences=run.task.rules.unit == PAIR)
-    if known is None:
-        return
-    unknown = [id for id in results if not known.issuperset(ids_of_result(id, run.task.rules))]
-    if unknown:
-        share = f"{len(unknown):,} of {len(results):,} documents"
-        check = "check that the run ranks this collection"
-        yield f"{share}, such as {quoted(unknown[0])}, are not in corpora/{full.directory}; {check}"
 
 
 def _effect_of_unjudged(measure: Measure) -> str:

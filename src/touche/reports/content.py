@@ -9,7 +9,6 @@ from string import ascii_uppercase
 from touche import tasks
 from touche.baselines.expected import SCRIPT, ExpectedScore
 from touche.baselines.reruns import published_scores, rerun_of, rerun_tags
-from touche.data.ids import ids_of_result
 from touche.data.judgments import topic_titles
 from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
@@ -76,7 +75,7 @@ def task_report(runs: Sequence[Evaluated], dataset: str, reference: str | Path |
         warnings.insert(0, _PARTIAL)
     ranks = ranked_documents(runs_once)
     results = {result for documents in ranks.values() for result in documents}
-    wanted = {id for result in results for id in ids_of_result(result, task.rules)}
+    wanted = {id for result in results for id in task.rules.ids_of(result)}
     available = next(filter(has_corpus, corpora), None)
     folder = locate_corpus(available) if available else None
     texts = read_texts(wanted, find_documents(folder)) if folder else {}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from touche.data.ids import ids_of_result
 from touche.evaluation.scores import Evaluated
 from touche.reports.records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
@@ -67,7 +66,7 @@ def first_results(
             stance = labels.get(STANCE)
             if isinstance(stance, int):  # it is judged, as an index; the page shows its word
                 labels[STANCE] = task.stances[stance]
-            ids = ids_of_result(document, task.rules)
+            ids = task.rules.ids_of(document)
             parts = [part for id in ids for part in texts.get(id, ())]
             topics[topic].append(
                 ShownDocument(

@@ -94,6 +94,10 @@ class Rules(Strict, frozen=True):
         """The stances with their own rankings; empty if each topic has one ranking."""
         return self.stances if self.by_stance else ()
 
+    def ids_of(self, result: str) -> list[str]:
+        """Returns the ids in the third column of a run: two for a pair of sentences, else one."""
+        return result.split(",") if self.unit == PAIR else [result]
+
     def __post_init__(self) -> None:
         if self.min_results > self.max_results:
             raise ValueError("max_results is less than min_results; make it larger")
