@@ -103,6 +103,7 @@ def test_reproduced_topics_and_samples_are_shown_by_the_command(touche: Touche, 
     assert line.split()[5:11] == ["0.626", "0.466", "0.36", "10", "of", "10"]
     assert line.endswith("2026-01-02, ten-topics  not rerun yet; touche data fetch gets the corpus")
     assert f"dirichletlm reproduced 20 of 20 published topic values on {ten}" in out
+    assert "– in on a sample: no sample pins this value" in touche("tasks", "--reproductions")[1]
     (first, *_) = json.loads(touche("tasks", TASK, "--reproductions", "--format", "json")[1])
     assert first["on_topics"]["topics"] == 10 and first["on_sample"]["date"] == "2026-01-02"
 

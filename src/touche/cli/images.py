@@ -43,7 +43,7 @@ _IMAGES = [
     Column("baseline", "baseline"),
     Column("image", "image"),
     Column("size", "size", lambda size: size or "not built"),
-    Column("published", "published", lambda address: address or None, "it is not published"),
+    Column("published", "published", lambda address: address or None, missing="it is not published"),
 ]
 _DIGESTS = [Column("image", "image"), Column("digest of the content", "digest")]
 

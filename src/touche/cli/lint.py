@@ -80,7 +80,7 @@ def lint(
 
 _COLUMNS = [
     Column("run", "run"),
-    Column("line", "line"),
+    Column("line", "line", missing="the finding is about the whole run"),
     Column("severity", "severity"),
     Column("message", "message"),
     Column("remedy", "remedy"),

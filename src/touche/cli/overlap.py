@@ -47,12 +47,12 @@ _RANKINGS = [
     Column("topics", "topics"),
     Column(f"overlap@{NEAR}", "overlap_5", three_decimals),
     Column(f"overlap@{FAR}", "overlap_100", three_decimals),
-    Column("Kendall's tau", "tau", three_decimals, "no topic has two documents in both runs"),
+    Column("Kendall's tau", "tau", three_decimals, missing="no topic has two documents in both runs"),
     Column(
         "tau of union",
         "tau_union",
         three_decimals,
-        "no topic has a common document and two documents per run",
+        missing="no topic has a common document and two documents per run",
     ),
     Column("RBO", "rbo", three_decimals),
 ]
@@ -62,11 +62,11 @@ _SCORES = [
     Column("mean A", "mean_a", three_decimals),
     Column("mean B", "mean_b", three_decimals),
     Column("RMSE", "rmse", three_decimals),
-    Column("p t", "p_t_test", printed_p, UNDEFINED),
+    Column("p t", "p_t_test", printed_p, missing=UNDEFINED),
 ]
 _EFFECTS = [
-    Column("ER", "effect_ratio", three_decimals, "the original scores as its baseline"),
-    Column("Delta RI", "delta_ri", three_decimals, "a baseline scores 0"),
+    Column("ER", "effect_ratio", three_decimals, missing="the original scores as its baseline"),
+    Column("Delta RI", "delta_ri", three_decimals, missing="a baseline scores 0"),
 ]
 
 

@@ -165,7 +165,7 @@ def tasks(
 
 _CARDS = [
     Column("card", "path"),
-    Column("problem", "problem", lambda problem: problem or None),
+    Column("problem", "problem", lambda problem: problem or None, missing="the card is fine"),
 ]
 _TASKS = [
     Column("task", "id"),
@@ -186,11 +186,26 @@ _REPRODUCTIONS = [
     Column("dimension", "dimension"),
     Column("measure", "measure"),
     Column("evaluator", "evaluator"),
-    Column("published", "published", three_decimals),
-    Column("on a sample", "sample", three_decimals),
-    Column("Judged", "on_sample", lambda row: None if row.judged is None else f"{row.judged:.2f}"),
-    Column("topics", "on_topics", lambda row: f"{row.reproduced} of {row.topics}"),
-    Column("last green rerun", "last", lambda row: f"{row.date}, {row.dataset.rpartition('/')[2]}"),
+    Column("published", "published", three_decimals, missing="no such value is published"),
+    Column("on a sample", "sample", three_decimals, missing="no sample pins this value"),
+    Column(
+        "Judged",
+        "on_sample",
+        lambda row: None if row.judged is None else f"{row.judged:.2f}",
+        missing="there is no green rerun on a sample, or stances are scored",
+    ),
+    Column(
+        "topics",
+        "on_topics",
+        lambda row: f"{row.reproduced} of {row.topics}",
+        missing="no values of topics are published, or they were not rerun",
+    ),
+    Column(
+        "last green rerun",
+        "last",
+        lambda row: f"{row.date}, {row.dataset.rpartition('/')[2]}",
+        missing="no rerun on corpus, topics or sample is within the tolerance",
+    ),
     Column("whole corpus", "missing", lambda missing: missing or "green"),
 ]
 _TOPICS = [
@@ -285,7 +300,7 @@ _STANCES = [
     Column("tag", format=_tag, missing=_NOT_PRINTED),
     Column("F1", "value", three_decimals),
     Column("N", "results"),
-    Column("team's F1", "team_value", three_decimals, _NOT_PRINTED),
+    Column("team's F1", "team_value", three_decimals, missing=_NOT_PRINTED),
     Column("team's N", "team_results", missing=_NOT_PRINTED),
     Column("", format=_kinds),
 ]
