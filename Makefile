@@ -22,7 +22,7 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks site lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images locks outputs site lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
@@ -76,6 +76,10 @@ images: $(READY)
 # Write the locks of the images, after a change of what they install.
 locks: $(READY)
 	$(BIN)/python docker/locks.py
+
+# Write what commands print on the pages of the documentation, and README's table of baselines. PAGES names only some pages.
+outputs: $(READY)
+	$(BIN)/python tests/outputs.py $(PAGES)
 
 # Build the documentation in build/site, where it opens from disk; it fails at the first dead link.
 site: $(READY)
