@@ -1,7 +1,6 @@
 from . import lucene as lucene
 from . import pairs as pairs
 from . import scan as scan
-from .api.reports import report as report
 from .baselines.listing import list_baselines as list_baselines
 from .baselines.loader import load as load
 from .baselines.method import Topics as Topics
@@ -54,6 +53,7 @@ from .io.writing import whole as whole
 from .linting import lint as lint
 from .regression.reproductions import reproductions as reproductions
 from .regression.running import regress as regress
+from .reports import report as report
 from .runners import run as run
 from .runners import write_run as write_run
 from .task_data import TaskData as TaskData

@@ -267,7 +267,7 @@ def test_what_strangers_write_is_text(
 ) -> None:
     """In tags, ids of documents, titles, and texts, marked or not; and scripts make no elements of it."""
     reports.task(published(HOSTILE, 0.9, tag=HOSTILE), corpora={"full": Corpus("strange")})
-    monkeypatch.setattr("touche.evaluation.scores.topic_titles", lambda _: {"1": f"script {HOSTILE}"})
+    monkeypatch.setattr("touche.reports.content.topic_titles", lambda _: {"1": f"script {HOSTILE}"})
     document = {"docno": "<b>a</b>", "text": f"script {HOSTILE}"}
     write("corpora/strange/documents.jsonl", json.dumps(document) + "\n")
     part = reports.part(*(run_of("1 <b>a</b> a", tag=f"{HOSTILE}{n}") for n in (1, 2)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from touche.api import reports as library
+from touche import reports as library
 from touche.cli.commands import command, command_line, option
 from touche.cli.guessing import task_of
 from touche.cli.options import ANY_RUNS, SCORING, output
