@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 
 TASK = "spot-check/arguments"
-SCORING = {"api", "cli", "data", "errors", "evaluation", "io", "tasks", "trec"}
+SCORING = {"cli", "data", "errors", "evaluation", "io", "tasks", "trec"}
 QRELS = ROOT / "qrels" / "spot-check-arguments-relevance.qrels"
 OBSERVED = """
 import json, os, sys
@@ -72,7 +72,7 @@ def test_evaluation_loads_no_collection_and_no_engine(tmp_path: Path, judged: st
 
 def test_evaluation_opens_each_file_once(tmp_path: Path, judged: str) -> None:
     opened = evaluation(tmp_path, judged).opened
-    for name in ("run.txt", "arguments.toml", "spot-check-arguments.xml", QRELS.name):
+    for name in ("run.txt", "arguments.toml", QRELS.name):
         assert opened[name] == 1
     assert "args-me.json" not in opened
 
