@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from pages import PAGES, commands, follow, reason, workspace
+from outputs import renewed, with_outputs, with_table
+from pages import PAGES, Step, commands, follow, reason, workspace
 
 
 @pytest.mark.slow
@@ -40,3 +41,19 @@ def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None
         assert follow(page, folder, programs=programs) == [
             command for command in commands(page) if not reason(command)
         ]
+
+
+def test_make_outputs_replaces_the_shown_lines_by_the_most_similar_ones() -> None:
+    shown = "run  nDCG@5\nmine   0.100\n...\nmine is below yours\n"
+    output = "run  nDCG@5  sd\nmine   0.200  1\nyours  0.300  2\nnote\nmine is above yours\n"
+    assert renewed(shown, output) == "run  nDCG@5  sd\nmine   0.200  1\n...\nmine is above yours\n"
+    step = Step("command", "touche evaluate x", shown=shown)
+    page = f"```console\n$ {step.text}\n{shown}```\n"
+    assert with_outputs(page, {step: output}) == page.replace(shown, renewed(shown, output))
+    assert with_outputs(page, {step: shown.replace("...\n", "1\n2\n")}) == page
+
+
+def test_make_outputs_finds_readmes_table_of_baselines() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    row = next(line for line in readme.splitlines() if line.startswith("| [bm25]"))
+    assert with_table(readme.replace(f"{row}\n", "")) == readme
