@@ -11,14 +11,13 @@ from types import MappingProxyType
 from typing import Any
 
 from touche.baselines.loader import as_baseline, names
-from touche.baselines.local_runs import Runs, statistics_file
+from touche.baselines.local_runs import Runs, statistics_files
 from touche.baselines.method import Baseline
 from touche.baselines.options import as_arguments, checked
 from touche.containers.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
 from touche.data import datasets, places
 from touche.documents.discovery import Input
 from touche.documents.forms import AnyDocuments, documents_in
-from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import NotInstalledError, ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.trec.columns import Run
@@ -181,10 +180,7 @@ def write_run(
         ranker = as_baseline(baseline)
         values = checked(ranker.options, options)
         known = optional_path("statistics", statistics)
-        files = StatisticsFiles(
-            known=statistics_file(ranker, known) if known else None,
-            output=optional_path("keep_statistics", keep_statistics),
-        )
+        files = statistics_files(ranker, known, optional_path("keep_statistics", keep_statistics))
         if runner == SPARK:
             from touche import cluster  # here, because it takes 13 ms
 

@@ -191,12 +191,19 @@ def statistics_named(folder: Path, name: str) -> Path:
     return folder / "statistics" / f"{name}.json"
 
 
-def statistics_file(baseline: Baseline, named: Path) -> Path:
-    """Returns the file that ``--statistics`` names: a file, or statistics in the folder of the baseline.
+def statistics_files(baseline: Baseline, named: Path | None, output: Path | None) -> StatisticsFiles | None:
+    """Returns the files of ``--statistics`` and ``--keep-statistics``; None if neither was passed.
+
+    Args:
+        baseline: the baseline.
+        named: a file, or the name of statistics in the folder of the baseline.
+        output: the file that gets the statistics.
 
     Raises:
-        InputError: if there is no such file, or it has other content.
+        ToucheError: if there is no such file, it has other content, or both were passed.
     """
+    if named is None:
+        return StatisticsFiles(output=output) if output else None
     in_folder = statistics_named(baseline.folder or Path(), str(named))
     path = in_folder if in_folder.is_file() else named  # statistics of the baseline have priority
     if not path.exists():
@@ -204,7 +211,7 @@ def statistics_file(baseline: Baseline, named: Path) -> Path:
         alternative = f", or one of: {known}" if known else ""
         raise InputError(path, "no such file", f"pass a file written by --keep-statistics{alternative}")
     read_known(path)  # raises if the file has other content
-    return path
+    return StatisticsFiles(known=path, output=output)
 
 
 def _in_thread(work: Callable[[], _T]) -> Callable[[], _T]:

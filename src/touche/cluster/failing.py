@@ -41,19 +41,14 @@ class Failed:
         Raises:
             Exception: the error itself if Spark should retry.
         """
-        if _is_transient(error):
+        # An InputError was raised from the system's error if the file could not be read.
+        cause = error.__cause__ if isinstance(error, InputError) else error
+        if isinstance(cause, _TRANSIENT_ERRORS):  # a retry may succeed; a broken file stays broken
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
         trace = "".join(traceback.format_exception(error))
         return cls(f"the baseline failed on a worker ({failure_reason(trace)}); correct it")
-
-
-def _is_transient(error: Exception) -> bool:
-    """Returns whether a retry may succeed; a broken file stays broken."""
-    # An InputError was raised from the system's error if the file could not be read.
-    cause = error.__cause__ if isinstance(error, InputError) else error
-    return isinstance(cause, _TRANSIENT_ERRORS)
 
 
 def result_or_failure(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":

@@ -63,7 +63,9 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     if name.startswith(IR_DATASETS):
         if corpus is not None:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
-        return _open_ir_datasets(name.removeprefix(IR_DATASETS))
+        documents = IrDataset(name.removeprefix(IR_DATASETS))
+        topics = tuple(documents.topics())
+        return Input(topics, documents, description=f"{counted(len(topics), 'topic')} and {documents}")
     if not is_dataset(name):
         if not os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
             check_exists(name)  # raises an error with a similar name
@@ -71,13 +73,6 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     if corpus is not None:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
     return open_dataset(name)
-
-
-def _open_ir_datasets(id: str) -> Input:
-    """Returns topics and documents of a dataset of ir_datasets, which downloads what is missing."""
-    documents = IrDataset(id)
-    topics = tuple(documents.topics())
-    return Input(topics, documents, description=f"{counted(len(topics), 'topic')} and {documents}")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.pieces import Piece, Splitter, parse_pieces
 from touche.documents.records import AnyDocument
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError
 from touche.io.opening import plain_name
 from touche.io.progress import watched
 
@@ -61,15 +61,11 @@ class FileFormat:
         """Takes the files of this format, and returns their documents; None if there are none."""
         if self.is_last_resort and folder.found:
             return None
-        paths = folder.take(self._contains)
+        fits = self.fits or (lambda path: True)
+        paths = folder.take(lambda path: self._has_name(path) and not path.is_dir() and fits(path))
         if self.subfolder_pattern:
             paths += folder.take_below(self._has_name_in_subfolder)
         return Files(self, paths=tuple(sorted(paths)), side_files=folder.side_files) if paths else None
-
-    @property
-    def may_have_pages(self) -> bool:
-        """Whether files of this format may contain web pages."""
-        return self.noun in ("documents", "web pages")
 
     def read(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
@@ -82,10 +78,6 @@ class FileFormat:
         """Returns whether the name alone shows that a file, in whatever folder, has this format."""
         has_name = self._has_name_in_subfolder if self.subfolder_pattern else self._has_name
         return self.is_known_by_name and has_name(path)
-
-    def _contains(self, path: Path) -> bool:
-        """Returns whether a file in the folder itself has this format."""
-        return self._has_name(path) and not path.is_dir() and (self.fits is None or self.fits(path))
 
     def _has_name_in_subfolder(self, path: Path) -> bool:
         """Returns whether a file in a subfolder has a name of this format."""
@@ -124,10 +116,12 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
-        # If no file has a document, the error names the first file.
-        error = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
-        documents: Iterator[Any] = at_least_one(self._read(), error)
-        if not self.format.may_have_pages:
+        records = self._read()
+        first = next(records, None)
+        if first is None:  # no file has a document; the error names the first file
+            raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
+        documents: Iterator[Any] = chain([first], records)
+        if self.format.noun not in ("documents", "web pages"):
             yield from documents
             return
         from touche.documents.html.parsing import parsed  # here, because only pages need its 2 ms
@@ -175,15 +169,3 @@ class Candidates(Documents):
                 if document.id not in seen:
                     seen.add(document.id)
                     yield document
-
-
-def at_least_one(records: Iterator[_T], error: ToucheError) -> Iterator[_T]:
-    """Returns the records.
-
-    Raises:
-        ToucheError: ``error``, if there are no records.
-    """
-    first = next(records, None)
-    if first is None:
-        raise error
-    return chain([first], records)

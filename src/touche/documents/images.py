@@ -57,7 +57,11 @@ class Images(Documents):
         if not folders:
             raise InputError(self.folder, "no images in this folder", _LAYOUT)
         for folder in watched(folders, "reading images", "images", len(folders)):
-            yield _read_image(folder)
+            yield Image(
+                id=folder.name,
+                url=_read_text(folder / "image-url.txt").strip(),
+                pages=tuple(_read_page(page) for page in _folders(folder / "pages", _PAGE_ID)),
+            )
 
     def __len__(self) -> int:
         return len(self._image_folders())
@@ -109,15 +113,6 @@ def _folders(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     except OSError as error:
         raise InputError(folder, f"cannot be read ({error.strerror})", "check its permissions") from error
     return [folder / name for name in sorted(names)]
-
-
-def _read_image(folder: Path) -> Image:
-    """Reads an image; its folder has the image's id as name."""
-    return Image(
-        id=folder.name,
-        url=_read_text(folder / "image-url.txt").strip(),
-        pages=tuple(_read_page(page) for page in _folders(folder / "pages", _PAGE_ID)),
-    )
 
 
 def _read_page(folder: Path) -> ImagePage:

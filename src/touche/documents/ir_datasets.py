@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, ClassVar
 
 from touche.documents.collection import Documents
-from touche.documents.files import at_least_one
 from touche.documents.finding import Folder
 from touche.documents.images import image_of_record
 from touche.documents.pages import RawPage, Skipped
@@ -71,8 +71,11 @@ class IrDataset(Documents):
         """
         from touche.documents.html.parsing import parsed  # here, because its import takes 2 ms
 
-        error = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
-        yield from parsed(at_least_one(self._read(), error), self.parser)
+        records = self._read()
+        first = next(records, None)
+        if first is None:
+            raise ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
+        yield from parsed(chain([first], records), self.parser)
 
     def __len__(self) -> int:
         count = _count(self._dataset())

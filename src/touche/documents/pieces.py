@@ -202,12 +202,8 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
     """
     with open_binary(path) as file:
         cutter = Cutter(path, "a line", read, file=file)
-        yield from pieces_of_blocks(file, cutter, _ends_of_lines)
-
-
-def _ends_of_lines(block: bytes) -> tuple[int, int]:
-    """Returns the end of a block's first line, and the byte after its last whole line (0 if no line ends)."""
-    return block.find(b"\n"), block.rfind(b"\n") + 1
+        # The second number is 0 if no line ends in the block.
+        yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
 
 
 def _status_of_plain_file(file: IO[bytes]) -> os.stat_result | None:

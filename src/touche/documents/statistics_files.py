@@ -27,7 +27,3 @@ class StatisticsFiles:
         """Raises ParameterError if there are both files."""
         if self.known and self.output:
             raise ParameterError("--statistics and --keep-statistics exclude each other; omit one of them")
-
-    def __bool__(self) -> bool:
-        """Whether there is a file."""
-        return bool(self.known or self.output)

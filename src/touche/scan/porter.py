@@ -53,7 +53,8 @@ def _remove_past_ending(word: str) -> str:
         return word
     if rest.endswith(("at", "bl", "iz")):  # as in conflated, troubled and sized
         return rest + "e"
-    if _ends_with_double_consonant(rest):  # hopping becomes hop, but falling, hissed and fizzed keep both
+    has_double_consonant = rest[-1:] == rest[-2:-1] and _vowel_pattern(rest)[-1] == "c"
+    if has_double_consonant:  # hopping becomes hop, but falling, hissed and fizzed keep both
         return rest if rest[-1] in "lsz" else rest[:-1]
     if _measure(rest) == 1 and _ends_with_short_syllable(rest):  # as in filing
         return rest + "e"
@@ -104,10 +105,6 @@ def _vowel_pattern(word: str) -> str:
 def _measure(word: str) -> int:
     """Returns how often a consonant follows a vowel: Porter's m."""
     return _vowel_pattern(word).count("vc")
-
-
-def _ends_with_double_consonant(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _vowel_pattern(word)[-1] == "c"
 
 
 def _ends_with_short_syllable(word: str) -> bool:

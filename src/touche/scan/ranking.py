@@ -286,7 +286,9 @@ class _ScoredPart:
         matches = scores >= lowest  # False for NaN, the score without any term
         for field_index, any_or_all in self.scoring.required.items():
             minimum = len(terms) if any_or_all == "all" else 1
-            matches &= self._count_terms(field_index, terms) >= minimum
+            postings = map(self.part.fields[field_index].postings, terms)
+            with_terms = np.concatenate([indexes for indexes, _ in postings])  # each once for each term
+            matches &= np.bincount(with_terms, minlength=len(self.part.ids)) >= minimum
         if among is not None:
             matches &= np.array([id in among for id in self.part.ids], dtype=bool)
         matching = np.flatnonzero(matches)
@@ -327,12 +329,6 @@ class _ScoredPart:
         has_term = np.zeros(len(sums), dtype=bool)
         has_term[indexes] = True
         return np.where(has_term, sums, np.nan)
-
-    def _count_terms(self, field_index: int, terms: Iterable[int]) -> Array:
-        """Returns how many of the terms each document has in a field."""
-        counts = self.part.fields[field_index]
-        indexes_by_term = [indexes for indexes, _ in map(counts.postings, terms)]  # of documents with a term
-        return np.bincount(np.concatenate(indexes_by_term), minlength=len(self.part.ids))
 
     def _contributions(
         self, field_index: int, terms: Mapping[int, float], boost: float

@@ -257,15 +257,11 @@ def _card(task_id: str) -> Path | None:
     return _shipped().get(task_id) or next(iter(_cards_of_user(task_id)), None)
 
 
-def _shipped() -> dict[str, Path]:
-    """Returns the cards that ship with touche, by the ids of their tasks."""
-    return _cards_in(_FOLDER)
-
-
 @cache
-def _cards_in(folder: Path) -> dict[str, Path]:
-    """Returns the cards in a folder and in its subfolder of the toy collection; these files never change."""
-    return {card_id(card): card for part in (folder, folder / SPOT_CHECK) for card in part.glob("[!.]*.toml")}
+def _shipped() -> dict[str, Path]:
+    """Returns the cards that ship with touche, by the ids of their tasks; these files never change."""
+    folders = (_FOLDER, _FOLDER / SPOT_CHECK)
+    return {card_id(card): card for folder in folders for card in folder.glob("[!.]*.toml")}
 
 
 def _cards_of_user(task_id: str) -> list[Path]:
