@@ -19,7 +19,7 @@ import pytest
 from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from touche import cluster
-from touche.cluster import shipping
+from touche.cluster import inputs, shipping
 from touche.cluster.collection import SparkDocuments
 from touche.documents.discovery import find
 from touche.io.opening import md5
@@ -161,7 +161,7 @@ def same(
     def lasting(prefix: str) -> Iterator[Path]:  # workers fetch all folders that were ever sent
         yield tmp_path_factory.mktemp(prefix)
 
-    monkeypatch.setattr(cluster, "started", shared)
+    monkeypatch.setattr(inputs, "started", shared)
     monkeypatch.setattr(shipping, "temporary_folder", lasting)
 
     def run(*arguments: str | Path, tasks: int = 2) -> str:
