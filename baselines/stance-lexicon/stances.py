@@ -28,8 +28,9 @@ class Objects:
         """Returns the objects of a topic; both are empty if the topic does not have two objects."""
         if len(topic.objects) != 2:
             return cls()
+        # Lucene's English stop words have no term.
         first, second = (
-            frozenset(singular(word) for word in words(name) if not _is_stop_word(word))
+            frozenset(singular(word) for word in words(name) if scan.terms(word, "stopped"))
             for name in topic.objects
         )
         return cls(first, second)
@@ -81,11 +82,6 @@ def words(text: str) -> list[str]:
 def singular(word: str) -> str:
     """Returns a word without the plural's s; short words such as gas keep their s."""
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
-
-
-def _is_stop_word(word: str) -> bool:
-    """Returns whether a word is one of Lucene's English stop words."""
-    return not scan.terms(word, "stopped")
 
 
 def _nearest_side(mentions: Sequence[tuple[int, int]], position: int, window: int) -> int | None:

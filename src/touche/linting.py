@@ -254,7 +254,9 @@ def findings_of(
     Raises:
         ToucheError: if a file cannot be read as text, or topics or corpus are broken.
     """
-    topics = _topic_numbers(task, corpus)
+    topics: frozenset[str] | None = None
+    with suppress(MissingDataError):
+        topics = frozenset(topic.number for topic in read_topics(locate_topics(task, corpus)))
     runs = [
         _read_rankings(source, task.rules, topics) if task.rules.by_stance else _read_run(source)
         for source in sources
@@ -405,13 +407,6 @@ def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | No
         for error in skipped
     ]
     return _LintedRun(run.by_stance(), broken, is_ordered_by_score=False)
-
-
-def _topic_numbers(task: Task, corpus: Corpus) -> frozenset[str] | None:
-    """Returns the numbers of the dataset's topics; None if their file is missing."""
-    with suppress(MissingDataError):
-        return frozenset(topic.number for topic in read_topics(locate_topics(task, corpus)))
-    return None
 
 
 def _read_known(

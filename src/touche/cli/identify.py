@@ -75,24 +75,20 @@ def _sheets(answer: Answer) -> Iterator[Sheet]:
     tried = f"{answer.tried:,} hypotheses on {documents}, {decimals}"
     title = "The best hypotheses (n: documents, p: free numbers; shares of scores within a relative error)"
     lines = [tried, "", answer.first_line, *answer.sentences()]
-    yield Sheet(_candidate_columns(best), answer.candidates, above=[*lines, "", title])
-    if answer.stands_out:
-        yield from _details(answer)
-
-
-def _candidate_columns(first: Candidate) -> list[Column]:
-    """Returns the columns of hypotheses; the last column marks those as good as the first one."""
     # The heading of each of these columns is a relative error; the cells are shares of scores within it.
     shares = [Column(f"{within:g}", "shares", partial(_share, index)) for index, within in enumerate(WITHIN)]
-    return [
+    columns = [
         Column("n", "documents"),
         Column("p", "free_numbers"),
         Column("p/n", "floor", three_decimals),  # this share fits even a wrong hypothesis
         *shares,
         Column("median", "median", "{:.0e}".format),
         Column("hypothesis", "hypothesis"),
-        Column("", format=partial(_doubt, first)),
+        Column("", format=partial(_doubt, best)),  # marks those as good as the first one
     ]
+    yield Sheet(columns, answer.candidates, above=[*lines, "", title])
+    if answer.stands_out:
+        yield from _details(answer)
 
 
 def _share(index: int, shares: Sequence[float]) -> str:

@@ -245,7 +245,12 @@ def _rebuild(program: str, baseline: str, log: Log) -> tuple[Content, Sequence[s
     try:
         build(program, [baseline], log, prefix=prefix, options=options)
         content = read_content(program, f"{prefix}{name}")
-        layers_of_base = _layers_of_base(program, prefix)
+        layers_of_bases = [  # as JSON; an empty text for a base that was pulled, not rebuilt
+            output_of(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
+            for base in BASES
+        ]
+        # The uppermost base has all layers of the base below it.
+        layers_of_base = max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
         return content, content.commands[layers_of_base:]
     finally:
         _remove_images(program, "--format={{.Repository}}:{{.Tag}}", f"--filter=reference={prefix}*")
@@ -258,16 +263,6 @@ def _remove_images(program: str, *options: str) -> None:
     images = output_of(program, "images", *options)
     if images:
         succeeds(program, "image", "rm", "--force", *images.split())
-
-
-def _layers_of_base(program: str, prefix: str) -> int:
-    """Returns the number of layers of the largest rebuilt base; 0 without a clone, where bases are pulled."""
-    layers_of_bases = [  # as JSON; an empty text if a base was not rebuilt
-        output_of(program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", f"{prefix}{base}")
-        for base in BASES
-    ]
-    # The uppermost base has all layers of the base below it.
-    return max(len(json.loads(layers or "[]")) for layers in layers_of_bases)
 
 
 def _first_difference(image: Content, rebuilt: Content) -> str:

@@ -153,9 +153,12 @@ def _check_documents(
         parsed.
     """
     ids_by_corpus: dict[str, frozenset[str] | None] = {}
+    from touche.documents.ids import read_ids  # here, because it takes 54 ms
+
     for name, corpus in task.corpora.items():
         try:
-            ids_by_corpus[name] = _document_ids(task, corpus)
+            path = locate_corpus(corpus)
+            ids_by_corpus[name] = read_ids(path, of_sentences=task.rules.unit == PAIR)  # None for web pages
         except MissingDataError:
             missing.append(f"corpora/{corpus.directory}")
     all_ids = ids_by_corpus.get("full")
@@ -205,13 +208,6 @@ def _check_judgments(
 def _topics(task: Task, corpus: Corpus) -> set[str]:
     """Returns the numbers of the topics of a corpus."""
     return {topic.number for topic in read_topics(locate_topics(task, corpus))}
-
-
-def _document_ids(task: Task, corpus: Corpus) -> frozenset[str] | None:
-    """Returns the ids of documents, or of sentences if the task ranks their pairs; None for web pages."""
-    from touche.documents.ids import read_ids  # here, because it takes 54 ms
-
-    return read_ids(locate_corpus(corpus), of_sentences=task.rules.unit == PAIR)
 
 
 def _judged_ids(qrels: Qrels, dimension: str, task: Task) -> Iterator[str]:

@@ -86,7 +86,10 @@ def fetch(
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save it at this path")
     data_folder = folder or data_home()
     if not source.url:
-        return Status(source.path, "not fetched", _why_not_fetched(source, data_folder))
+        reason = f"its address is unknown; see {source.page}"
+        if source.by_hand:
+            reason = how_to_download(source.by_hand, data_folder / source.path)
+        return Status(source.path, "not fetched", reason)
     collection = whole_corpus(source.dataset) if source.dataset else None
     if collection:  # then a dataset of some topics needs no download
         return _make_dataset(source, collection, data_folder)
@@ -282,13 +285,6 @@ def _open_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     # Also errors of the caller's block, which reads the file. An encrypted file raises RuntimeError.
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
-
-
-def _why_not_fetched(source: Source, folder: Path) -> str:
-    """Returns why a file without ``url`` is not fetched, and what to do."""
-    if not source.by_hand:
-        return f"its address is unknown; see {source.page}"
-    return how_to_download(source.by_hand, folder / source.path)
 
 
 def _why_not_verified(source: Source) -> str:

@@ -76,7 +76,10 @@ def remedy(path: str) -> str:
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
         for file, address in record.get("by_hand", {}).items():
             if _is_within(file, path):  # the missing path is the file, or a folder with it
-                return _by_hand(file, address, record["url"])
+                if address:
+                    return f"{how_to_download(address, file)}, and {ELSEWHERE}"
+                source = f"its address is unknown; download it from {record['url']}"
+                return f"{source}, save it as {file}, and {ELSEWHERE}"
     task_id = _task_with(path)
     if _is_published(path):
         # The dataset of some topics whose corpus is this folder, or the task; all data for a file of no task.
@@ -118,13 +121,6 @@ def format_bytes(size: float) -> str:
             return f"{size:.0f} {unit}"
         size = size / 1000
     return f"{size:.1f} GB"
-
-
-def _by_hand(file: str, address: str, page: str) -> str:
-    """Returns how to get a file that cannot be fetched; ``address`` is empty if it is unknown."""
-    if address:
-        return f"{how_to_download(address, file)}, and {ELSEWHERE}"
-    return f"its address is unknown; download it from {page}, save it as {file}, and {ELSEWHERE}"
 
 
 def how_to_download(address: str, path: Path | str) -> str:

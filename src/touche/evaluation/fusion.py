@@ -156,18 +156,18 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     if len(weights) != runs:
         problem = f"{counted(len(weights), 'weight')} for {counted(runs, 'run')}"
         raise ParameterError(f"{problem}; pass one per run, such as 0.7,0.3")
-    wrong = [weight for weight in weights if not _is_weight(weight)]
+    # The products of other weights with shares may not fit into float32.
+    wrong = [
+        weight
+        for weight in weights
+        if not (isinstance(weight, Real) and (weight == 0 or 1e-6 <= float(weight) <= 1e6))
+    ]
     if wrong:
         raise ParameterError(
             f"the weight {wrong[0]!r} is neither 0 nor a number from 1e-6 to 1e6; correct it"
         )
     if not any(weights):
         raise ParameterError("all weights are 0; use at least one weight above 0")
-
-
-def _is_weight(value: object) -> bool:
-    """Returns whether a value is 0, or a number whose products with shares fit into float32."""
-    return isinstance(value, Real) and (value == 0 or 1e-6 <= float(value) <= 1e6)
 
 
 def reciprocal_ranks(scores: Floats) -> Floats:
@@ -387,13 +387,15 @@ def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
         tag: the tag.
     """
     counts = [len(topic.documents) for topic in topics.values()]
+    scores = _joined([topic.scores for topic in topics.values()], np.float32)
     return Run(
         path=Path(tag),
         topics=Words([*topics], np.repeat(np.arange(len(topics), dtype=np.int32), counts)),
         stances=Words.encode(_joined([topic.stances for topic in topics.values()], np.object_).tolist()),
         documents=_joined([topic.documents for topic in topics.values()], np.object_),
         ranks=_joined([np.arange(1, count + 1) for count in counts], np.int64),
-        scores=_as_written(_joined([topic.scores for topic in topics.values()], np.float32)),
+        # As if written to a run file and read, so that a fused run is the same in memory.
+        scores=np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64),
         tags=Words([tag], np.zeros(sum(counts), np.int32)),
         numbers=np.arange(1, sum(counts) + 1),
     )
@@ -402,11 +404,6 @@ def run_of_topics(topics: Mapping[str, Fused], tag: str) -> Run:
 def _joined(arrays: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
     """Returns one array of several, or an empty one of this kind if there are none."""
     return np.concatenate([np.empty(0, kind), *arrays])
-
-
-def _as_written(scores: NDArray[np.float32]) -> Floats:
-    """Returns scores as if written to a run file and read, so that a fused run is the same in memory."""
-    return np.array(orjson.loads(orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)), np.float64)
 
 
 def task_warnings(runs: Sequence[Run]) -> Iterator[str]:

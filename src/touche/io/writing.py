@@ -139,14 +139,12 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         part.unlink(missing_ok=True)
         # Other errors come from the caller's code, and are about another file.
-        if isinstance(error, OSError) and (error.filename == str(part) or _is_of_writing(error)):
+        # An error of writing to an open file names no file.
+        if isinstance(error, OSError) and (
+            error.filename == str(part) or (error.filename is None and error.errno in _WRITING_ERRORS)
+        ):
             raise _cannot_be_written(path, error) from error
         raise
-
-
-def _is_of_writing(error: OSError) -> bool:
-    """Returns whether an error came from writing to an open file."""
-    return error.filename is None and error.errno in _WRITING_ERRORS
 
 
 def _target(path: Path) -> Path:

@@ -272,7 +272,11 @@ def onnx_model(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     )
     model = onnx.parser.parse_model(graph)
     for name in names:
-        model.graph.initializer.append(onnx.numpy_helper.from_array(_transposed(name, weights[name]), name))
+        weight = weights[name]
+        # A layer's matrix is published as outputs x inputs. Embeddings are tables with a row for each token.
+        if weight.ndim == 2 and "embeddings" not in name:
+            weight = np.ascontiguousarray(weight.T)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weight, name))
     return model
 
 
@@ -286,15 +290,6 @@ def inference_session(model: Any) -> Any:
     return onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-
-
-def _transposed(name: str, weight: Array) -> Array:
-    """Returns a layer's matrix as inputs x outputs; it is published as outputs x inputs.
-
-    Other weights are unchanged: vectors, and embeddings, which are tables with a row for each token.
-    """
-    is_matrix = weight.ndim == 2 and "embeddings" not in name
-    return np.ascontiguousarray(weight.T) if is_matrix else weight
 
 
 def _quoted(names: Sequence[str]) -> str:

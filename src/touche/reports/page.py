@@ -108,7 +108,13 @@ def write(page: Report, folder: Path) -> Path:
         lstrip_blocks=True,
     )
     environment.filters |= {"command": command_of, "digits": _digits, "short": _short}
-    environment.globals |= {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
+    commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
+    evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
+    environment.globals |= {
+        "page": page,
+        "made_by": f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}",
+        "trec_eval": TREC_EVAL_VERSION,
+    }
     for part in watched(page.parts, "writing", "pages", len(page.parts)):
         plots = {} if page.divided else _write_plots(part, folder)
         html = environment.get_template("task.html").render(part=part, plots=plots)
@@ -144,13 +150,6 @@ def _write_plots(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str
         save(plot_intervals(intervals, label), folder / name)
         plot_names[view.dimension, view.evaluator] = name
     return plot_names
-
-
-def _program() -> str:
-    """Returns the versions of the programs behind the figures; for a clone also its commit."""
-    commit = f" (commit {origin(Path(__file__).parent)['revision']})" if clone() else ""
-    evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
-    return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
 
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
