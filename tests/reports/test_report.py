@@ -48,16 +48,16 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport)
     assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
     assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
     first_row = part.views[0].board[0]
-    assert (first_row.low, first_row.high, first_row.judged, first_row.source) == (0.9, 1.0, None, "table 1")
-    assert [row.judged for row in part.views[0].board if row.kind == "given"] == [7 / 8, 7 / 8]
+    assert (first_row.low, first_row.high, first_row.score, first_row.source) == (0.9, 1.0, None, "table 1")
+    assert [row.score.judged for row in part.views[0].board if row.score] == [7 / 8, 7 / 8]
 
 
 def test_a_given_run_has_bounds_and_a_published_one_has_none(part: TaskReport) -> None:
     """Grade 1 on rank 2 of the only topic with an unjudged document, x of topic 4, would change its ideal."""
     zorro, first, *_ = part.views[0].board
-    assert zorro.bounds is None and first.bounds
-    assert first.bounds.least == pytest.approx(3 / 4)
-    assert first.bounds.greatest == pytest.approx((3 + SECOND / (1 + SECOND)) / 4)
+    assert zorro.score is None and first.score
+    assert first.score.least == pytest.approx(3 / 4)
+    assert first.score.greatest == pytest.approx((3 + SECOND / (1 + SECOND)) / 4)
 
 
 def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:

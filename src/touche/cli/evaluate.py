@@ -13,7 +13,6 @@ from touche.cli.output import (
     Column,
     Sheet,
     explain,
-    interval,
     quietly,
     render,
     render_wide,
@@ -23,11 +22,11 @@ from touche.cli.output import (
 from touche.errors import ToucheError
 from touche.evaluation import scoring as library
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
+from touche.evaluation.score_columns import BOUNDS, MEANS, STANCES, TOPICS, score_columns
 from touche.evaluation.scores import Score, TopicScore
 from touche.evaluation.wide import wide
 from touche.io.grouping import group_by
 from touche.io.markup import MARKUP
-from touche.tasks.measures import measure_of
 
 
 @command(
@@ -81,28 +80,10 @@ def evaluate(
     else:
         scores = quietly(library.evaluate, runs, **scoring)
         rows = scores.topics if per_topic else scores
-        render(rows, style, _sheets(rows, _BOUNDS if bounds else []))
+        render(rows, style, _sheets(rows, bounds))
         explain(rows, style)
 
 
-_SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]
-_NO_BOUNDS = (
-    "only nDCG@k, P@k, RR and AP@k have bounds; means of touche only if each topic has a relevant document"
-)
-_BOUNDS = [
-    Column("least", "least", three_decimals, _NO_BOUNDS),
-    Column("greatest", "greatest", three_decimals, _NO_BOUNDS),
-]
-_NO_TOPIC = "there is no topic to average over"
-_ONE_TOPIC = "an interval needs at least two topics"
-_STANCES = [
-    Column("run", "name"),
-    Column("dimension", "dimension"),
-    Column("macro F1", "mean", three_decimals, "no document has a judged stance"),
-    Column("95% interval", format=interval, missing=_ONE_TOPIC),
-    Column("N", "results", with_commas),
-    Column("topics", "topics"),
-]
 _CLASSES = [
     Column("run", "name"),
     Column("stance", "stance"),
@@ -113,7 +94,7 @@ _CLASSES = [
 ]
 
 
-def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> Iterator[Sheet]:
+def _sheets(scores: Sequence[Score | TopicScore], bounds: bool) -> Iterator[Sheet]:
     """Yields a table for each measure of rankings, and two tables of stances."""
     rankings = [score for score in scores if score.is_ranking]
     for measure in dict.fromkeys(score.measure for score in rankings):
@@ -126,7 +107,8 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
             if number:
                 notes.append("")  # a blank line between dimensions
             notes.append(f"{label} is judged by {file}")
-        columns = [*_SUBJECT, *_columns(records[0], measure, bounds)]
+        kinds = [TOPICS if isinstance(records[0], TopicScore) else MEANS, *([BOUNDS] if bounds else [])]
+        columns = _columns(measure, *kinds)
         yield Sheet(columns, _merged(records, columns), notes)
     # Stances have no scores of topics.
     stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
@@ -136,26 +118,20 @@ def _sheets(scores: Sequence[Score | TopicScore], bounds: Sequence[Column]) -> I
             for score in stances
             for stance, class_scores in score.stances.items()
         ]
-        yield Sheet(_STANCES, stances)
+        yield Sheet(_columns(stances[0].measure, STANCES), stances)
         yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
 
 
 def _merged(records: Sequence[Score | TopicScore], columns: Sequence[Column]) -> list[Score | TopicScore]:
     """Returns one record, with the evaluator ``both``, for rows on which both evaluators agree."""
-    others = [column for column in columns if column.attribute != "evaluator"]
+    others = [column for column in columns if column.name != "evaluator"]
     by_row = group_by(records, lambda record: tuple(column.cell(record) for column in others))
     return [replace(first, evaluator="both") if agreeing else first for first, *agreeing in by_row.values()]
 
 
-def _columns(first: Score | TopicScore, measure: str, bounds: Sequence[Column]) -> list[Column]:
-    """Returns the columns after those of the subject; the first record shows whether rows are of topics."""
-    # The share of judged documents as the measure itself needs no second column.
-    share = measure_of(measure)
-    column = Column(share.judged, "judged", "{:.2f}".format, "the run lacks the topic")
-    judged = [] if share.is_judged_share else [column]
-    if isinstance(first, TopicScore):
-        value = Column(measure, "value", three_decimals)
-        return [Column("topic", "topic"), value, *judged, *bounds, Column("title", "title")]
-    mean = Column(measure, "mean", three_decimals, _NO_TOPIC)
-    low_high = Column("95% interval", format=interval, missing=_ONE_TOPIC)
-    return [mean, low_high, *judged, *bounds, Column("topics", "topics")]
+def _columns(measure: str, *kinds: str) -> list[Column]:
+    """Returns the columns of a table of these kinds."""
+    return [
+        Column(column.heading_of(measure), format=column.cell, missing=column.missing)
+        for column in score_columns(measure, *kinds)
+    ]

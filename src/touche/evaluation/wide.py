@@ -64,7 +64,7 @@ class WideTable:
     letters: dict[str, str]
     note: str
     warnings: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return self.markdown()

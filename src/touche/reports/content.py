@@ -322,11 +322,9 @@ def _passed_row(run: Evaluated, evaluator: str) -> LeaderboardRow:
         value=score.mean,
         low=score.low,
         high=score.high,
-        judged=score.judged,
-        doubtful=not score.comparable,
+        score=score,
         results=score.results,
         decimals=run.task.decimals,
-        bounds=run.mean_bounds(evaluator),
     )
 
 

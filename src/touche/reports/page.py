@@ -12,6 +12,7 @@ from touche.baselines.reruns import command_of
 from touche.errors import ToucheError
 from touche.evaluation.comparison import path_of_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
+from touche.evaluation.score_columns import PAGE, score_columns
 from touche.evaluation.scoring import judgments_of, score_runs
 from touche.io.identifiers import as_path
 from touche.io.optional import imported
@@ -114,6 +115,7 @@ def write(page: Report, folder: Path) -> Path:
         "page": page,
         "made_by": f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}",
         "trec_eval": TREC_EVAL_VERSION,
+        "score_columns": lambda measure: score_columns(str(measure), PAGE),
     }
     for part in watched(page.parts, "writing", "pages", len(page.parts)):
         plots = {} if page.divided else _write_plots(part, folder)

@@ -11,10 +11,10 @@ from statistics import fmean, quantiles
 from typing import Any
 
 from touche.baselines.expected import ExpectedScore
-from touche.evaluation.bounds import Bounds
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import Level
+from touche.evaluation.scores import Score
 from touche.evaluation.stances import StanceEvaluation
 from touche.tasks import Task
 from touche.tasks.records import DECIMALS, rounded
@@ -40,13 +40,12 @@ class LeaderboardRow:
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
         value: mean of the measure; None without topics.
         low, high: 95% confidence interval; None if none is published.
-        judged: Judged@k; None for published results.
+        score: score of a passed run; None for published results.
         source: source of a published value.
         tag: tag of a published run; empty if none is published.
         note: remark on the interval; empty for a 95% interval.
         listed: whether it is also in the short table and the plot: passed runs, baselines, and each team's
             best.
-        doubtful: whether it is not comparable, because documents are unjudged or topics missing.
         team: name under which a run was published; empty if it was not.
         published: published value of this run, perhaps by another evaluator.
         number: rank from 1. Passed runs are also ranked among the published runs, or if there are none, among
@@ -55,8 +54,6 @@ class LeaderboardRow:
         whole_team: published macro F1 of detected stances and N, over all runs of the team.
         rerun: score that a rerun of a published result has to reach; None if there is no rerun.
         decimals: decimals of printed values, as in ``Task``.
-        bounds: least and greatest mean, whatever the grades of unjudged documents; None for published results
-            and measures without bounds.
         level: group of a published run, and the interval of its rank.
     """
 
@@ -65,12 +62,11 @@ class LeaderboardRow:
     value: float | None
     low: float | None
     high: float | None
-    judged: float | None = None
+    score: Score | None = None
     source: str = ""
     tag: str = ""
     note: str = ""
     listed: bool = True
-    doubtful: bool = False
     team: str = ""
     published: float | None = None
     number: int = 1
@@ -78,13 +74,17 @@ class LeaderboardRow:
     whole_team: tuple[float | None, int] | None = None
     rerun: ExpectedScore | None = None
     decimals: tuple[int, ...] = DECIMALS
-    bounds: Bounds | None = None
     level: Level = field(default_factory=Level)
 
     @property
     def is_published(self) -> bool:
         """Whether the run is published; it may also be passed."""
         return self.kind != GIVEN or bool(self.team)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is not comparable, because documents are unjudged or topics missing."""
+        return self.score is not None and not self.score.comparable
 
     @property
     def printed(self) -> float:
