@@ -2,8 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -95,8 +95,8 @@ def run(
     folder = optional_path("output", output)
     ranker = as_baseline(baseline)
     values = checked(ranker.options, options)
-    source = _opened(ranker, name, None, topics, documents)
-    result, _, _ = _run(Runs(ranker, source), values, "", folder, _log.info)
+    with _opened(ranker, name, topics, documents) as source:
+        result, _, _ = _run(Runs(ranker, source), values, "", folder, _log.info)
     return result
 
 
@@ -155,48 +155,35 @@ def write_run(
         'run.txt'
     """
     check_choice("runner", runner, [*RUNNER_NAMES, SPARK])
-    # Topics with a dataset are for an address, whose folder may lack topics.
     name = _name_of_input(dataset, topics, documents, runner)
     if name_or_path("output", output) == "":
         raise ToucheError(_EMPTY)
-    for argument, is_passed, runners in (
-        ("master", master != _MASTER, [SPARK]),
-        ("limits", limits != Limits(), SANDBOXES),
-        ("words", bool(words), SANDBOXES),
+    is_in_sandbox = runner in SANDBOXES
+    for argument, is_passed, has_effect in (
+        ("master", master != _MASTER, runner == SPARK),
+        ("limits", limits != Limits(), is_in_sandbox),
+        ("words", bool(words), is_in_sandbox),
     ):
-        if is_passed and runner not in runners:
+        if is_passed and not has_effect:
             raise ToucheError(f"{argument} has no effect on the runner {runner}; omit it")
+    if is_in_sandbox and (corpus, statistics, keep_statistics) != (None, None, None):
+        problem = "corpus, statistics and keep_statistics have no effect on the runner"
+        raise ToucheError(f"{problem} {runner}; omit them")
     folder = as_path("output", output)
-    if runner in SANDBOXES:
-        if any(value is not None for value in (corpus, statistics, keep_statistics)):
-            problem = "corpus, statistics and keep_statistics have no effect on the runner"
-            raise ToucheError(f"{problem} {runner}; omit them")
+    if is_in_sandbox:
         passed_texts = {option: text for option, text in {"tag": tag, "team": team}.items() if text}
         arguments = [*as_arguments(options), *words, *as_arguments(passed_texts)]
         return _write_in_sandbox(runner, baseline, arguments, str(name), folder, limits, log)
     started = time.monotonic()
-    typed = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
-    try:
+    with _advising_image(baseline):
         ranker = as_baseline(baseline)
         values = checked(ranker.options, options)
         known = optional_path("statistics", statistics)
         files = statistics_files(ranker, known, optional_path("keep_statistics", keep_statistics))
-        if runner == SPARK:
-            from touche import cluster  # here, because it takes 13 ms
-
-            opened: AbstractContextManager[Input] = cluster.opened(ranker, str(name), corpus, topics, master)
-        else:
-            opened = nullcontext(_opened(ranker, name, corpus, topics, documents))
-        with opened as source:
+        with _opened(ranker, name, topics, documents, corpus, runner, master) as source:
             if files:
                 source = replace(source, documents=source.documents.with_statistics(files))
             _, without_hits, warnings = _run(Runs(ranker, source, team), values, tag, folder, log)
-    except NotInstalledError as error:
-        if not typed:  # a function has no image
-            raise
-        from touche.containers.images import image_advice  # here, because only errors need its 5 ms
-
-        raise NotInstalledError(f"{error}{image_advice(typed)}") from error
     return WrittenRun(
         baseline=ranker.name,
         path=folder / RUN_FILE,
@@ -229,18 +216,45 @@ def _name_of_input(
     return name
 
 
+@contextmanager
+def _advising_image(baseline: str | PathLike[str] | Baseline) -> Iterator[None]:
+    """Adds to the error of a missing package that the baseline's image has it."""
+    try:
+        yield
+    except NotInstalledError as error:
+        name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
+        if not name:  # a function has no image
+            raise
+        from touche.containers.images import image_advice  # here, because only errors need its 5 ms
+
+        raise NotInstalledError(f"{error}{image_advice(name)}") from error
+
+
+@contextmanager
 def _opened(
-    baseline: Baseline, name: str | None, corpus: str | None, topics: AnyTopics, documents: AnyDocuments
-) -> Input:
-    """Opens an input directory or a dataset in this process, or topics and documents without a name."""
+    baseline: Baseline,
+    name: str | None,
+    topics: AnyTopics,
+    documents: AnyDocuments,
+    corpus: str | None = None,
+    runner: str = HERE,
+    master: str = _MASTER,
+) -> Iterator[Input]:
+    """Opens an input directory, a dataset or an address, or topics and documents without a name."""
     if name is None:
         all_topics = topics_in(topics)
         collection = documents_in(documents)
         description = f"{counted(len(all_topics), 'topic')} and documents in memory"
-        return Input(all_topics, collection, description, files=collection.paths)
-    if places.is_address(name):
+        yield Input(all_topics, collection, description, files=collection.paths)
+    elif runner == SPARK:
+        from touche import cluster  # here, because it takes 13 ms
+
+        with cluster.opened(baseline, name, corpus, topics, master) as source:
+            yield source
+    elif places.is_address(name):
         raise ToucheError(f"{name}: only Spark opens addresses; add --runner spark, or pass a folder")
-    return datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
+    else:
+        yield datasets.opened(name, corpus, needs_documents=baseline.needs_documents)
 
 
 def _run(
