@@ -18,7 +18,6 @@ from touche.io.progress import say
 from touche.trec.framed import Table, format_rows, formatted
 
 if TYPE_CHECKING:
-    from touche.evaluation.cross_validation import CrossValidation
     from touche.evaluation.wide import WideTable
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
@@ -257,26 +256,6 @@ def paint(*parts: tuple[str, str]) -> None:
         Console().print(line, soft_wrap=True)
     else:
         click.echo(line.plain)
-
-
-def folds_sheet(subject: str, validation: "CrossValidation[Any]") -> Sheet:
-    """Returns a table with each choice, its folds and its mean score, and the mean over all topics below it.
-
-    Args:
-        subject: method and measure of the validation.
-        validation: the folds.
-    """
-    low, high = validation.interval
-    overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
-    topics = counted(len(validation.values), "topic")
-    columns = [
-        Column("chosen by other topics", "choice", str),
-        Column("folds", "folds"),
-        Column("topics", "topics"),
-        Column("mean", "mean", three_decimals),
-    ]
-    note = f"{subject}: {overall} over {topics}; no topic affected its own choice"
-    return Sheet(columns, validation.choices, [note])
 
 
 def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:

@@ -24,8 +24,8 @@ from touche.cli.output import (
     tell,
     three_decimals,
 )
-from touche.cli.overlap import overlap_sheets
 from touche.cli.runner_options import check_runner, runners
+from touche.cli.sheets import overlap_sheets
 from touche.containers.limits import Limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError

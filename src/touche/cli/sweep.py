@@ -12,8 +12,9 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.frames import own_frames
 from touche.cli.options import FORMAT, SCORING_BY_SEVERAL
-from touche.cli.output import Column, Sheet, counted, folds_sheet, interval, quietly, render, tell, warn
+from touche.cli.output import Column, Sheet, counted, interval, quietly, render, tell, warn
 from touche.cli.run import Baselines, help_text, own_options
+from touche.cli.sheets import folds_sheet
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
