@@ -51,6 +51,7 @@ class SettingScore:
         low, high: 95% confidence interval of the mean; None below two topics.
         judged: Judged@k, with the k of the measure.
         values: values of the measure by topic.
+        doubts: why the score may mislead, as sentences.
     """
 
     setting: Setting
@@ -62,6 +63,7 @@ class SettingScore:
     high: float | None
     judged: float
     values: Values = field(repr=False)
+    doubts: Sequence[str] = field(repr=False)
 
     @property
     def record(self) -> dict[str, Any]:

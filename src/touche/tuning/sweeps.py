@@ -27,6 +27,7 @@ from touche.evaluation.images import means_of_topics
 from touche.evaluation.notes import doubts
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import check_evaluators, judgments_of, score_runs
+from touche.io.grouping import group_by
 from touche.io.identifiers import check_path, check_tag, dataset_name, optional_path
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
@@ -34,11 +35,11 @@ from touche.io.writing import check_outputs, write_whole
 from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.outputs import METADATA_FILE
-from touche.trec.forms import AnyQrels, QrelsSource, qrels_source, run_sources
+from touche.trec.columns import Run
+from touche.trec.forms import AnyQrels, QrelsSource, RunSource, qrels_source
 from touche.trec.framed import Table, formatted
-from touche.trec.qrels import Qrels
 from touche.trec.runs import RUN_FILE
-from touche.trec.topics import Topic, in_order
+from touche.trec.topics import in_order
 from touche.tuning.grid import grid_settings
 from touche.tuning.results import Options, Setting, SettingScore, Sweep
 
@@ -218,35 +219,32 @@ def run_settings(
         ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
             remain.
     """
+    judged = judgments_of(scored, qrels)
     with_folders = _settings_with_folders(ranker, output, settings)
     # All settings share one store of readings, so that documents are not read again for each setting.
     readings = Readings()
     shared_source = replace(source, documents=replace(source.documents, readings=readings))
-    passes = _in_passes(Runs(ranker, shared_source), readings, with_folders)
-    topics_without_hits = [
-        topic for topics in watched(passes, "sweeping", "settings", len(settings)) for topic in topics
-    ]
-    rows, score_warnings = _score_runs(with_folders, scored, judgments_of(scored, qrels), evaluator)
-    topic_warnings = dict.fromkeys(  # each once, although several settings may find nothing for a topic
-        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
-        for topic in topics_without_hits
-    )
+    runs = Runs(ranker, shared_source)
+    by_folder = dict[Path, list[SettingScore]]()
+    topic_warnings = dict[str, None]()  # each once, although several settings may find nothing for a topic
+    passes = _in_passes(runs, readings, with_folders)
+    for setting, run in watched(passes, "sweeping", "settings", len(settings)):
+        for topic in runs.without_hits(run):
+            topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
+        file = setting.folder / RUN_FILE
+        by_measure = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+        evaluated = chain.from_iterable(by_measure)  # one for each dimension and measure
+        by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
+    scores = tuple(score for setting in with_folders for score in by_folder[setting.folder])
+    if not scores:
+        raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
     result = Sweep(
         baseline=ranker.name,
-        scores=Table(SettingScore, tuple(rows)),
+        scores=Table(SettingScore, scores),
         cross_validations={},
-        warnings=[*topic_warnings, *score_warnings],
+        warnings=[*topic_warnings, *_doubts(scores)],
     )
-    if cross_validation is None:
-        return result
-    validations = dict[str, CrossValidation[Setting]]()
-    problems = list[str]()
-    for dimension, dimension_scores in result.by_dimension.items():
-        try:
-            validations[dimension] = _cross_validate(dimension_scores, cross_validation)
-        except ToucheError as error:  # a warning, because the scores are valid without cross-validation
-            problems.append(f"{dimension}: {error}")
-    return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
+    return result if cross_validation is None else _with_cross_validations(result, cross_validation)
 
 
 def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
@@ -268,11 +266,8 @@ def _settings_with_folders(ranker: Baseline, output: Path, settings: Sequence[Op
     ]
 
 
-def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[list[Topic]]:
-    """Runs the settings, and yields each one's topics without hits.
-
-    Settings that need the same counts share a pass over the collection.
-    """
+def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> Iterator[tuple[Setting, Run]]:
+    """Runs the settings; those that need the same counts share a pass over the collection."""
     while settings:  # each pass writes at least one run, because its first ranking is never postponed
         postponed = []
         readings.begin_pass()
@@ -282,35 +277,13 @@ def _in_passes(runs: Runs, readings: Readings, settings: Sequence[Setting]) -> I
             except PostponedError:  # it needs another pass over the collection
                 postponed.append(setting)
             else:
-                yield runs.without_hits(run)
+                yield setting, run
             readings.begin_ranking()  # the next one; ``begin_pass`` has begun the first
         settings = postponed
 
 
-def _score_runs(
-    settings: Sequence[Setting], scored: Sequence[Task], judged: Mapping[str, Qrels], evaluator: str
-) -> tuple[list[SettingScore], list[str]]:
-    """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
-    rows = list[SettingScore]()
-    doubtful = dict[str, list[Setting]]()  # settings by the warning about their runs
-    for setting in watched(settings, "evaluating", "runs", len(settings)):
-        by_measure = score_runs(run_sources(setting.folder / RUN_FILE), scored, judged, [evaluator])
-        for run in chain.from_iterable(by_measure):  # one for each dimension and measure
-            if run.is_ranking:
-                rows.append(_score(setting, run))
-                for doubt in doubts(run):
-                    doubtful.setdefault(f"{run.label}: {doubt}", []).append(setting)
-    if not rows:
-        raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
-    warnings = []
-    for text, warned in doubtful.items():
-        more = f" and {len(warned) - 1} more" if len(warned) > 1 else ""
-        warnings.append(f"{warned[0]}{more}, {text}")
-    return rows, warnings
-
-
 def _score(setting: Setting, run: Evaluated) -> SettingScore:
-    """Returns the score of a run."""
+    """Returns the score of a run, without the run itself, because a sweep may have thousands."""
     # One evaluator was requested; if only the other one has the measure, that one has computed it.
     [(evaluator, evaluation)] = run.evaluations.items()
     low, high = evaluation.interval
@@ -324,14 +297,30 @@ def _score(setting: Setting, run: Evaluated) -> SettingScore:
         high=high,
         judged=evaluation.judged,
         values=means_of_topics(evaluation.per_topic),
+        doubts=tuple(doubts(run)),
     )
 
 
-def _cross_validate(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
-    """Cross-validates the choice of the best setting in one dimension."""
-    topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    # By index, because a setting contains dictionaries, so it cannot be a key.
-    validation = cross_validated({index: row.values for index, row in enumerate(rows)}, topics, method)
-    return CrossValidation(
-        method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]
-    )
+def _doubts(scores: Iterable[SettingScore]) -> Iterator[str]:
+    """Yields the doubts about scores, each once with the first setting that causes it."""
+    pairs = [(f"{score.dimension}: {doubt}", score.setting) for score in scores for doubt in score.doubts]
+    for text, group in group_by(pairs, lambda pair: pair[0]).items():
+        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
+        yield f"{group[0][1]}{more}, {text}"
+
+
+def _with_cross_validations(sweep: Sweep, method: str) -> Sweep:
+    """Cross-validates the choice of the best setting in each dimension; a failure is a warning."""
+    validations = dict[str, CrossValidation[Setting]]()
+    problems = list[str]()
+    for dimension, scores in sweep.by_dimension.items():
+        topics = sorted({topic for score in scores for topic in score.values}, key=in_order)
+        candidates = {index: score.values for index, score in enumerate(scores)}  # settings are no keys
+        try:
+            validation = cross_validated(candidates, topics, method)
+        except ToucheError as error:  # the scores are valid without cross-validation
+            problems.append(f"{dimension}: {error}")
+            continue
+        folds = [Fold(scores[fold.choice].setting, fold.values) for fold in validation.folds]
+        validations[dimension] = CrossValidation(method, folds)
+    return replace(sweep, cross_validations=validations, warnings=[*sweep.warnings, *problems])
