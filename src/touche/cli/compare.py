@@ -117,8 +117,8 @@ _T_TEST = [
     Column("mean A", "mean_a", three_decimals),
     Column("mean B", "mean_b", three_decimals),
     *_DIFFERENCE,
-    Column("d", "effect_size", "{:+.2f}".format, UNDEFINED),
-    Column("p t", "p_t_test", printed_p, UNDEFINED),
+    Column("d", "effect_size", "{:+.2f}".format, missing=UNDEFINED),
+    Column("p t", "p_t_test", printed_p, missing=UNDEFINED),
     Column("Holm t", format=_holm, missing=UNDEFINED),
 ]
 _RANDOMISATION = [
@@ -127,9 +127,14 @@ _RANDOMISATION = [
 ]
 _NO_BOUNDS = "only nDCG@k, P@k and RR have bounds; those of touche only if each topic has a relevant document"
 _BOUNDS = [
-    Column("least", "least", signed, _NO_BOUNDS),
-    Column("greatest", "greatest", signed, _NO_BOUNDS),
-    Column("winner", "can_change", lambda can_change: "can change" if can_change else "stays", _NO_BOUNDS),
+    Column("least", "least", signed, missing=_NO_BOUNDS),
+    Column("greatest", "greatest", signed, missing=_NO_BOUNDS),
+    Column(
+        "winner",
+        "can_change",
+        lambda can_change: "can change" if can_change else "stays",
+        missing=_NO_BOUNDS,
+    ),
 ]
 _COUNTS = [
     Column("won, lost, tied", format="{0.won}, {0.lost}, {0.tied}".format),
