@@ -20,10 +20,6 @@ def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[
     return measures[0] if measures else None
 
 
-def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[str | None]:
-    return parse_measures(texts)
-
-
 def checking(is_valid: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
     """Creates a callback that refuses invalid values of an option, and says what is wrong with them."""
 
@@ -92,7 +88,7 @@ SCORING_BY_SEVERAL: list[click.Parameter] = [
         "--measure LIST",
         "Measures to use instead of the task's, as in ir_measures, such as nDCG@10,AP; can be repeated.",
         multiple=True,
-        callback=_measures,
+        callback=lambda ctx, param, texts: parse_measures(texts),
     ),
     _QRELS,
 ]

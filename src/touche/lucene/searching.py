@@ -106,7 +106,9 @@ class Index:
             matching = _disjunction(chain.from_iterable(term_queries.values()))
         if among is None:
             return self._top_hits(matching, depth)
-        candidates = _id_query(among)
+        # Ids are not indexed, but only stored to sort by them. So this query is slow for a large index.
+        refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in among])
+        candidates = java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
         hits = self._top_hits(_boolean_query([matching], filters=[candidates]), depth)
         matched = {id for id, _ in hits}
         # Without a query all scores are equal, so these are the candidates with the highest ids. At most
@@ -143,15 +145,6 @@ class Index:
         return [
             weighted(term_query(self._term(field, term)), boost * weight) for term, weight in weights.items()
         ]
-
-
-def _id_query(ids: Iterable[str]) -> Any:
-    """Returns a query for the documents with these ids.
-
-    Ids are not indexed, but only stored to sort by them. Therefore the query is slow for a large index.
-    """
-    refs = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
-    return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", refs)
 
 
 def _boolean_query(required: Iterable[Any], filters: Iterable[Any] = (), optional: Iterable[Any] = ()) -> Any:
