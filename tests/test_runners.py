@@ -14,6 +14,8 @@ import touche as package
 from conftest import Touche, Write
 from touche.containers.limits import Limits
 from touche.errors import ToucheError
+from touche.tira import outputs, provenance
+from touche.trec.runs import read_run
 
 TASK = "spot-check/arguments"
 TEXTS = {"d1": "Coal is cheap, but dirty.", "d2": "Wind is clean.", "d3": "Coal and wind"}
@@ -180,3 +182,14 @@ def test_a_function_has_no_image(tmp_path: Path) -> None:
     assert package.run(mine, topics=QUERIES, documents=TEXTS, boost=2.5).scores.tolist() == [2.5, 2.5]
     with pytest.raises(ToucheError, match="mine is a function without an image"):
         package.write_run(mine, TASK, tmp_path, runner="docker")
+
+
+def test_the_run_that_is_returned_is_that_of_its_file_and_needs_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_files = package.run("bm25", TASK, output=tmp_path, stance="PRO")
+    assert with_files == read_run(tmp_path / "run.txt") and str(with_files.path) == with_files.tag
+    assert (tmp_path / "ir-metadata.yml").exists()
+    monkeypatch.delattr(outputs, "write_whole")
+    monkeypatch.delattr(provenance, "metadata")
+    assert package.run("bm25", TASK, stance="PRO") == with_files
