@@ -29,7 +29,7 @@ from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ToucheError
 from touche.evaluation.agreement import NEAR, rankings, tau
 from touche.evaluation.evaluators import Ranked
-from touche.scan.statistics_files import read_known
+from touche.scan.written_statistics import read_known
 from touche.trec.runs import read_run
 
 BASELINE = "chatnoir-bm25f"

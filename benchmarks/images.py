@@ -19,15 +19,15 @@ import tomli_w
 
 import tables
 from touche.baselines.expected import ExpectedScore
-from touche.containers import images
+from touche.containers import image_builds
+from touche.containers.container_runs import RUNNERS
 from touche.containers.limits import Limits
-from touche.containers.runs import RUNNERS
 from touche.errors import ToucheError
 from touche.io.origin import origin
 from touche.io.writing import write_whole
 from touche.regression.outcomes import Outcome
 from touche.regression.running import rerun
-from touche.tasks.records import SPOT_CHECK
+from touche.tasks.task_records import SPOT_CHECK
 
 RUNS = 3  # of each image
 _HEADER = """\
@@ -44,7 +44,7 @@ def measure() -> Mapping[str, Any]:
     Raises:
         ToucheError: if Docker or an image is missing, or a run fails.
     """
-    images.build("docker", tables.in_order(), _say)
+    image_builds.build("docker", tables.in_order(), _say)
     return {
         "measured": _circumstances(),
         "images": {name: _image(name) for name in tables.in_order()},
@@ -69,7 +69,7 @@ def _image(name: str) -> Mapping[str, Any]:
     usages = [outcome.usage for _ in range(RUNS) for _, outcome in _outcomes([expected]) if outcome.usage]
     return {
         "dataset": expected.dataset,
-        "size": int(images.size("docker", name).removesuffix(" MB")),
+        "size": int(image_builds.size("docker", name).removesuffix(" MB")),
         "seconds": round(median(usage.wall for usage in usages), 1),
     }
 

@@ -16,8 +16,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from touche.containers.container_runs import Job, run_locally
 from touche.containers.limits import Limits
-from touche.containers.runs import Job, run_locally
 from touche.data.datasets import open_dataset
 from touche.data.places import locate
 from touche.documents.html.extraction import parse, parse_as_in_2020

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from touche.containers.container_runs import Job, run_locally
 from touche.containers.limits import Limits
-from touche.containers.runs import Job, run_locally
 from touche.data.places import locate
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.pieces import parse_pieces

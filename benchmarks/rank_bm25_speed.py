@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from touche.containers.container_runs import Job, Usage, run_locally
 from touche.containers.limits import Limits
-from touche.containers.runs import Job, Usage, run_locally
 from touche.data.datasets import open_dataset
 from touche.trec.runs import read_run
 

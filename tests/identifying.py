@@ -7,7 +7,7 @@ import pytest
 
 from touche import baselines
 from touche.documents.discovery import Input
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.identification import search
 from touche.identification.counts import ANALYSES, NAMED, FieldCounts
 from touche.identification.fitting import Fit, Problem

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from touche.documents.args_processed import pieces_of_args_processed
 from touche.documents.argsme import pieces_of_argsme
+from touche.documents.document_records import AnyDocument, Argument
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pages import RawPage
 from touche.documents.pieces import parse_pieces
-from touche.documents.records import AnyDocument, Argument
 
 
 def read_args_processed_csv(path: Path) -> Iterator[Argument]:

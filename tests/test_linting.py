@@ -12,7 +12,7 @@ from reading import read_documents_jsonl
 from touche import tasks
 from touche.errors import ToucheError
 from touche.linting import CODES, WARNING, findings_of
-from touche.trec.forms import run_sources
+from touche.trec.run_forms import run_sources
 from touche.trec.runs import read_run
 
 TASK = "spot-check/passages"

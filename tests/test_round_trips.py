@@ -11,7 +11,7 @@ import pytest
 
 import touche
 from touche.errors import ToucheError
-from touche.trec.forms import read_runs
+from touche.trec.run_forms import read_runs
 
 TASK = "spot-check/arguments"
 pytestmark = pytest.mark.filterwarnings("ignore")  # some runs have equal tags

@@ -18,13 +18,13 @@ from touche.errors import MissingDataError, ToucheError, counted
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.by_stance import ranking_names, read_counted
 from touche.trec.columns import Columns, Run, RunLine
-from touche.trec.forms import AnyRun, RunSource, run_sources
 from touche.trec.framed import Table
+from touche.trec.run_forms import AnyRun, RunSource, run_sources
 from touche.trec.runs import MAX_DEPTH, LineError, check_broken, read_columns, split_columns
 from touche.trec.topics import in_order, read_topics
 
 if TYPE_CHECKING:
-    from touche.documents.records import AnyDocument
+    from touche.documents.document_records import AnyDocument
 
 ERROR = "error"  # breaks a rule
 WARNING = "warning"  # breaks none, but may mislead

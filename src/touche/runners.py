@@ -10,19 +10,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from touche.baselines.baseline_options import as_arguments, checked
 from touche.baselines.loader import as_baseline, names
 from touche.baselines.local_runs import Runs, statistics_files
 from touche.baselines.method import Baseline
-from touche.baselines.options import as_arguments, checked
 from touche.containers.limits import HERE, RUNNER_NAMES, SANDBOXES, SPARK, Limits
 from touche.data import datasets, places
 from touche.documents.discovery import Input
-from touche.documents.forms import AnyDocuments, documents_in
+from touche.documents.document_forms import AnyDocuments, documents_in
 from touche.errors import NotInstalledError, ToucheError, check_choice, counted, warn
 from touche.io.identifiers import as_path, dataset_name, name_or_path, optional_path
 from touche.trec.columns import Run
 from touche.trec.framed import WrittenFile
-from touche.trec.records import AnyTopics, topics_in
+from touche.trec.records_in_memory import AnyTopics, topics_in
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic
 
@@ -225,7 +225,7 @@ def _advising_image(baseline: str | PathLike[str] | Baseline) -> Iterator[None]:
         name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
         if not name:  # a function has no image
             raise
-        from touche.containers.images import image_advice  # here, because only errors need its 5 ms
+        from touche.containers.image_builds import image_advice  # here, because only errors need its 5 ms
 
         raise NotInstalledError(f"{error}{image_advice(name)}") from error
 
@@ -287,7 +287,7 @@ def _write_in_sandbox(
     log: Callable[[str], None],
 ) -> WrittenRun:
     """Runs the image of a baseline, whose own parser checks the options, so that no code of it runs here."""
-    from touche.containers.runs import RUNNERS, Job  # here, because it takes 18 ms
+    from touche.containers.container_runs import RUNNERS, Job  # here, because it takes 18 ms
 
     name = baseline.typed if isinstance(baseline, Baseline) else name_or_path("baseline", baseline)
     if isinstance(baseline, Baseline) and not name:

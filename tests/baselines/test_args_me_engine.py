@@ -8,7 +8,7 @@ from conftest import Write
 from oracles.formulas import bm25
 from reading import read_argsme_json
 from touche import baselines
-from touche.documents.records import Argument, Document
+from touche.documents.document_records import Argument, Document
 from touche.errors import ToucheError
 from touche.trec.topics import Topic
 

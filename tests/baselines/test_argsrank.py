@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neighbours import neighbour
-from touche.documents.records import Argument, Sentence
+from touche.documents.document_records import Argument, Sentence
 
 centrality = neighbour("argsrank", "centrality")
 

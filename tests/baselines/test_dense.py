@@ -22,7 +22,7 @@ import touche as package
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from touche import Documents, baselines
-from touche.documents.records import AnyDocument, Argument, Document
+from touche.documents.document_records import AnyDocument, Argument, Document
 from touche.io import writing
 from touche.pairs import embeddings as minilm
 from touche.trec.topics import Topic

@@ -11,7 +11,7 @@ from conftest import Touche
 from oracles.rankings import baseline_by_lucene
 from touche import baselines
 from touche.data.datasets import open_dataset
-from touche.documents.records import Argument, Document
+from touche.documents.document_records import Argument, Document
 from touche.trec.topics import Topic
 
 EXACT: list[tuple[str, dict[str, Any]]] = [

@@ -6,7 +6,7 @@ import pytest
 
 from oracles.formulas import dlh, pl2
 from touche import baselines
-from touche.documents.records import Argument
+from touche.documents.document_records import Argument
 from touche.scan.statistics import Term
 from touche.trec.topics import Topic
 

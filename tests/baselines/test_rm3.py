@@ -7,7 +7,7 @@ import pytest
 
 from oracles.formulas import bm25, lm_dirichlet
 from touche import baselines
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.trec.topics import Topic
 
 DOCUMENTS = [

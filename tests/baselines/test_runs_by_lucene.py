@@ -4,7 +4,7 @@ import pytest
 
 from oracles.formulas import lm_dirichlet as gain
 from touche import baselines
-from touche.documents.records import Argument
+from touche.documents.document_records import Argument
 from touche.trec.topics import Topic
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from touche import baselines
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.trec.topics import Topic
 
 PETS = Topic("1", "Is a cat or a dog the better pet?", objects=("cat", "house dog"))

@@ -7,7 +7,7 @@ import pytest
 
 import touche as library
 from conftest import Touche, Write
-from touche.containers import runs
+from touche.containers import container_runs
 from touche.containers.limits import Limits
 
 SOURCE = """from pathlib import Path
@@ -62,11 +62,11 @@ def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_ru
 ) -> None:
     jobs = []
 
-    def fake(job: runs.Job, limits: Limits, log: Any) -> runs.Usage:
+    def fake(job: container_runs.Job, limits: Limits, log: Any) -> container_runs.Usage:
         jobs.append((job.baseline, [*job.arguments], limits.seconds))
-        return runs.Usage(wall=1.0)
+        return container_runs.Usage(wall=1.0)
 
-    monkeypatch.setattr(runs, "RUNNERS", {runner: fake})
+    monkeypatch.setattr(container_runs, "RUNNERS", {runner: fake})
     # Also options that the folder does not have, negative numbers, and values equal to today's defaults.
     typed = ["--low", "-1.5", "--flag", "--words=a", "b", "-c", "--pair", "1", "2"]
     arguments = ("--time-limit", "60", *typed, "--tag", "t", "--runner", runner)

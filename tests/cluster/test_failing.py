@@ -9,9 +9,9 @@ import pytest
 
 from touche.cluster.failing import failure_reason, result_or_failure
 from touche.cluster.worker import ReadTask, cut_files
+from touche.documents.document_records import AnyDocument
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
-from touche.documents.records import AnyDocument
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
 

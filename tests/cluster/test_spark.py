@@ -20,7 +20,7 @@ from archives import record
 from conftest import ROOT, Touche, Write, write_files
 from touche import cluster
 from touche.cluster import inputs, shipping
-from touche.cluster.collection import SparkDocuments
+from touche.cluster.spark_collection import SparkDocuments
 from touche.documents.discovery import find
 from touche.io.opening import md5
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conftest import Write
-from touche.containers import content
-from touche.containers.content import Content, parse_archive
+from touche.containers import image_content
+from touche.containers.image_content import Content, parse_archive
 from touche.errors import ToucheError
 
 Entry = tuple[str, dict[str, Any], bytes]
@@ -96,7 +96,7 @@ DIFFERENT: dict[str, Callable[[], Content]] = {
     "one more": lambda: image([layer(A, B, LINK, OTHER)]),
     "removed": lambda: image([layer(A, B, LINK), layer(("opt/.wh.b", {}, b""))]),
     "capability": lambda: image(
-        [layer(A, ("opt/b", {"mode": 0o644, "pax_headers": {content._CAPABILITY: "x"}}, B[2]), LINK)]
+        [layer(A, ("opt/b", {"mode": 0o644, "pax_headers": {image_content._CAPABILITY: "x"}}, B[2]), LINK)]
     ),
     "entrypoint": lambda: image([layer(A, B, LINK)], CONFIG | {"Entrypoint": ["sh"]}),
     "variable": lambda: image([layer(A, B, LINK)], CONFIG | {"Env": ["A=1", "B=3"]}),
@@ -155,12 +155,14 @@ def archive(parts: dict[str, bytes]) -> bytes:
             id="no manifest",
         ),
         pytest.param(archive(PARTS)[:1500], "docker cannot save touche/x", id="cut"),
-        pytest.param(archive(PARTS | {"0/layer.tar": content._ZSTANDARD + bytes(1000)}), "zstd", id="zstd"),
+        pytest.param(
+            archive(PARTS | {"0/layer.tar": image_content._ZSTANDARD + bytes(1000)}), "zstd", id="zstd"
+        ),
     ],
 )
 def test_what_cannot_be_read_is_an_error_of_one_line(write: Write, saved: bytes, message: str) -> None:
     program = write("docker", f"#!/bin/sh\ncat {write('saved', saved)}\n")
     program.chmod(0o755)
     with pytest.raises(ToucheError, match=message) as caught:
-        content.read_content(str(program), "touche/x")
+        image_content.read_content(str(program), "touche/x")
     assert "\n" not in str(caught.value)

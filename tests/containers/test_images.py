@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write, write_files
-from touche.baselines.files import files_in
+from touche.baselines.baseline_files import files_in
 from touche.baselines.starter import write_baseline
-from touche.containers import images, runs
+from touche.containers import container_runs, image_builds
 from touche.containers.programs import Ended, Log
 from touche.errors import ToucheError
 from touche.io import progress
@@ -26,34 +26,34 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     addresses: list[str] = []
     package_metadata = Message()
     monkeypatch.setattr(package_metadata, "get_all", lambda name: addresses)
-    monkeypatch.setattr(images, "metadata", lambda name: package_metadata)
-    monkeypatch.setattr(images, "version", lambda name: "1.2.3")
-    monkeypatch.setattr(images, "clone", lambda: None)
-    monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "find_image", lambda program, image: "")
+    monkeypatch.setattr(image_builds, "metadata", lambda name: package_metadata)
+    monkeypatch.setattr(image_builds, "version", lambda name: "1.2.3")
+    monkeypatch.setattr(image_builds, "clone", lambda: None)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
     yield addresses
 
 
 def test_a_released_package_knows_where_its_images_are_and_a_clone_builds_on_its_own_base(
     nowhere: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert images.published_image("bm25") == "" and images.base_image() == "touche/base"
+    assert image_builds.published_image("bm25") == "" and image_builds.base_image() == "touche/base"
     nowhere += ["Homepage, https://touche.webis.de", "Source, https://example.org/a/b"]
-    assert images.published_image("bm25") == ""  # only of GitHub it is known where images are
+    assert image_builds.published_image("bm25") == ""  # only of GitHub it is known where images are
     nowhere[1] = "Source, https://github.com/Team/Fork"
-    assert images.published_image("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
-    assert images.base_image() == "ghcr.io/team/fork/base:1.2.3"
+    assert image_builds.published_image("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
+    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3"
     nowhere.append("Base image, https://ghcr.io/team/fork/base@sha256:12")
-    assert images.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
-    monkeypatch.setattr(images, "clone", lambda: ROOT)
-    assert images.base_image() == "touche/base"
+    assert image_builds.base_image() == "ghcr.io/team/fork/base:1.2.3@sha256:12"
+    monkeypatch.setattr(image_builds, "clone", lambda: ROOT)
+    assert image_builds.base_image() == "touche/base"
 
 
 def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: list[str]) -> None:
     pull = "podman pull ghcr.io/team/fork/{0}:1.2.3 && podman tag ghcr.io/team/fork/{0}:1.2.3 touche/{0}"
     for name, ask in (
-        ("base", lambda: images.build("podman", ["bm25"], print)),
-        ("bm25", lambda: images.check_image("podman", "bm25")),
+        ("base", lambda: image_builds.build("podman", ["bm25"], print)),
+        ("bm25", lambda: image_builds.check_image("podman", "bm25")),
     ):
         nowhere.clear()
         with pytest.raises(ToucheError, match=f"no image touche/{name}; build it in a clone of touche"):
@@ -73,12 +73,12 @@ def built(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         labels.update(word.split("=", 1) for word in words)
         return Ended(0, "")
 
-    monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "find_image", lambda program, image: "x")
-    monkeypatch.setattr(images, "read_labels", lambda program, image: labels)
-    monkeypatch.setattr(images, "output_of", lambda *command: "1")
-    monkeypatch.setattr(images, "succeeds", lambda *command: True)
-    monkeypatch.setattr(images, "execute", execute)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "x")
+    monkeypatch.setattr(image_builds, "read_labels", lambda program, image: labels)
+    monkeypatch.setattr(image_builds, "output_of", lambda *command: "1")
+    monkeypatch.setattr(image_builds, "succeeds", lambda *command: True)
+    monkeypatch.setattr(image_builds, "execute", execute)
     return labels
 
 
@@ -88,16 +88,16 @@ def test_an_image_of_other_files_is_refused(
 ) -> None:
     """Other than what is not in images, and than what runs, Python and git write into a folder."""
     if not has_clone:
-        monkeypatch.setattr(images, "clone", lambda: None)
+        monkeypatch.setattr(image_builds, "clone", lambda: None)
     folder = Path(shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "argsrank"))
-    monkeypatch.setattr(images, "check_name", lambda folder: None)
+    monkeypatch.setattr(image_builds, "check_name", lambda folder: None)
     elsewhere = Path(shutil.copytree(folder, tmp_path / "a b" / "argsrank"))
-    images.build("docker", [str(folder)], print)
+    image_builds.build("docker", [str(folder)], print)
     unimportant = ["README.md", "expected.toml", "out/run.txt", "out/ir-metadata.yml", "__pycache__/a.pyc"]
     for name in [*unimportant, ".git/index", ".venv/a.py", "env/pyvenv.cfg", "env/a.py"]:
         write_files(folder, {name: "changed"})
-        images.check_image("docker", str(folder))
-        images.check_image("docker", str(elsewhere))  # a folder with the same files
+        image_builds.check_image("docker", str(folder))
+        image_builds.check_image("docker", str(elsewhere))  # a folder with the same files
     for name in ["Dockerfile", "lexicons/claim-words.txt", "new.py", "pyvenv.cfg", ".hidden"]:
         with (elsewhere / name).open("a") as file:
             file.write("\n")
@@ -106,12 +106,12 @@ def test_an_image_of_other_files_is_refused(
             f"touche/argsrank was not built from the current files of {elsewhere}; build it with: {command}"
         )
         with pytest.raises(ToucheError, match=re.escape(message)):
-            images.check_image("docker", str(elsewhere))
-        images.build("docker", [str(elsewhere)], print)
-        images.check_image("docker", str(elsewhere))
+            image_builds.check_image("docker", str(elsewhere))
+        image_builds.build("docker", [str(elsewhere)], print)
+        image_builds.check_image("docker", str(elsewhere))
     (elsewhere / "new.py").chmod(0o755)
     with pytest.raises(ToucheError, match="was not built from the current files"):
-        images.check_image("docker", str(elsewhere))
+        image_builds.check_image("docker", str(elsewhere))
     assert bool(built["touche.bases"]) == has_clone
 
 
@@ -124,14 +124,14 @@ def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path, built: dict[st
     (folder / "link").symlink_to(name)
     for path in [path for path in folder.rglob("*") if path.is_file()]:
         path.write_bytes(path.read_bytes() + b"# \xff\n")
-    images.build("docker", [str(folder)], print)
-    images.check_image("docker", str(folder))
-    assert images.image_advice(str(folder)) == "" and len(built["touche.content"]) == 16
+    image_builds.build("docker", [str(folder)], print)
+    image_builds.check_image("docker", str(folder))
+    assert image_builds.image_advice(str(folder)) == "" and len(built["touche.content"]) == 16
 
 
 def test_an_image_without_labels_is_refused(built: dict[str, str]) -> None:
     with pytest.raises(ToucheError, match=r"touche/bm25 was not built from .* build bm25 --runner podman"):
-        images.check_image("podman", "bm25")
+        image_builds.check_image("podman", "bm25")
 
 
 def test_a_newer_version_of_a_base_is_a_warning(
@@ -141,7 +141,7 @@ def test_a_newer_version_of_a_base_is_a_warning(
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"):
         shutil.copy(path, tmp_path)
-    monkeypatch.setattr(images, "clone", lambda: tmp_path)
+    monkeypatch.setattr(image_builds, "clone", lambda: tmp_path)
     for name, is_sent in {
         "docker/base.txt": True,
         "src/touche/errors.py": True,
@@ -149,12 +149,12 @@ def test_a_newer_version_of_a_base_is_a_warning(
         "src/touche/__pycache__/files.pyc": False,
         "src/touche/new.so": False,
     }.items():
-        images.build("docker", ["bm25"], print)
+        image_builds.build("docker", ["bm25"], print)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         with (tmp_path / name).open("a") as file:
             file.write("\n")
         caplog.clear()
-        images.check_image("docker", "bm25")
+        image_builds.check_image("docker", "bm25")
         assert bool(caplog.records) == is_sent, name
 
 
@@ -167,7 +167,7 @@ def test_what_is_sent_does_not_depend_on_the_umask(tmp_path: Path, umask: int) -
         (folder / "program").touch(0o777)
         (folder / "data").mkdir()
         (folder / "data" / "link").symlink_to("../baseline.py")
-        with images._build_context(folder, files_in(folder)) as copy:
+        with image_builds._build_context(folder, files_in(folder)) as copy:
             modes = {
                 str(path.relative_to(copy)): path.lstat().st_mode & 0o777
                 for path in copy.rglob("*")
@@ -208,7 +208,7 @@ def _lines(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("name", images.BASES)
+@pytest.mark.parametrize("name", image_builds.BASES)
 def test_the_lock_of_a_base_has_all_packages_that_pyproject_requires(name: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     required = project["dependencies"] if name == "base" else project["optional-dependencies"][name]
@@ -241,7 +241,7 @@ def test_a_failed_build_is_one_line_with_the_reason(
     commands = failing(monkeypatch, line)
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0)
     with pytest.raises(ToucheError, match=re.escape(f"building touche/base: {REASONS[line]}")):
-        images.build("docker", ["bm25"], print)
+        image_builds.build("docker", ["bm25"], print)
     shown = capsys.readouterr()
     assert line in shown.out and "building touche/base: 3 lines [" in shown.err  # progress, in a pipe
     assert not [word for word in commands[0] if word.startswith("--network")]
@@ -251,7 +251,7 @@ def test_a_build_uses_the_network_that_the_variable_names(monkeypatch: pytest.Mo
     commands = failing(monkeypatch, "")
     monkeypatch.setenv("BUILD_NETWORK", "host")
     with pytest.raises(ToucheError, match="building touche/base: exit code 1"):
-        images.build("docker", ["bm25"], print)
+        image_builds.build("docker", ["bm25"], print)
     assert "--network=host" in commands[0]
 
 
@@ -266,9 +266,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, line: str) -> list[Sequence[str]]:
         return Ended(1, "The command returned a non-zero code: 1")
 
     monkeypatch.delenv("BUILD_NETWORK", raising=False)
-    monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "find_image", lambda program, image: "")
-    monkeypatch.setattr(images, "execute", execute)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: "")
+    monkeypatch.setattr(image_builds, "execute", execute)
     return commands
 
 
@@ -286,15 +286,15 @@ def test_a_build_removes_a_replaced_image_if_it_has_no_other_name(monkeypatch: p
             removed.append(command[3])
         return True
 
-    monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "find_image", lambda program, image: ids.get(image, ""))
-    monkeypatch.setattr(images, "output_of", lambda *command: str([*ids.values()].count(command[-1])))
-    monkeypatch.setattr(images, "execute", execute)
-    monkeypatch.setattr(images, "succeeds", succeeds)
-    images.build("docker", ["bm25"], print)
+    monkeypatch.setattr(image_builds, "check_program", lambda program: None)
+    monkeypatch.setattr(image_builds, "find_image", lambda program, image: ids.get(image, ""))
+    monkeypatch.setattr(image_builds, "output_of", lambda *command: str([*ids.values()].count(command[-1])))
+    monkeypatch.setattr(image_builds, "execute", execute)
+    monkeypatch.setattr(image_builds, "succeeds", succeeds)
+    image_builds.build("docker", ["bm25"], print)
     assert removed == ["earlier"]
     ids["touche/other"] = ids["touche/base"] = "earlier"
-    images.build("docker", ["bm25", "elrond"], print)
+    image_builds.build("docker", ["bm25", "elrond"], print)
     assert removed == ["earlier"]
 
 
@@ -331,21 +331,21 @@ def test_a_built_image_is_tried_on_the_smallest_part_that_fits(
     removed: list[tuple[str, ...]] = []
     lines: list[str] = []
 
-    def runner(job: runs.Job, limits: object, log: Log) -> None:
+    def runner(job: container_runs.Job, limits: object, log: Log) -> None:
         inputs.append(job.input)
         log("a line of the container")
         if job.input != works_on:
             raise ToucheError(f"mine: exit code 2: no {job.input}")
 
-    monkeypatch.setattr(runs, "RUNNERS", {"docker": runner})
-    monkeypatch.setattr(runs, "succeeds", lambda *command: removed.append(command) or True)
+    monkeypatch.setattr(container_runs, "RUNNERS", {"docker": runner})
+    monkeypatch.setattr(container_runs, "succeeds", lambda *command: removed.append(command) or True)
     if works_on in tried:
-        runs.try_image("docker", str(folder), lines.append)
+        container_runs.try_image("docker", str(folder), lines.append)
         assert not removed
     else:
         message = f"touche/mine fails on {tried[0]}, so it was removed: mine: exit code 2: no {tried[0]}"
         with pytest.raises(ToucheError, match=message):
-            runs.try_image("docker", str(folder), lines.append)
+            container_runs.try_image("docker", str(folder), lines.append)
         assert removed == [("docker", "image", "rm", "touche/mine")]
     assert inputs == tried
     assert lines.count("a line of the container") == len(tried) - (works_on in tried)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Write, write_files
-from touche.containers.runs import Job, _check_run, _output_directory
+from touche.containers.container_runs import Job, _check_run, _output_directory
 from touche.errors import InputError
 
 

@@ -10,10 +10,10 @@ from threading import Thread
 import pytest
 
 from conftest import Write, wait_for
-from touche.containers import programs, runs
+from touche.containers import container_runs, programs
+from touche.containers.container_runs import Job, _check_run, run_locally
 from touche.containers.limits import Limits
 from touche.containers.programs import execute, output_of, succeeds
-from touche.containers.runs import Job, _check_run, run_locally
 from touche.errors import ToucheError
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
@@ -125,7 +125,7 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
 
 
 OWNERS = {  # and whether they are dead
-    "alive": (runs._process_identity("self"), False),
+    "alive": (container_runs._process_identity("self"), False),
     "ended": ("4194305-2", True),
     "whose id is used again": (f"{os.getpid()}-2", True),
     "where there is no /proc": ("", False),
@@ -136,13 +136,15 @@ OWNERS = {  # and whether they are dead
 def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
     process, is_dead = OWNERS[owner]
     removed = list[str]()
-    label = f"--filter=label={runs._owner_label()}"
-    monkeypatch.setattr(runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else "")
-    monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(" ".join(words)))
-    runs._remove_abandoned("docker")
+    label = f"--filter=label={container_runs._owner_label()}"
+    monkeypatch.setattr(
+        container_runs, "output_of", lambda *words: f"touche-{process}-c" if label in words else ""
+    )
+    monkeypatch.setattr(container_runs, "succeeds", lambda *words: removed.append(" ".join(words)))
+    container_runs._remove_abandoned("docker")
     assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead
     monkeypatch.setattr("os.getuid", lambda: -1)
-    assert label != f"--filter=label={runs._owner_label()}"
+    assert label != f"--filter=label={container_runs._owner_label()}"
 
 
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:

@@ -24,10 +24,8 @@ from touche import baselines
 from touche.baselines.extras import extra_in_dockerfile
 from touche.baselines.loader import parts_in_expected
 from touche.baselines.starter import write_baseline
-from touche.containers import images
-from touche.containers.limits import PROGRAMS, Limits
-from touche.containers.programs import output_of, succeeds
-from touche.containers.runs import (
+from touche.containers import image_builds
+from touche.containers.container_runs import (
     RUNNERS,
     TOY_PARTS,
     Job,
@@ -37,6 +35,8 @@ from touche.containers.runs import (
     run_in_tira,
     run_locally,
 )
+from touche.containers.limits import PROGRAMS, Limits
+from touche.containers.programs import output_of, succeeds
 from touche.errors import ToucheError
 
 # The images are built once, so their tests run on one processor.
@@ -67,7 +67,7 @@ def programs() -> list[str]:
 @cache
 def build_once(program: str, *names: str) -> None:
     """From the code as it is now."""
-    images.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
+    image_builds.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
 def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> None:
@@ -198,7 +198,7 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
     inside = [program, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
     assert subprocess.run([*inside, absent]).returncode == 0
     assert subprocess.run([*inside, "/opt/touche/bin/python -c 'import scipy'"]).returncode == 1
-    assert int(images.size(program, "tfidf").split()[0]) <= 600  # MB
+    assert int(image_builds.size(program, "tfidf").split()[0]) <= 600  # MB
 
 
 @pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
@@ -511,4 +511,4 @@ def test_a_folder_that_makes_no_image_of_its_own_is_named(program: str, write: W
     if dockerfile:
         write(f"{name}/Dockerfile", dockerfile)
     with pytest.raises(ToucheError, match=message):
-        images.build(program, [str(folder)], print)
+        image_builds.build(program, [str(folder)], print)

@@ -14,7 +14,7 @@ from test_runs_of_images import build_once, programs
 
 from conftest import ROOT, Touche
 from touche.containers import verification
-from touche.containers.content import Content, File, ImageDigest, digest
+from touche.containers.image_content import Content, File, ImageDigest, digest
 from touche.containers.programs import Ended, output_of
 from touche.containers.verification import DIFFERENT, NOT_COMPARABLE, SAME, verify, verify_run
 from touche.errors import InputError, ToucheError
@@ -275,7 +275,7 @@ def test_a_verification_leaves_no_image_and_no_container(
     )
     monkeypatch.setattr(verification, "origin", lambda folder: {"revision": commit})
     monkeypatch.setattr(
-        "touche.containers.images.origin", lambda folder: {"revision": commit, "source": "unknown"}
+        "touche.containers.image_builds.origin", lambda folder: {"revision": commit, "source": "unknown"}
     )
     verification.build(program, [str(folder)], print)
     try:

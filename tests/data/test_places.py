@@ -5,7 +5,7 @@ import pytest
 import touche as package
 from conftest import ROOT, Write
 from touche import tasks
-from touche.containers.runs import input_directory
+from touche.containers.container_runs import input_directory
 from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
 from touche.errors import MissingDataError

@@ -12,7 +12,7 @@ from conftest import Write
 from reading import read_args_processed_csv, read_argsme_json, read_documents_jsonl
 from texts import IDS, TEXTS, Read, peak_memory
 from touche.documents import pieces
-from touche.documents.records import Argument, Document
+from touche.documents.document_records import Argument, Document
 
 Texts = dict[str, tuple[str, str]]  # of an id: conclusion and premise
 

@@ -16,7 +16,7 @@ from reading import read_args_processed_csv
 from texts import TEXTS
 from touche.documents import pieces
 from touche.documents.args_processed import as_json, parse_literal
-from touche.documents.records import Argument, Sentence
+from touche.documents.document_records import Argument, Sentence
 from touche.errors import InputError
 
 

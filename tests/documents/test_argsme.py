@@ -7,7 +7,7 @@ import pytest
 from conftest import Write
 from reading import read_argsme_json
 from touche.documents import pieces
-from touche.documents.records import Argument
+from touche.documents.document_records import Argument
 from touche.errors import InputError
 
 SIZES = pytest.mark.parametrize("size", [1, 1 << 22])

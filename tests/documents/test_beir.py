@@ -13,8 +13,8 @@ from reading import read_documents_jsonl
 from texts import IDS, TEXTS
 from touche.documents.beir import corpus_line
 from touche.documents.discovery import find
+from touche.documents.document_records import AnyDocument, Argument, Document, Sentence
 from touche.documents.pages import RawPage
-from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.errors import InputError
 from touche.evaluation.scoring import score_task
 from touche.tasks import task_scored_by

@@ -14,9 +14,9 @@ from touche.data.datasets import open_dataset
 from touche.documents import discovery
 from touche.documents.collection import SPAM_RANKS, Documents, PlainDocuments
 from touche.documents.discovery import files_named, find, find_documents
+from touche.documents.document_records import Argument, Document
 from touche.documents.finding import Folder
 from touche.documents.pages import Page
-from touche.documents.records import Argument, Document
 from touche.errors import InputError
 from touche.trec.topics import TOPIC_FILES, Topic
 

@@ -13,9 +13,9 @@ import touche as package
 from conftest import Touche, Write
 from touche import Image, InputError
 from touche.documents.discovery import find_documents
-from touche.documents.images import Images
+from touche.documents.document_records import ImagePage, SearchResult
+from touche.documents.image_collection import Images
 from touche.documents.ir_datasets import convert_record
-from touche.documents.records import ImagePage, SearchResult
 
 ONE = "I05" + "0" * 14
 TWO = "If0" + "1" * 14

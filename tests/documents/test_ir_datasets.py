@@ -17,9 +17,9 @@ from archives import record
 from conftest import Touche, Write, write_files
 from touche.data.datasets import opened
 from touche.documents.discovery import find
+from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.ir_datasets import IrDataset, convert_record
 from touche.documents.pages import RawPage, Skipped
-from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
 from touche.trec.topics import Topic
 

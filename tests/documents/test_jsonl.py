@@ -9,8 +9,8 @@ import pytest
 
 from conftest import write_files
 from touche.documents.discovery import find
+from touche.documents.document_records import Argument, Document
 from touche.documents.pages import Page
-from touche.documents.records import Argument, Document
 from touche.errors import InputError
 
 QUERIES = {"queries.jsonl": '{"qid": "1", "query": "cats"}'}

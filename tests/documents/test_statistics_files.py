@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
-from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_known, write_statistics
+from touche.scan.written_statistics import FieldStatistics, KnownStatistics, read_known, write_statistics
 
 WHOLE = {"analysis": "english", "documents": 3, "tokens": 9, "terms": {"a": [2, 5]}}
 

@@ -6,7 +6,7 @@ from test_evaluators import JUDGED, QRELS, run
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.evaluation.disagreement import reasons
-from touche.tasks.records import MEASURE
+from touche.tasks.task_records import MEASURE
 from touche.trec.columns import Run, RunLine
 from touche.trec.qrels import Qrels
 

@@ -8,8 +8,8 @@ import pytest
 from identifying import STANDARD, fit
 from touche.identification.answer import Answer, candidate, differs, undecided, verdict
 from touche.identification.counts import CandidateAnalysis
+from touche.identification.differentiable_models import BM25
 from touche.identification.fitting import Fit
-from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies
 from touche.identification.search import ranked
 

@@ -8,13 +8,13 @@ import pytest
 
 from identifying import by_baseline, search_named_analyses
 from touche.data.datasets import open_dataset
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.identification.answer import Answer, answer
 from touche.identification.closed import fit_closed
 from touche.identification.counts import NAMED, count_terms
+from touche.identification.differentiable_models import LM_DIRICHLET
 from touche.identification.fitting import Problem
 from touche.identification.hypotheses import MAXIMUM, Hypothesis
-from touche.identification.models import LM_DIRICHLET
 from touche.identification.samples import Sample, sample_of
 from touche.identification.search import CLOSED
 from touche.trec.runs import RunLine

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
 from oracles.formulas import length_in_one_byte
+from touche.identification.differentiable_models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
 from touche.identification.fitting import Problem, describe_fit, fit
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
-from touche.identification.models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
 
 Shape = tuple[tuple[str, ...], str, float | None]
 ONE: Shape = (PAIR[:1], "", 1.0)

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from identifying import STANDARD, TEXT
+from touche.identification.differentiable_models import BM25, DPH, LENGTHS, LM_DIRICHLET, MODELS
 from touche.identification.hypotheses import SUM, Hypothesis, space
-from touche.identification.models import BM25, DPH, LENGTHS, LM_DIRICHLET, MODELS
 from touche.identification.samples import ONE_FIELD
 
 PARTS = ("premises", "conclusion", ONE_FIELD)

@@ -18,7 +18,7 @@ from identifying import line, search_named_analyses
 from touche import identify, lucene
 from touche.data import datasets
 from touche.documents.discovery import Input
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.identification.answer import NOTHING, Answer, answer
 from touche.identification.samples import sample_of
 from touche.lucene.analysis import analyzer_named, tokens

@@ -7,10 +7,10 @@ import pytest
 
 from identifying import PAIR, STANDARD, TEXT, line, sample
 from touche.identification.counts import count_terms
+from touche.identification.differentiable_models import BM25
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import SUM, Hypothesis
 from touche.identification.misses import misses
-from touche.identification.models import BM25
 
 FILLING = "words of no title that make a text longer " * 6
 TEXTS = {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from identifying import PAIR, STANDARD, TEXT, made_counts
+from touche.identification.differentiable_models import BM25, LM_DIRICHLET
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import SUM, Hypothesis
-from touche.identification.models import BM25, LM_DIRICHLET
 from touche.identification.parameters import (
     DocumentFrequencies,
     document_frequencies,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from identifying import STANDARD, line, sample
-from touche.documents.records import Argument, Document
+from touche.documents.document_records import Argument, Document
 from touche.errors import ToucheError
+from touche.identification.differentiable_models import BM25
 from touche.identification.hypotheses import Hypothesis
-from touche.identification.models import BM25
 from touche.identification.samples import (
     ONE_FIELD,
     PER_TOPIC,

@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 from neighbours import neighbour
 from touche import baselines, scan, words
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.trec.topics import Topic
 
 MARKED = [

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, left_in, wait_for
 from reading import read_argsme_json
 from touche import lucene
-from touche.documents.records import Argument, Document
+from touche.documents.document_records import Argument, Document
 from touche.errors import ParameterError, ToucheError
 from touche.trec.topics import read_topics_xml
 

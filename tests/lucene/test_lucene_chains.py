@@ -6,7 +6,7 @@ import pytest
 
 from conftest import Write, write_files
 from touche import lucene
-from touche.documents.records import Argument, discussion_of, premises_of
+from touche.documents.document_records import Argument, discussion_of, premises_of
 from touche.errors import InputError, ParameterError
 from touche.lucene.analysis import STOP_LISTS, analyzer_named, tokens
 

@@ -14,9 +14,9 @@ from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
 from touche.baselines.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.baselines.extras import extra_in_dockerfile
+from touche.containers.container_runs import Job, Usage
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
-from touche.containers.runs import Job, Usage
 from touche.data.judgments import task_qrels
 from touche.errors import InputError
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
@@ -25,7 +25,7 @@ from touche.evaluation.scoring import score_task
 from touche.linting import findings_of
 from touche.regression.outcomes import PASSED
 from touche.regression.running import rerun
-from touche.trec.forms import run_sources
+from touche.trec.run_forms import run_sources
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings

@@ -9,7 +9,7 @@ import pytest
 from neighbours import neighbour
 from touche import scan
 from touche.data.datasets import open_dataset
-from touche.documents.records import Argument
+from touche.documents.document_records import Argument
 from touche.scan.lengths import Array
 from touche.scan.tokens import analysis_named
 

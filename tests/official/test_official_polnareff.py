@@ -11,9 +11,9 @@ from oracles.formulas import length_in_one_byte
 from reading import read_argsme_json
 from touche import baselines, lucene
 from touche.identification.counts import NAMED, FieldCounts
+from touche.identification.differentiable_models import LM_DIRICHLET
 from touche.identification.fitting import Problem, describe_fit, fit
 from touche.identification.hypotheses import SUM, Hypothesis
-from touche.identification.models import LM_DIRICHLET
 from touche.identification.parameters import shared_numbers
 from touche.identification.samples import read_scores
 from touche.lucene.analysis import analyzer_named, tokens

@@ -13,11 +13,11 @@ from conftest import Touche
 from touche import baselines, scan, tasks
 from touche.data.datasets import open_dataset
 from touche.data.judgments import task_qrels
-from touche.documents.records import conclusion_of, premises_of
+from touche.documents.document_records import conclusion_of, premises_of
 from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
 from touche.tasks.per_topic import values_of_topics
-from touche.tasks.records import rounded
+from touche.tasks.task_records import rounded
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
 from touche.trec.topics import read_topics

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from touche import lucene
-from touche.documents.records import conclusion_of, premises_of
+from touche.documents.document_records import conclusion_of, premises_of
 from touche.trec.topics import Topic
 
 

@@ -18,7 +18,7 @@ from touche.errors import InputError, ParameterError, ToucheError
 from touche.pairs import bert, embeddings
 from touche.pairs.bert import Bert
 from touche.pairs.coherence import next_sentence_probabilities
-from touche.pairs.ranking import Pair, ScoredSentence
+from touche.pairs.pair_ranking import Pair, ScoredSentence
 
 
 def by_hand(ids: list[int], types: list[int]) -> Any:

@@ -6,7 +6,7 @@ from touche import baselines
 from touche.data import datasets
 from touche.errors import ParameterError
 from touche.pairs import coherence
-from touche.pairs.ranking import Pair, ScoredSentence, by_dirichletlm
+from touche.pairs.pair_ranking import Pair, ScoredSentence, by_dirichletlm
 
 
 def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSentence:

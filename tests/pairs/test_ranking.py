@@ -9,8 +9,8 @@ import touche as package
 from oracles.formulas import lm_dirichlet
 from touche import baselines, pairs
 from touche.data import datasets
-from touche.documents.records import Argument, Sentence
-from touche.pairs.ranking import ScoredSentence, best_pairs, ordered_pair
+from touche.documents.document_records import Argument, Sentence
+from touche.pairs.pair_ranking import ScoredSentence, best_pairs, ordered_pair
 from touche.trec.topics import Topic
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from touche.documents.records import Argument, Document, Sentence
+from touche.documents.document_records import Argument, Document, Sentence
 from touche.errors import ToucheError
 from touche.pairs.sentences import arguments_in_sentences, split_argument
 

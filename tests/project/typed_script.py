@@ -10,7 +10,7 @@ from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
 from touche.linting import Findings
 from touche.task_data import PublishedResults
-from touche.tuning.results import Sweep
+from touche.tuning.sweep_results import Sweep
 
 TASK = "spot-check/arguments"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from identifying import line
-from touche.documents.records import Argument, Sentence
+from touche.documents.document_records import Argument, Sentence
 from touche.errors import ToucheError
 from touche.regression import figures
 

@@ -8,7 +8,7 @@ from small_clone import expect, row
 
 from conftest import Touche
 from touche.baselines.expected import read_expected
-from touche.containers.runs import Usage
+from touche.containers.container_runs import Usage
 from touche.regression.log import append_to_log, logged_scores, read_log
 from touche.regression.outcomes import Outcome, TopicValue
 

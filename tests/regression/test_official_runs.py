@@ -11,9 +11,9 @@ from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
 from touche.baselines.expected import read_expected
+from touche.containers.container_runs import Job, Usage, run_locally
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
-from touche.containers.runs import Job, Usage, run_locally
 from touche.evaluation.agreement import ScoredOverlap
 from touche.identification.fitting import Fit
 from touche.regression import official_runs

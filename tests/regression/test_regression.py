@@ -11,9 +11,9 @@ from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
 from touche.baselines.expected import read_expected
+from touche.containers.container_runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
-from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
 from touche.regression.comparing import ranking_digest
 from touche.regression.log import read_log

@@ -20,12 +20,12 @@ from spotcheck import run_of, run_text
 from touche import plots, tasks
 from touche.baselines.expected import SCRIPT
 from touche.baselines.reruns import published_scores
+from touche.documents.document_records import Argument, Document, Sentence
 from touche.documents.pages import Page as WebPage
-from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
 from touche.io import progress
 from touche.reports import TaskReport
-from touche.reports.content import _board, _passed_row, _stance_view, _twins
+from touche.reports.report_content import _board, _passed_row, _stance_view, _twins
 from touche.reports.texts import passage, read_texts, title_terms
 from touche.tasks import Corpus
 
@@ -239,7 +239,7 @@ def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch
     (entry,) = (score for score in published_scores() if score.value == 0.469)
     row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
     reports.task(row, published("Zorro", 0.5, tag="BM25"))
-    monkeypatch.setattr(import_module("touche.reports.content"), "published_scores", lambda: [entry])
+    monkeypatch.setattr(import_module("touche.reports.report_content"), "published_scores", lambda: [entry])
     part = reports.part(run_of(*ALL))
     (rerun,) = next(view for view in part.views if view.evaluator == "touche").reruns
     assert (rerun.name, rerun.rerun.baseline, rerun.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
@@ -267,7 +267,7 @@ def test_what_strangers_write_is_text(
 ) -> None:
     """In tags, ids of documents, titles, and texts, marked or not; and scripts make no elements of it."""
     reports.task(published(HOSTILE, 0.9, tag=HOSTILE), corpora={"full": Corpus("strange")})
-    monkeypatch.setattr("touche.reports.content.topic_titles", lambda _: {"1": f"script {HOSTILE}"})
+    monkeypatch.setattr("touche.reports.report_content.topic_titles", lambda _: {"1": f"script {HOSTILE}"})
     document = {"docno": "<b>a</b>", "text": f"script {HOSTILE}"}
     write("corpora/strange/documents.jsonl", json.dumps(document) + "\n")
     part = reports.part(*(run_of("1 <b>a</b> a", tag=f"{HOSTILE}{n}") for n in (1, 2)))

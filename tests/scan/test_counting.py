@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.scan import reading
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, join_parts
 from touche.scan.reading import Reading, parts_in_process

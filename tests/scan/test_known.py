@@ -7,13 +7,13 @@ import pytest
 
 from conftest import Write
 from touche.documents.collection import Documents
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, ParameterError, ToucheError
 from touche.scan import Array, Statistics, Term, dph, rank
 from touche.scan.counting import Vocabulary, whole_text
 from touche.scan.known import _log_differences, known_or_counted
-from touche.scan.statistics_files import KnownStatistics
+from touche.scan.written_statistics import KnownStatistics
 from touche.trec.topics import Topic
 
 

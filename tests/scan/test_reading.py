@@ -19,9 +19,9 @@ from conftest import Write
 from touche import scan
 from touche.documents import pieces
 from touche.documents.discovery import find_documents
+from touche.documents.document_records import AnyDocument, Document
 from touche.documents.files import Files
 from touche.documents.pages import Page
-from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
 from touche.io.processes import CannotStartError, Pool
 from touche.scan import reading

@@ -12,7 +12,7 @@ import pytest
 from oracles.rankings import by_lucene
 from touche import lucene, scan
 from touche.data.datasets import open_dataset
-from touche.documents.records import Argument, Document, conclusion_of, premises_of
+from touche.documents.document_records import Argument, Document, conclusion_of, premises_of
 from touche.errors import ToucheError
 from touche.scan.counting import Counting, Part
 from touche.scan.lengths import exact

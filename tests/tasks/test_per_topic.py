@@ -11,7 +11,7 @@ import touche
 from conftest import Touche
 from touche import tasks
 from touche.tasks.per_topic import equal_runs
-from touche.tasks.records import rounded
+from touche.tasks.task_records import rounded
 
 PUBLISHED = ["touche-2021-task-1", "touche-2021-task-2", "touche-2022-task-2"]
 

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 import touche
 from conftest import Write
 from touche import scan
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.errors import ToucheError
 from touche.io.identifiers import as_id
 from touche.trec.columns import Run
-from touche.trec.forms import qrels_of, read_runs, run_of
 from touche.trec.qrels import Qrels, read_qrels
-from touche.trec.records import topics_in
+from touche.trec.records_in_memory import topics_in
+from touche.trec.run_forms import qrels_of, read_runs, run_of
 from touche.trec.topics import Topic
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)

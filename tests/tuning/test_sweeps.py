@@ -15,10 +15,10 @@ from touche.baselines.method import Baseline
 from touche.data.datasets import opened
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.tuning.grid import grid_settings
-from touche.tuning.results import Sweep
+from touche.tuning.sweep_results import Sweep
 from touche.tuning.sweeps import run_settings
 
 DATASET = "spot-check/arguments"

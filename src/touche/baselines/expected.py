@@ -7,14 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from msgspec import Meta, field
 from msgspec.structs import asdict, replace
 
+from touche.baselines.baseline_options import as_arguments
 from touche.baselines.loader import baseline_folder
-from touche.baselines.options import as_arguments
 from touche.errors import InputError, choice
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, Measure, dataset, datasets, is_dataset, measure_of
 from touche.tasks.per_topic import values_of_topics
-from touche.tasks.records import Evaluator, rounded
 from touche.tasks.reported import reported_results
+from touche.tasks.task_records import Evaluator, rounded
 from touche.trec.runs import MAX_DEPTH
 
 EXPECTED_FILE = "expected.toml"
@@ -29,7 +29,7 @@ Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
 Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH", "DLH", "PL2"]
-"""The names in ``touche.identification.models.MODELS``, whose import is slow."""
+"""The names in ``touche.identification.differentiable_models.MODELS``, whose import is slow."""
 Absent = Annotated[str, Meta(max_length=0)]
 """A field that entries of expected.toml cannot have."""
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
-from touche.baselines.files import folder_digest
+from touche.baselines.baseline_files import folder_digest
 from touche.baselines.method import Baseline
 from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from touche.baselines.baseline_options import as_arguments
 from touche.baselines.method import Baseline
-from touche.baselines.options import as_arguments
 from touche.baselines.rankings import Ranking, run_of_rankings
 from touche.documents.discovery import Input
 from touche.documents.statistics_files import StatisticsFiles
@@ -23,7 +23,7 @@ from touche.io.origin import origin
 from touche.io.packages import libraries
 from touche.io.progress import watched
 from touche.io.writing import check_outputs
-from touche.scan.statistics_files import read_known
+from touche.scan.written_statistics import read_known
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.outputs import remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_files, metadata

@@ -11,10 +11,10 @@ from typing import Any, overload
 
 from touche.baselines.rankings import Ranking, Rankings
 from touche.documents.collection import Documents
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.opening import is_file
-from touche.trec.records import unread
+from touche.trec.records_in_memory import unread
 from touche.trec.topics import Topic
 
 Topics = Sequence[Topic]

@@ -3,9 +3,9 @@
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from touche.baselines.baseline_options import checked
 from touche.baselines.loader import as_baseline
 from touche.baselines.method import Baseline
-from touche.baselines.options import checked
 from touche.data.datasets import opened
 from touche.io.identifiers import dataset_name
 from touche.io.optional import imported

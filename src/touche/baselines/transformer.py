@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from touche.baselines.method import Baseline
 from touche.documents.collection import Documents, PlainDocuments
-from touche.documents.records import Document
+from touche.documents.document_records import Document
 from touche.errors import ToucheError
 from touche.io.identifiers import quoted
 from touche.trec.runs import ranking

@@ -9,7 +9,7 @@ import click
 from touche.baselines.starter import ARGUMENTS, PARTS, is_contributed, test_of, write_baseline
 from touche.cli.commands import PATH, argument, command, option
 from touche.cli.output import echo
-from touche.containers.images import base_image, check_name
+from touche.containers.image_builds import base_image, check_name
 from touche.io.optional import installing
 
 _NEXT = """\

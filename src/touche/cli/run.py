@@ -180,7 +180,7 @@ def _run(
 
 def _image_command(name: str, runner: str) -> click.Command:
     """Creates the command that runs a baseline's image, and passes on the words that it does not know."""
-    from touche.containers.images import image_name  # here, because an image does not need it
+    from touche.containers.image_builds import image_name  # here, because an image does not need it
 
     def callback(**values: Any) -> None:
         _run(name, words=click.get_current_context().args, **values)

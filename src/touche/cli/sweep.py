@@ -20,7 +20,7 @@ from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
 
 if TYPE_CHECKING:
-    from touche.tuning.results import Setting, SettingScore, Sweep
+    from touche.tuning.sweep_results import Setting, SettingScore, Sweep
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from touche.baselines.method import Baseline
-from touche.cluster.collection import SparkDocuments
 from touche.cluster.failing import spark_errors
 from touche.cluster.session import started
 from touche.cluster.shipping import Ship, folder_sent
+from touche.cluster.spark_collection import SparkDocuments
 from touche.data import datasets
 from touche.data.places import is_address
 from touche.documents.discovery import Input, files_named

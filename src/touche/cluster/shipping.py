@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from touche.baselines.files import content_digest, files_in
+from touche.baselines.baseline_files import content_digest, files_in
 from touche.errors import InputError, ToucheError
 from touche.io.packages import make_package
 from touche.io.temporary import temporary_folder

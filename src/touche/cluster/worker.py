@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from touche.cluster.failing import Failed
+from touche.documents.document_records import AnyDocument
 from touche.documents.files import Reader
 from touche.documents.html.parsing import SkippedPages, parsed
 from touche.documents.pages import Parser, RawPage, Skipped
 from touche.documents.pieces import Piece, Splitter
-from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
 
 _T = TypeVar("_T")

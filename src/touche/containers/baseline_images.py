@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers import content, images, runs, verification
-from touche.containers.content import ImageDigest
+from touche.containers import container_runs, image_builds, image_content, verification
+from touche.containers.image_content import ImageDigest
 from touche.containers.limits import PROGRAMS
 from touche.containers.verification import VerifiedImage
 from touche.errors import ToucheError, check_choice
@@ -61,9 +61,9 @@ def list_images(
     listed = [
         ListedImage(
             baseline=folder.name,
-            image=images.image_name(folder.name),
-            size=images.size(runner, folder.name),
-            published=images.published_image(folder.name) if is_shipped(folder) else "",
+            image=image_builds.image_name(folder.name),
+            size=image_builds.size(runner, folder.name),
+            published=image_builds.published_image(folder.name) if is_shipped(folder) else "",
         )
         for folder in _folders(baselines)
     ]
@@ -101,10 +101,10 @@ def build_images(
     """
     check_choice("runner", runner, PROGRAMS)
     chosen = baseline_names(baselines) or names()
-    image_names = [images.image_name(folder.name) for folder in _folders(chosen)]
-    images.build(runner, chosen, log)
+    image_names = [image_builds.image_name(folder.name) for folder in _folders(chosen)]
+    image_builds.build(runner, chosen, log)
     for name in chosen:
-        runs.try_image(runner, name, log)
+        container_runs.try_image(runner, name, log)
     return image_names
 
 
@@ -132,7 +132,9 @@ def digest_images(
         touche.errors.ToucheError: there is no baseline 'bm26'; did you mean bm25? ...
     """
     check_choice("runner", runner, PROGRAMS)
-    digests = [content.digest(runner, images.image_name(folder.name)) for folder in _folders(baselines)]
+    digests = [
+        image_content.digest(runner, image_builds.image_name(folder.name)) for folder in _folders(baselines)
+    ]
     return Table(ImageDigest, tuple(digests))
 
 

@@ -1,6 +1,6 @@
 """Names of runners and limits of containers; a module of its own, because an image needs only this part.
 
-``touche.containers.runs`` passes the limits to a container, with fixed restrictions such as no network.
+``container_runs`` passes the limits to a container, with fixed restrictions such as no network.
 """
 
 from dataclasses import dataclass

@@ -11,9 +11,9 @@ from typing import Any
 
 from touche import tasks
 from touche.baselines.loader import baseline_folder
-from touche.data.folders import whole_folder
 from touche.data.judgments import task_qrels
 from touche.data.places import locate_corpus, locate_topics
+from touche.data.whole_folders import whole_folder
 from touche.errors import InputError, ToucheError, choice
 from touche.io.identifiers import as_path, name_or_path
 from touche.io.opening import open_binary

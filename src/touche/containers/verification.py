@@ -10,8 +10,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers.content import Content, digest, find_image, read_content
-from touche.containers.images import (
+from touche.containers.image_builds import (
     BASES,
     REVISION_LABEL,
     TITLE_LABEL,
@@ -22,6 +21,7 @@ from touche.containers.images import (
     published_image,
     read_labels,
 )
+from touche.containers.image_content import Content, digest, find_image, read_content
 from touche.containers.programs import Log, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import origin

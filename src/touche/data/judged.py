@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.data.folders import whole_folder
 from touche.data.judgments import restricted
 from touche.data.places import has_corpus, locate, locate_corpus
+from touche.data.whole_folders import whole_folder
 from touche.documents.argsme import is_altered
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find_documents
+from touche.documents.document_records import AnyDocument, Argument
 from touche.documents.jsonl import pieces_of_jsonl
 from touche.documents.pieces import parse_pieces
-from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError
 from touche.io.opening import decoded_lines
 from touche.io.writing import make_folder, write_whole

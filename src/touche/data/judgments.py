@@ -6,8 +6,8 @@ from touche.data.places import locate, locate_topics
 from touche.errors import InputError, MissingDataError
 from touche.tasks import STANCE, Task
 from touche.trec.by_stance import ranking_names
-from touche.trec.forms import QrelsSource
 from touche.trec.qrels import Qrels, read_answers, read_qrels, read_stances
+from touche.trec.run_forms import QrelsSource
 from touche.trec.topics import read_topics
 
 

@@ -14,7 +14,7 @@ import orjson
 from touche import tasks
 from touche.errors import ToucheError
 from touche.tasks import Corpus, Task
-from touche.tasks.records import SPOT_CHECK
+from touche.tasks.task_records import SPOT_CHECK
 
 ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 

@@ -15,8 +15,8 @@ import orjson
 
 from touche.documents.argsme import Premise, RawArgument
 from touche.documents.boundaries import CsvBounds
+from touche.documents.document_records import Argument, Sentence
 from touche.documents.pieces import Cutter, Piece, pieces_of_blocks
-from touche.documents.records import Argument, Sentence
 from touche.errors import InputError
 from touche.io.compiled import NUMBER, POINTER, compiled
 from touche.io.csv_rows import read_rows

@@ -15,8 +15,8 @@ import numpy as np
 import orjson
 
 from touche.documents.boundaries import COMMA, DEEP, TOO_DEEP, JsonBounds
+from touche.documents.document_records import AnyDocument, Argument, Sentence
 from touche.documents.pieces import Cutter, Piece, blocks
-from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id, is_word
 from touche.io.opening import check_utf8, open_binary

@@ -6,10 +6,17 @@ from typing import Any
 
 import msgspec
 
-from touche.documents.records import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
+from touche.documents.document_records import (
+    AnyDocument,
+    Argument,
+    Document,
+    Sentence,
+    conclusion_of,
+    premises_of,
+)
 from touche.errors import InputError
 from touche.io.json_lines import text_field
-from touche.trec.records import optional_text
+from touche.trec.records_in_memory import optional_text
 from touche.trec.topics import Topic
 
 _PROJECT = "touche"  # the key of this project's values in a document's metadata

@@ -6,16 +6,16 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from touche.documents.document_records import AnyDocument
 from touche.documents.pages import Parser
 from touche.documents.parts import Parts, Readings
 from touche.documents.pieces import Piece
-from touche.documents.records import AnyDocument
 from touche.documents.side_files import read_scores
 from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
 from touche.io.opening import plain_name
 from touche.io.optional import imported
-from touche.trec.records import unread
+from touche.trec.records_in_memory import unread
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -21,7 +21,7 @@ from touche.documents.collection import Documents, MissingDocuments
 from touche.documents.files import Candidates, FileFormat, Files
 from touche.documents.finding import Finder, Folder, visible
 from touche.documents.html_folder import read_pages_csv
-from touche.documents.images import FOLDER, Images, is_folder_of_images
+from touche.documents.image_collection import FOLDER, Images, is_folder_of_images
 from touche.documents.ir_datasets import IrDataset
 from touche.documents.jsonl import has_document, has_text, pieces_of_jsonl, read_rerank_jsonl
 from touche.documents.warc import read_warc

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument
 from touche.documents.finding import Folder
 from touche.documents.folders import common_folder, distinct_names
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.pieces import Piece, Splitter, parse_pieces
-from touche.documents.records import AnyDocument
 from touche.errors import InputError
 from touche.io.opening import plain_name
 from touche.io.progress import watched

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from touche.documents.discovery import find_documents
+from touche.documents.document_records import AnyDocument, Argument
 from touche.documents.files import Files
-from touche.documents.records import AnyDocument, Argument
 
 
 def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:

@@ -9,10 +9,10 @@ from textwrap import shorten
 from typing import Any, ClassVar
 
 from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument, Argument, Document, Sentence
 from touche.documents.finding import Folder
-from touche.documents.images import image_of_record
+from touche.documents.image_collection import image_of_record
 from touche.documents.pages import RawPage, Skipped
-from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.documents.warc import page_from_response, read_warc
 from touche.errors import ToucheError, one_line
 from touche.io.identifiers import check_new_id

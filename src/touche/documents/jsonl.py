@@ -9,9 +9,9 @@ from typing import Any
 
 from touche.documents.argsme import argument_of_record
 from touche.documents.beir import parse_beir_document
+from touche.documents.document_records import IDS, AnyDocument, Document
 from touche.documents.pages import Page, RawPage
 from touche.documents.pieces import Piece, pieces_of_lines
-from touche.documents.records import IDS, AnyDocument, Document
 from touche.errors import InputError
 from touche.io.identifiers import check_new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field

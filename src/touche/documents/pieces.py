@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
-from touche.documents.records import AnyDocument
 from touche.errors import InputError
 from touche.io.opening import LONGEST_LINE, open_binary
 

@@ -25,8 +25,8 @@ from touche.evaluation.significance import differences_of, t_test
 from touche.io.progress import watched
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run
-from touche.trec.forms import AnyRun, list_of_runs, read_runs
 from touche.trec.framed import Table
+from touche.trec.run_forms import AnyRun, list_of_runs, read_runs
 from touche.trec.topics import in_order
 
 NEAR = 5  # ranks

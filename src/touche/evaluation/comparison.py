@@ -35,9 +35,9 @@ from touche.io.opening import resolved
 from touche.io.progress import watched
 from touche.tasks import STANCE
 from touche.tasks.per_topic import tasks_with_topics, topic_values
-from touche.tasks.records import rounded
-from touche.trec.forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
+from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
+from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

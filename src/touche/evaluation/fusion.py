@@ -19,7 +19,7 @@ from touche.tira.outputs import METADATA_FILE, remove_earlier_run, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata, task_of_run
 from touche.trec.by_stance import in_rankings
 from touche.trec.columns import Run, Words
-from touche.trec.forms import AnyRun, RunSource, read_sources, run_sources
+from touche.trec.run_forms import AnyRun, RunSource, read_sources, run_sources
 from touche.trec.runs import MAX_DEPTH, RUN_FILE
 
 K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks

@@ -9,7 +9,7 @@ from touche.evaluation.ranks import groups, rank_interval, rank_intervals, resam
 from touche.evaluation.significance import draws
 from touche.tasks import STANCE, Published, Task
 from touche.tasks.per_topic import identifies_run, topic_values
-from touche.tasks.records import DECIMALS, rounded
+from touche.tasks.task_records import DECIMALS, rounded
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.tasks import MACRO_F1, MEASURE_OF_QUESTION, STANCE, Measure
 from touche.tasks.per_topic import equal_runs
-from touche.tasks.records import UNKNOWN, rounded
 from touche.tasks.reported import reported_results
+from touche.tasks.task_records import UNKNOWN, rounded
 from touche.trec.by_stance import topic_in
 from touche.trec.topics import in_order
 

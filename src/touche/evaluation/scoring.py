@@ -12,7 +12,7 @@ from touche.data.places import is_available
 from touche.data.remedies import remedy
 from touche.errors import InputError, ToucheError, check_choice, one_line, warn
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.images import evaluation_by
+from touche.evaluation.image_scores import evaluation_by
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Evaluated, Score, Scores
 from touche.evaluation.stances import evaluate_stances
@@ -21,7 +21,8 @@ from touche.tasks import PAIR, STANCE, Task
 from touche.tasks.measures import parse_measures
 from touche.trec.by_stance import read_counted, topic_in
 from touche.trec.columns import Run
-from touche.trec.forms import (
+from touche.trec.qrels import Qrels
+from touche.trec.run_forms import (
     AnyQrels,
     AnyRun,
     QrelsSource,
@@ -30,7 +31,6 @@ from touche.trec.forms import (
     qrels_source,
     run_sources,
 )
-from touche.trec.qrels import Qrels
 from touche.trec.runs import LineError, check_unique
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from touche.evaluation.scoring import score
 from touche.evaluation.significance import SIGNIFICANT
 from touche.io.markup import MARKUP, Markup
 from touche.io.optional import imported
-from touche.trec.forms import AnyQrels, AnyRun, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -9,7 +9,7 @@ from touche.data.datasets import open_dataset
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
 from touche.io.identifiers import expanded
-from touche.trec.forms import AnyRun, run_of
+from touche.trec.run_forms import AnyRun, run_of
 
 
 def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> Answer:

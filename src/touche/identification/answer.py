@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.identification.counts import CandidateAnalysis
+from touche.identification.differentiable_models import BM25
 from touche.identification.fitting import TOLERANCE, Fit
 from touche.identification.hypotheses import BM25_OR_TFIDF
 from touche.identification.misses import Miss, misses
-from touche.identification.models import BM25
 from touche.identification.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
 from touche.identification.samples import Sample
 from touche.identification.search import search

@@ -11,9 +11,21 @@ from itertools import product
 import numpy as np
 
 from touche.identification.counts import CandidateAnalysis
+from touche.identification.differentiable_models import (
+    BM25,
+    CLASSIC,
+    DLH,
+    DPH,
+    K1,
+    LENGTHS,
+    LM_DIRICHLET,
+    MU,
+    PL2,
+    B,
+    C,
+)
 from touche.identification.fitting import Fit, Problem
 from touche.identification.hypotheses import Hypothesis, hypotheses_on
-from touche.identification.models import BM25, CLASSIC, DLH, DPH, K1, LENGTHS, LM_DIRICHLET, MU, PL2, B, C
 from touche.identification.parameters import near
 from touche.identification.samples import Array
 from touche.scan.statistics import Statistics
@@ -36,7 +48,7 @@ class Formula:
         lengths: the names of the ways in which its engines store lengths.
         begins: for each of its parameters some initial values, of which the best ones are chosen.
         own: maps its parameters and the statistics of a field to the number of each term, in the model's
-            sense; own has the same meaning in ``touche.identification.models``.
+            sense; own has the same meaning in ``touche.identification.differentiable_models``.
     """
 
     model: str

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.identification.samples import ONE_FIELD, PARTS, Array, Integers, Sample, searched_fields
 from touche.io.progress import watched
 from touche.scan.kernel import split

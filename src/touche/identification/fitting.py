@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from touche.identification.counts import FieldCounts
+from touche.identification.differentiable_models import LENGTHS, MODELS, Model, Part
 from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
-from touche.identification.models import LENGTHS, MODELS, Model, Part
 from touche.identification.samples import Array
 
 TOLERANCE = 1e-5  # the largest error of a reproduced score

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from touche.identification.counts import ANALYSES, CandidateAnalysis
-from touche.identification.models import BM25, MODELS
+from touche.identification.differentiable_models import BM25, MODELS
 from touche.identification.samples import ONE_FIELD
 
 SUM, MAXIMUM = "sum", "maximum"

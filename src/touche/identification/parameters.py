@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from touche.identification.differentiable_models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.fitting import Fit
-from touche.identification.models import C0, C1, K1, K1_B, MU, B, C
 from touche.identification.samples import Array
 
 _LOG_ROOT_2_PI = 0.919  # ln sqrt(2 pi)

@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from touche.documents.records import AnyDocument, Argument
+from touche.documents.document_records import AnyDocument, Argument
 from touche.errors import InputError, ToucheError, choice, counted
 from touche.io.opening import OF_TABLES, read_lines
 from touche.trec.columns import Columns, Run
-from touche.trec.forms import run_of
+from touche.trec.run_forms import run_of
 from touche.trec.runs import RunLine, by_topic, checked, parse_line, split_columns
 from touche.trec.topics import Topic
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError, choice
 from touche.identification.closed import NEGLIGIBLE, closed_space, fit_closed, with_fitted_weight
 from touche.identification.counts import NAMED, CandidateAnalysis, Fields, count_terms

@@ -11,7 +11,7 @@ from typing import Any
 
 import jpype
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.progress import processors
 from touche.io.temporary import temporary_folder

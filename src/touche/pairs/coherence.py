@@ -12,7 +12,7 @@ from touche.errors import InputError, ParameterError
 from touche.io.progress import watched
 from touche.pairs.bert import Array, Bert
 from touche.pairs.embeddings import embed
-from touche.pairs.ranking import Pair
+from touche.pairs.pair_ranking import Pair
 from touche.scan.tokens import analysis_named
 
 PairsOfTopics = Sequence[Sequence[Pair]]  # the pairs of each topic

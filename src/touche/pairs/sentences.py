@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from touche.documents.records import AnyDocument, Argument, Sentence
+from touche.documents.document_records import AnyDocument, Argument, Sentence
 from touche.errors import ToucheError
 from touche.pairs.breaks import split_with_blanks
 

@@ -32,7 +32,7 @@ from touche.regression.outcomes import (
     failed,
 )
 from touche.tasks import dataset, measure_of
-from touche.tasks.records import rounded
+from touche.tasks.task_records import rounded
 from touche.trec.columns import Run
 
 Scored = Callable[[str], Evaluated]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import mean
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.pairs.coherence import embedding_cosines
-from touche.pairs.ranking import Pair, ScoredSentence, unscored_sentences
+from touche.pairs.pair_ranking import Pair, ScoredSentence, unscored_sentences
 from touche.pairs.sentences import arguments_in_sentences
 from touche.trec.runs import RunLine, by_topic, in_order_of_score
 

@@ -13,9 +13,9 @@ from touche import baselines as library
 from touche import tasks
 from touche.baselines.expected import EXPECTED_FILE, Expected, read_expected
 from touche.baselines.loader import baseline_folder
+from touche.containers.container_runs import RUNNERS, Job, Runner, Usage
 from touche.containers.limits import Limits
 from touche.containers.programs import Log
-from touche.containers.runs import RUNNERS, Job, Runner, Usage
 from touche.data.places import has_dataset, is_available, locate
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.agreement import Overlap

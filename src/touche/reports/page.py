@@ -20,9 +20,9 @@ from touche.io.origin import clone, origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs, make_folder, write_whole
 from touche.plots import Interval, plot_intervals, save
-from touche.reports.content import published_parts, task_report
-from touche.reports.records import Report, TaskReport
-from touche.trec.forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
+from touche.reports.report_content import published_parts, task_report
+from touche.reports.report_records import Report, TaskReport
+from touche.trec.run_forms import AnyQrels, AnyRun, list_of_runs, qrels_source, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -4,8 +4,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 
+from touche.documents.document_records import AnyDocument, Argument, Image
 from touche.documents.pages import Page
-from touche.documents.records import AnyDocument, Argument, Image
 from touche.scan.tokens import analysis_named, encoded, words
 
 _ENGLISH = analysis_named("english")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from touche.documents.records import AnyDocument
+from touche.documents.document_records import AnyDocument
 from touche.errors import ToucheError
 from touche.io.identifiers import quoted
 from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, prefix_table

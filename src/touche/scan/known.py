@@ -10,7 +10,7 @@ from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
 from touche.scan.counting import Vocabulary
 from touche.scan.statistics import UNKNOWN, Integers, Statistics
-from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_known, write_statistics
+from touche.scan.written_statistics import FieldStatistics, KnownStatistics, read_known, write_statistics
 
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"

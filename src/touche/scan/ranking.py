@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument
 from touche.documents.parts import Parts
-from touche.documents.records import AnyDocument
 from touche.errors import ParameterError, ToucheError, counted
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
@@ -22,7 +22,7 @@ from touche.scan.models import Formula, Weighted
 from touche.scan.reading import read
 from touche.scan.statistics import Statistics, Term, sum_by_field
 from touche.scan.tokens import analysis_named
-from touche.trec.records import unread
+from touche.trec.records_in_memory import unread
 from touche.trec.runs import with_unmatched
 from touche.trec.topics import Topic
 

@@ -13,10 +13,10 @@ from typing import Any, Generic, TypeVar
 
 from touche.documents import pieces as cutting
 from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parts import LocalParts, Parts
 from touche.documents.pieces import Piece, PieceInFile
-from touche.documents.records import AnyDocument
 from touche.errors import InputError, counted, one_line
 from touche.io.background import processors_in_use
 from touche.io.opening import PACKED_SUFFIXES

@@ -19,7 +19,7 @@ from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
 from touche.tasks.measures import MACRO_F1, MEASURE_OF_QUESTION, Measure, measure_of, measures_in
-from touche.tasks.records import (
+from touche.tasks.task_records import (
     CUTOFF,
     PAIR,
     SPOT_CHECK,

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from touche.errors import InputError, choice
 from touche.io.toml import Name, Share, Strict, Text, read_record
 from touche.tasks.measures import MACRO_F1, measure_of
-from touche.tasks.records import (
+from touche.tasks.task_records import (
     DECIMALS,
     MEASURE,
     STANCE,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from touche.errors import ToucheError, choice
 from touche.tasks import task as task_with_id
-from touche.tasks.records import Published, Task, rounded
+from touche.tasks.task_records import Published, Task, rounded
 from touche.trec.framed import Table
 
 _FOLDER = Path(__file__).parent / "per-topic"

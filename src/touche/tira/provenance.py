@@ -23,7 +23,7 @@ from touche.io.identifiers import is_word
 from touche.io.opening import is_file, open_binary, plain_name, texts_in
 from touche.tira.outputs import METADATA_FILE
 from touche.trec.columns import Run
-from touche.trec.forms import RunSource
+from touche.trec.run_forms import RunSource
 
 REVISION_VARIABLE = "TOUCHE_REVISION"  # set in the images, as the next one
 SOURCE_VARIABLE = "TOUCHE_SOURCE"

@@ -7,7 +7,7 @@ from itertools import product
 from math import floor, isfinite, prod
 from typing import Any
 
-from touche.baselines.options import checked
+from touche.baselines.baseline_options import checked
 from touche.errors import ParameterError
 from touche.io.identifiers import quoted
 

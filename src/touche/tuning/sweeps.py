@@ -23,7 +23,7 @@ from touche.documents.parts import PostponedError, Readings
 from touche.errors import InputError, ParameterError, ToucheError, check_choice, warn
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.images import means_of_topics
+from touche.evaluation.image_scores import means_of_topics
 from touche.evaluation.notes import doubts
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import check_evaluators, judgments_of, score_runs
@@ -36,12 +36,12 @@ from touche.tasks import Task
 from touche.tasks.measures import parse_measures
 from touche.tira.outputs import METADATA_FILE
 from touche.trec.columns import Run
-from touche.trec.forms import AnyQrels, QrelsSource, RunSource, qrels_source
 from touche.trec.framed import Table, formatted
+from touche.trec.run_forms import AnyQrels, QrelsSource, RunSource, qrels_source
 from touche.trec.runs import RUN_FILE
 from touche.trec.topics import in_order
 from touche.tuning.grid import grid_settings
-from touche.tuning.results import Options, Setting, SettingScore, Sweep
+from touche.tuning.sweep_results import Options, Setting, SettingScore, Sweep
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure

@@ -17,8 +17,8 @@ from touche.evaluation.leaderboard import Level
 from touche.evaluation.scores import Score
 from touche.evaluation.stances import StanceEvaluation
 from touche.tasks import Task
-from touche.tasks.records import DECIMALS, rounded
 from touche.tasks.reported import Reported, reported_results
+from touche.tasks.task_records import DECIMALS, rounded
 from touche.trec.by_stance import ranking_names, topic_in
 from touche.trec.topics import in_order
 

@@ -18,8 +18,8 @@ from touche import tasks
 from touche.baselines.extras import missing_extra
 from touche.baselines.loader import baseline_folder, parts_in_expected
 from touche.baselines.local_runs import statistics_named
-from touche.containers.content import digest
-from touche.containers.images import check_image, image_name
+from touche.containers.image_builds import check_image, image_name
+from touche.containers.image_content import digest
 from touche.containers.limits import Limits
 from touche.containers.programs import Ended, Log, check_exit, check_program, execute, output_of, succeeds
 from touche.data import datasets, places

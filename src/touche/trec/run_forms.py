@@ -12,7 +12,7 @@ from touche.io.identifiers import NO_TEXT, as_id, expanded, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, content_of_pipe, is_file, resolved
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST_GRADE, Qrels, read_qrels
-from touche.trec.records import USED_UP, as_pandas, is_frame
+from touche.trec.records_in_memory import USED_UP, as_pandas, is_frame
 from touche.trec.runs import MOST_DIGITS, RUN_FILE, checked, is_other_file, is_score, read_run
 
 AnyRun: TypeAlias = Any

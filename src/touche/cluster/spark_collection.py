@@ -10,9 +10,9 @@ from touche.cluster.failing import Failed, add_results, result_or_failure, spark
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import MakeParts, ReadTask, WorkerReport, cut_files
 from touche.documents.collection import Documents
+from touche.documents.document_records import AnyDocument
 from touche.documents.files import Files
 from touche.documents.parts import Parts
-from touche.documents.records import AnyDocument
 from touche.errors import InputError, ToucheError
 
 _T = TypeVar("_T")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from touche.evaluation.scores import Evaluated
-from touche.reports.records import Ranked, ShownDocument
+from touche.reports.report_records import Ranked, ShownDocument
 from touche.reports.texts import passage, title_terms
 from touche.tasks import STANCE
 from touche.trec.topics import in_order

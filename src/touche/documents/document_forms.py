@@ -7,11 +7,11 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import ValidationError, convert
 
 from touche.documents.collection import Documents, PlainDocuments
+from touche.documents.document_records import IDS, AnyDocument, Argument, Document
 from touche.documents.pages import Page
-from touche.documents.records import IDS, AnyDocument, Argument, Document
 from touche.errors import InputError, ToucheError
 from touche.io.identifiers import check_new_id
-from touche.trec.records import USED_UP, fields_in, id_in, records_in, text_in
+from touche.trec.records_in_memory import USED_UP, fields_in, id_in, records_in, text_in
 
 AnyDocuments: TypeAlias = Any
 """Documents in one of these forms:

@@ -23,7 +23,8 @@ from touche.evaluation.stances import StanceEvaluation
 from touche.io.grouping import group_by
 from touche.io.opening import is_file, md5
 from touche.io.progress import bar
-from touche.reports.records import (
+from touche.reports.first_results import Texts, first_results, ranked_documents
+from touche.reports.report_records import (
     BASELINE,
     GIVEN,
     PUBLISHED,
@@ -33,10 +34,9 @@ from touche.reports.records import (
     TaskReport,
     View,
 )
-from touche.reports.results import Texts, first_results, ranked_documents
 from touche.reports.texts import read_texts
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
-from touche.tasks.records import rounded
+from touche.tasks.task_records import rounded
 
 _DEPTHS = (1, 3, 5, 10, 20)  # cutoffs of nDCG that a report compares
 _PARTIAL = (

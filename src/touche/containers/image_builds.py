@@ -12,10 +12,10 @@ from importlib.metadata import metadata, version
 from pathlib import Path
 from shlex import quote
 
+from touche.baselines.baseline_files import RUN_FILES, content_digest, files_in
 from touche.baselines.extras import extra_in_dockerfile
-from touche.baselines.files import RUN_FILES, content_digest, files_in
 from touche.baselines.loader import baseline_folder, is_shipped, names
-from touche.containers.content import find_image, image_id
+from touche.containers.image_content import find_image, image_id
 from touche.containers.programs import Log, check_exit, check_program, execute, output_of, succeeds
 from touche.errors import InputError, ToucheError
 from touche.io.origin import clone, commit_time, origin

@@ -10,7 +10,7 @@ from math import log
 import numpy as np
 
 from touche import scan
-from touche.documents.records import AnyDocument, Argument, conclusion_of, premises_of
+from touche.documents.document_records import AnyDocument, Argument, conclusion_of, premises_of
 from touche.errors import check_range
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
 from touche.trec.topics import Topic

@@ -11,8 +11,8 @@ from stat import S_ISREG
 from typing import Any, ClassVar
 
 from touche.documents.collection import Documents
+from touche.documents.document_records import Image, ImagePage, SearchResult
 from touche.documents.finding import Folder
-from touche.documents.records import Image, ImagePage, SearchResult
 from touche.errors import InputError
 from touche.io.json_lines import records_of_lines, text_field
 from touche.io.progress import watched
