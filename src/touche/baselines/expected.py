@@ -1,7 +1,6 @@
 """What a baseline's expected.toml expects: a record type for each type of table."""
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta, field
@@ -384,21 +383,19 @@ def read_expected(baseline: str, datasets: Collection[str] = ()) -> list[Expecte
         problem = "no entries in this file" if exists else "no such file"
         remedy = "write entries as in docs/reference/files.md, section Expected scores"
         raise InputError(path, problem, remedy)
-    return [
-        replace(_checked(entry, path, index), baseline=baseline, entry=index)
-        for entries in tables.values()
-        for index, entry in enumerate(entries)
-        if not datasets or entry.dataset in datasets
-    ]
-
-
-def _checked(entry: Expected, path: Path, index: int) -> Expected:
-    """Returns a checked entry; an error names its place in the file, from 1."""
-    try:
-        return entry.checked()
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise InputError(path, f"{entry.TABLE}[{index + 1}]: {problem}", remedy or "correct it") from error
+    expected = list[Expected]()
+    for table, entries in tables.items():
+        for index, entry in enumerate(entries):
+            if datasets and entry.dataset not in datasets:
+                continue
+            try:
+                checked = entry.checked()
+            except ValueError as error:
+                problem, _, remedy = str(error).partition("; ")
+                place = f"{table}[{index + 1}]"  # messages count from 1
+                raise InputError(path, f"{place}: {problem}", remedy or "correct it") from error
+            expected.append(replace(checked, baseline=baseline, entry=index))
+    return expected
 
 
 def _measure(name: str, measure_of_task: Measure) -> Measure:
