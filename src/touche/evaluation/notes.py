@@ -318,6 +318,10 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
         return
     measure = run.measure
     by_float = run.lines.by_score
+    order = np.concatenate([*by_float.values()])
+    is_tied = np.diff(run.lines.rounded[order]) == 0
+    if not np.diff(run.lines.scores[order])[is_tied].any():  # fast; lines of two topics may also be tied
+        return
     by_double = run.lines.order_of(run.lines.scores)
     judged = [topic for topic in by_float if topic in run.judgments]
     moved = [topic for topic in judged if (by_float[topic] != by_double[topic]).any()]

@@ -87,7 +87,9 @@ class Codes(dict[str, int]):
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int32]:
         """Returns the codes of words; new words get the next codes."""
-        return np.fromiter((self[word] for word in words), np.int32, len(words))
+        if words and words.count(words[0]) == len(words):  # most tags and stances, and many topics
+            return np.full(len(words), self[words[0]], np.int32)
+        return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,7 @@ def _read(
     has_tabs = False
     judgments = 0
     subtopics = set[str]()
+    label_by_text = dict[str, int]()  # because a file has few labels
     for line, text in read_lines(path, OF_TABLES, content):
         columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
@@ -262,7 +263,9 @@ def _read(
                 raise InputError(path, f"{noun} {quoted(id)} is not an id", NO_ID, line=line)
         if topic not in excluded_topics:
             ranking = parse_topic(columns, line)
-            qrels.add(ranking, document, parse_label(label, line), path, line)
+            if label not in label_by_text:
+                label_by_text[label] = parse_label(label, line)
+            qrels.add(ranking, document, label_by_text[label], path, line)
             judgments += 1
             # The aspects of images, which are part of the name, are no subtopics.
             subtopics.add(columns[1] if ranking == topic else "")
