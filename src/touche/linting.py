@@ -371,7 +371,7 @@ def _read_run(source: RunSource) -> _LintedRun:
     """
     path, content, name = source[:3]
     if isinstance(content, Run):
-        content = content.text().encode()
+        content = source.named(content).text().encode()
     broken: list[Breach] = []
 
     def note_broken(error: LineError) -> None:
@@ -398,9 +398,10 @@ def _read_run(source: RunSource) -> _LintedRun:
 
 def _read_rankings(source: RunSource, rules: Rules, topics: Collection[str] | None) -> _LintedRun:
     """Reads a run with a ranking for each stance; lines that the organizers' script skips become breaches."""
-    run, skipped = read_counted(
-        source.path, rules.stances, rules.ids, rules.max_results, topics, source.content
-    )
+    content = source.content
+    if isinstance(content, Run):
+        content = source.named(content)
+    run, skipped = read_counted(source.path, rules.stances, rules.ids, rules.max_results, topics, content)
     run = replace(run, path=source.name)
     broken = [
         Breach(code=error.kind, line=error.line, message=error.problem, remedy=error.remedy)

@@ -10,7 +10,7 @@ from touche import tasks
 from touche.baselines.expected import SCRIPT, ExpectedScore
 from touche.baselines.reruns import published_scores, rerun_of, rerun_tags
 from touche.data.judgments import topic_titles
-from touche.data.places import has_corpus, is_available, locate, locate_corpus
+from touche.data.places import find, has_corpus, is_available, locate, locate_corpus
 from touche.documents.discovery import find_documents
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, conclusions, run_named
@@ -210,7 +210,7 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                     dimension=dimension,
                     evaluator=evaluator,
                     qrels=ranked[0].qrels,
-                    qrels_md5=md5(locate("qrels", task.qrels[dimension].file)),
+                    qrels_md5=_md5_of_qrels(ranked[0]),
                     board=_board(passed, published, twins[dimension], reruns),
                     evaluations={run.name: run.evaluations[evaluator] for run in ranked},
                     comparisons=[comparison for comparison in compared if comparison.dimension == dimension],
@@ -218,6 +218,12 @@ def _views(runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> tuple[
                 )
             )
     return sorted(views, key=lambda view: view.published_count, reverse=True), reasons_without_test
+
+
+def _md5_of_qrels(run: Evaluated) -> str:
+    """Returns the md5 of the file of judgments; empty for judgments in memory or a pipe."""
+    path = find("qrels", run.qrels)
+    return md5(path) if path else ""
 
 
 def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[ExpectedScore]) -> StanceView | None:
@@ -240,7 +246,7 @@ def _stance_view(task: Task, runs: Sequence[Evaluated], reruns: Sequence[Expecte
     return StanceView(
         board=board,
         qrels=runs[0].qrels,
-        qrels_md5=md5(locate("qrels", task.qrels[STANCE].file)),
+        qrels_md5=_md5_of_qrels(runs[0]),
         # All are evaluations of stances, which the type does not say.
         runs={name: value for name, value in evaluations.items() if isinstance(value, StanceEvaluation)},
         compared=compared,

@@ -142,7 +142,7 @@ class View:
     Attributes:
         dimension, evaluator: dimension and evaluator.
         board: leaderboard with all published runs, best first.
-        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed.
+        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed, or it is not a file.
         evaluations: evaluation of each run by the evaluator.
         comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
         depths: evaluations of each run by nDCG at several depths; empty for a measure without depth.
