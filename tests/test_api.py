@@ -16,6 +16,7 @@ import touche as package
 from conftest import ROOT, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
+from touche.trec.qrels import Qrels
 
 TASK = "spot-check/passages"
 pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances
@@ -32,12 +33,22 @@ def test_a_named_file_is_recorded_as_it_is_and_not_overwritten(runs: list[Path],
     metadata = (tmp_path / "out" / "ir-metadata.yml").read_text(encoding="utf-8")
     for path in runs:
         assert f"{path.name}:\n      md5: {hashlib.md5(path.read_bytes()).hexdigest()}" in metadata
-    assert "third:\n      md5: " in metadata
+    third = hashlib.md5(named["third"].called("third").text().encode()).hexdigest()
+    assert f"third:\n      md5: {third}" in metadata
     input = runs[0].rename(tmp_path / "run.txt")
     lines = input.read_text(encoding="utf-8")
     with pytest.raises(ToucheError, match="it would overwrite"):
         package.fuse({"mine": input, "theirs": runs[1]}, output=tmp_path)
     assert input.read_text(encoding="utf-8") == lines
+
+
+def test_topics_without_judgments_do_not_count() -> None:
+    run = {topic: {"a": 1.0} for topic in "123"}
+    qrels = package.qrels_of({topic: {"a": 1} for topic in "12"})
+    scores = package.evaluate(run, qrels=Qrels(qrels | {"3": {}}), measure="P@1")
+    assert (scores[0].topics, scores[0].mean) == (2, 1.0)
+    with pytest.raises(ToucheError, match="no judgments"):
+        package.evaluate(run, qrels=Qrels({"3": {}}), measure="P@1")
 
 
 def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs: list[Path]) -> None:
@@ -48,6 +59,10 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
                 function(twice)
     with runs[0].open() as file, pytest.raises(ToucheError, match="passed twice"):
         package.fuse([file, file])
+    for named in ({1: runs[0], "1": runs[1]}, {"a": read, "a ": runs[1]}, {"a": read, "./a": runs[1]}):
+        for function in (package.fuse, package.wide):
+            with pytest.raises(ToucheError, match=r"^(1|a): passed twice"):
+                function(named)
     part = dataclasses.replace(read.take(range(0, len(read), 2)), path=runs[0])
     assert package.overlap([part, runs[0]])[0].rbo == pytest.approx(package.overlap([runs[0], part])[0].rbo)
     assert package.overlap([part, runs[0]])[0].rbo < 0.99

@@ -200,6 +200,9 @@ def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
     ]
     with pytest.raises(ToucheError, match="passed twice"):
         run_sources([paths[0], paths[0]])
+    named = {"mine": {"11": {"a": 1.0}}, "theirs": {"11": {"a": 1.0}}}
+    findings, _ = findings_of(run_sources(named), task, task.corpora["full"])
+    assert "shared-tag" not in {finding.code for finding in findings}
 
 
 def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, write: Write) -> None:

@@ -126,6 +126,7 @@ MISTYPED = {
     f"evaluate {ARGUMENTS}": "Missing argument 'RUN...'",
     f"evaluate a.txt {ARGUMENTS} --per-topic --format latex": "latex, markdown and html",
     f"compare a.txt b.txt {ARGUMENTS} --per-topic --format html": "latex, markdown and html",
+    f"compare a.txt b.txt {ARGUMENTS} --per-topic --published": "omit --per-topic",
     f"lint out {ARGUMENTS}": "out: a folder; pass its run, out/run.txt",
     "fuse a.txt -o new": "at least two runs",
     "fuse a.txt b.txt a.txt -o new": "a.txt: passed twice",

@@ -191,6 +191,14 @@ def test_runs_before_a_failure_remain(mine: str, tmp_path: Path) -> None:
     assert {*files_in(tmp_path / "out")} == {"touche-mine/run.txt", "touche-mine/ir-metadata.yml"}
 
 
+def test_an_empty_run_is_named_after_all_settings_ran(mine: str, write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", PLAIN.replace("if len(document.text) > least", "if least > 1"))
+    out = tmp_path / "out"
+    with pytest.raises(ToucheError, match=r"/touche-mine/run\.txt: the run is empty"):
+        touche.sweep(mine, DATASET, {"least": [1, 2]}, output=out)
+    assert {*files_in(out)} >= {"touche-mine/run.txt", "touche-mine-least=2/run.txt"}
+
+
 def test_two_settings_that_would_share_a_folder_are_refused(mine: str, write: Write, tmp_path: Path) -> None:
     same = [str(write(f"{name}/words.txt", name)) for name in "ab"]
     with pytest.raises(ToucheError, match=r"words=words\.txt; rename"):

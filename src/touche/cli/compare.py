@@ -73,6 +73,8 @@ def compare(
         return
     if per_topic and bounds:
         raise ToucheError("--bounds prints bounds of means; omit --per-topic")
+    if per_topic and published:
+        raise ToucheError("--published compares means; omit --per-topic")
     table: Any = quietly(
         library.compare,
         runs,

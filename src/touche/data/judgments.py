@@ -23,14 +23,18 @@ def task_qrels(task: Task, dimension: str, source: QrelsSource | None = None) ->
         source: the judgments that replace those of the task.
 
     Raises:
-        ToucheError: if the file is missing or broken, or qrels in memory have no stances.
+        ToucheError: if the file is missing or broken, or qrels in memory have no judgments or no stances.
     """
     judgments = task.qrels[dimension]
     path, content = source or (locate("qrels", judgments.file), None)
     if isinstance(content, Qrels):
         if dimension == STANCE or judgments.question:
             raise InputError(path, "grades in memory judge no stances", "pass a file")
-        qrels = Qrels({topic: content[topic] for topic in content if topic not in task.excluded_topics})
+        excluded = task.excluded_topics
+        judged = {topic: grades for topic, grades in content.items() if grades and topic not in excluded}
+        if not judged:
+            raise InputError(path, "no judgments in it", "check what made it")
+        qrels = Qrels(judged)
     elif dimension == STANCE:
         qrels = read_stances(path, task.stances, task.excluded_topics, content=content)
     elif judgments.question:  # one of several questions that the file answers about each image

@@ -9,8 +9,7 @@ import lzma
 import os
 import stat
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import islice
@@ -84,21 +83,6 @@ def texts_in(value: object) -> list[str]:
     """Returns the texts in the value of an option, a single value or a tuple; they may name files."""
     values = value if isinstance(value, tuple) else (value,)
     return [text for text in values if isinstance(text, str)]
-
-
-def check_distinct(files: Sequence[Path]) -> None:
-    """Checks that no file is passed twice.
-
-    Args:
-        files: files, or names of runs in memory.
-
-    Raises:
-        InputError: naming the first file that is.
-    """
-    counts = Counter(map(resolved, files))
-    for path in files:
-        if counts[resolved(path)] > 1:
-            raise InputError(path, "passed twice", "pass it once")
 
 
 class Limits(NamedTuple):

@@ -92,10 +92,11 @@ def data_of_runs(runs: Sequence[RunSource], dataset: str = "") -> dict[str, Any]
     """
     names = distinct_names([run.path if run.content is None else run.name for run in runs])
     described = dict[str, Any]()
-    for name, (path, content, *_) in zip(names, runs, strict=True):
+    for name, source in zip(names, runs, strict=True):
+        content = source.content
         if isinstance(content, Run):
-            content = content.text().encode()
-        digest = _md5(path) if content is None else hashlib.md5(content).hexdigest()
+            content = source.named(content).text().encode()
+        digest = _md5(source.path) if content is None else hashlib.md5(content).hexdigest()
         described[name] = {"md5": digest}
     return {"test collection": {"name": dataset or _dataset_id() or "not known"}, "runs": described}
 

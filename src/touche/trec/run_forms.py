@@ -1,5 +1,6 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries and records."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -77,8 +78,9 @@ class RunSource(NamedTuple):
         Raises:
             InputError: if it is unusable.
         """
-        run = checked(self.content) if isinstance(self.content, Run) else read_run(self.path, self.content)
-        return self.named(run)
+        if isinstance(self.content, Run):
+            return checked(self.named(self.content))  # named first, for errors
+        return self.named(read_run(self.path, self.content))
 
     def named(self, run: Run) -> Run:
         """Returns a run with the name of this source."""
@@ -95,7 +97,8 @@ def run_sources(
         distinct: whether to refuse a run that is passed twice: the same file or the same object.
 
     Raises:
-        ToucheError: if a run in memory is unusable, a run is passed twice, or a path is that of a folder.
+        ToucheError: if a run in memory is unusable, a run or a name is passed twice, or a path is that of a
+            folder.
     """
     source_by_identity = dict[object, RunSource]()
     taken_paths = set[str]()
@@ -113,12 +116,18 @@ def run_sources(
             name = getattr(run, "path", "run") if path is None else path  # of a Run
             raise InputError(name, "passed twice", "pass it once")
         sources.append(source_by_identity[identity])
-    if not _are_named(runs):
-        return sources
-    names = [one_line(str(name)).strip() for name in runs]
-    for key, name in zip(runs, names, strict=True):
+    return _named(sources, [*runs]) if _are_named(runs) else sources
+
+
+def _named(sources: Sequence[RunSource], keys: Sequence[Any]) -> list[RunSource]:
+    """Returns the runs of a dictionary with its keys as names."""
+    names = [one_line(str(name)).strip() for name in keys]
+    for key, name in zip(keys, names, strict=True):
         if not name:
             raise ToucheError(f"{quoted(key)} is not the name of a run; use a text such as its method")
+    for path, count in Counter(map(Path, names)).items():
+        if count > 1:
+            raise InputError(path, "passed twice", "pass it once")
     return [
         source._replace(name=Path(name), is_tag=True) for source, name in zip(sources, names, strict=True)
     ]

@@ -216,8 +216,8 @@ def run_settings(
         cross_validation: a name in ``FOLDS``, or None.
 
     Raises:
-        ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
-            remain.
+        ToucheError: if two settings have the same tag, a run fails, so that only runs before it remain, or a
+            run cannot be scored, so that all remain.
     """
     judged = judgments_of(scored, qrels)
     with_folders = _settings_with_folders(ranker, output, settings)
@@ -227,14 +227,21 @@ def run_settings(
     runs = Runs(ranker, shared_source)
     by_folder = dict[Path, list[SettingScore]]()
     topic_warnings = dict[str, None]()  # each once, although several settings may find nothing for a topic
+    unscored = list[ToucheError]()  # errors of runs that cannot be scored
     passes = _in_passes(runs, readings, with_folders)
     for setting, run in watched(passes, "sweeping", "settings", len(settings)):
         for topic in runs.without_hits(run):
             topic_warnings[f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"] = None
         file = setting.folder / RUN_FILE
-        by_measure = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+        try:
+            by_measure = score_runs([RunSource(file, run, file)], scored, judged, [evaluator])
+        except ToucheError as error:
+            unscored.append(error)
+            continue
         evaluated = chain.from_iterable(by_measure)  # one for each dimension and measure
         by_folder[setting.folder] = [_score(setting, each) for each in evaluated if each.is_ranking]
+    if unscored:
+        raise unscored[0]
     scores = tuple(score for setting in with_folders for score in by_folder[setting.folder])
     if not scores:
         raise ToucheError(f"{scored[0].id} has no judgments of rankings; pass qrels")
