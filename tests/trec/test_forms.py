@@ -24,7 +24,7 @@ from touche.io.identifiers import as_id
 from touche.trec.columns import Run
 from touche.trec.qrels import Qrels, read_qrels
 from touche.trec.records_in_memory import topics_in
-from touche.trec.run_forms import qrels_of, read_runs, run_of
+from touche.trec.run_forms import qrels_of, read_runs, run_of, run_sources
 from touche.trec.topics import Topic
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
@@ -281,7 +281,7 @@ def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_ru
         "run (3)",
     ]
     assert len(read_runs(run.scored_docs())) == len(read_runs(run)) == len(read_runs(run.as_dict())) == 1
-    assert read_runs(["a", Path("b")]) == [Path("a"), Path("b")]
+    assert [source.path for source in run_sources(["a", Path("b")])] == [Path("a"), Path("b")]
 
 
 IDS = {"\ue000": True, "ü": True, "x" * 1000: True, "x" * 1001: False}
