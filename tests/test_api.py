@@ -92,7 +92,7 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         (lambda run: package.evaluate(run, TASK, measure=""), "measure ''"),
         (lambda run: package.evaluate(run, TASK, measure=["AP", ""]), "measure ''"),
         (lambda run: package.compare([run, run.frame()], TASK, measure=""), "measure ''"),
-        (lambda run: package.evaluate(run, TASK, measure="macro F1").topics, "no scores of topics"),
+        (lambda run: package.evaluate(run, TASK, measure="macro F1").per_topic, "no scores of topics"),
         (lambda run: package.evaluate({"mine": run, "theirs": run}, TASK), "passed twice"),
         (lambda run: package.evaluate({"": run}, TASK), "'' is not the name of a run"),
         (lambda run: package.evaluate({}, TASK), "the run is empty"),

@@ -82,9 +82,9 @@ def results() -> dict[str, Any]:
     return {
         "run": run,
         "evaluate": touche.evaluate(runs, TASK),
-        "evaluate per topic": touche.evaluate(runs, TASK).topics,
+        "evaluate per topic": touche.evaluate(runs, TASK).per_topic,
         "compare": touche.compare(runs, TASK),
-        "compare per topic": touche.compare(runs, TASK).topics,
+        "compare per topic": touche.compare(runs, TASK).per_topic,
         "wide": touche.wide(runs, TASK, reference=run),
         "published": touche.published("touche-2021-task-1"),
         "published_topics": touche.published_topics("touche-2021-task-1"),

@@ -99,7 +99,7 @@ CASES = [
     ),
     Case(
         f"evaluate A B --task {TASK} --per-topic",
-        lambda runs: library.evaluate(runs, TASK).topics,
+        lambda runs: library.evaluate(runs, TASK).per_topic,
         rows=(TOPIC_SCORE, TOPIC_SCORE.replace("{evaluator}", "both")),
         styles=("table",),
     ),
@@ -115,7 +115,7 @@ CASES = [
     ),
     Case(
         f"compare A B --task {TASK} --per-topic",
-        lambda runs: library.compare(runs, TASK).topics,
+        lambda runs: library.compare(runs, TASK).per_topic,
         rows=("^{run_a}|{run_b}|{dimension}|{topic}|{difference:+.3f}|{value_a:.3f}|{value_b:.3f}|{title}$",),
         styles=("table",),
     ),

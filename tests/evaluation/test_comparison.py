@@ -10,6 +10,7 @@ from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, conclusions, topic_differences
 from touche.evaluation.scoring import score_task
+from touche.trec.runs import read_run
 
 
 @pytest.fixture
@@ -54,6 +55,39 @@ def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) 
     expected = [("11", 1), ("13", -1), ("14", -1), ("12", 0)]
     assert [(difference.topic, round(difference.difference)) for difference in differences] == expected
     assert all(difference.title.endswith("?") for difference in differences)
+
+
+def test_a_slice_has_only_the_topics_of_its_pairs(runs: list[Path]) -> None:
+    compared = package.compare(runs, "spot-check/passages", measure="nDCG@5")
+    pairs = [(row.run_a, row.run_b) for row in compared]
+    assert [*dict.fromkeys((row.run_a, row.run_b) for row in compared.per_topic)] == pairs
+    assert {(row.run_a, row.run_b) for row in compared[1:2].per_topic} == {pairs[1]}
+    assert len(compared[:0].per_topic) == 0 and [*compared.topics] == [4, 4, 4]
+
+
+def test_one_common_topic_is_shown_but_not_tested(touche: Touche, runs: list[Path]) -> None:
+    command = "compare", *runs[1:], "--task", "spot-check/passages", "--evaluator", "touche"
+    code, out, _ = touche(*command, "--per-topic", "--format", "json")
+    assert (code, [row["topic"] for row in json.loads(out)]) == (0, ["12"])
+    code, _, err = touche(*command)
+    assert code == 2 and "nothing to compare: two and three are not compared" in err
+    assert len(package.compare(runs[1:], "spot-check/passages", "touche").per_topic) == 1
+    whole = package.compare(runs, "spot-check/passages", "touche")
+    assert ("two", "three") in {(row.run_a, row.run_b) for row in whole.per_topic}
+
+
+def test_a_reference_in_memory_is_found_among_runs_that_are_read_once(
+    runs: list[Path], write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = package.run_of(runs[0])
+    read = []
+    monkeypatch.setattr(
+        "touche.trec.run_forms.read_run", lambda path, content: read.append(path) or read_run(path, content)
+    )
+    package.compare(runs, "spot-check/passages", reference=reference)
+    assert read == runs
+    with pytest.raises(ToucheError, match=r"notes\.txt is not a run"):
+        package.compare([*runs, write("notes.txt", "mine\n")], "spot-check/passages", reference=reference)
 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
@@ -144,7 +178,7 @@ def test_scores_that_differ_by_rounding_errors_are_ties_everywhere(touche: Touch
     assert (compared.won, compared.lost, compared.tied) == (0, 0, 10)
     assert (compared.difference, compared.p_t_test, compared.p_randomisation) == (0.0, 1.0, 1.0)
     assert not compared.significant and compared.effect_size == 0.0
-    assert {row.difference for row in package.compare(runs, **scoring).topics} == {0.0}
+    assert {row.difference for row in package.compare(runs, **scoring).per_topic} == {0.0}
     assert "†" not in package.wide(runs, reference="A", **scoring).markdown().partition("\n\n")[0]
     out = touche("compare", *runs, "--qrels", qrels, "--measure", "AP")[1]
     assert out.endswith("\nAP, q: A and B have the same mean; all 10 topics are ties\n")

@@ -9,7 +9,7 @@ from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.notes import score_notes, score_warnings
-from touche.evaluation.scoring import in_judged_order, score_task
+from touche.evaluation.scoring import evaluate, in_judged_order, score_task
 from touche.evaluation.significance import bootstrap_interval
 from touche.tasks import PAIR, Rules, measure_of
 from touche.trec.columns import Run, RunLine
@@ -78,6 +78,18 @@ def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pyt
     (run,) = score_task([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
     topics = [(row.topic, row.judged) for row in run.topic_scores({})]
     assert topics == [("2", 1), ("9", None), ("10", None)]
+
+
+def test_a_slice_has_only_the_topics_of_its_means() -> None:
+    runs = {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}, "2": {"a": 1.0}}}
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
+    scores = evaluate(runs, qrels=qrels, measure="P@1,AP")
+    assert len(scores) == 4 and [*scores.topics] == [2, 2, 2, 2]
+    for number, score in enumerate(scores):
+        rows = scores[number : number + 1].per_topic
+        assert {(row.run, row.measure) for row in rows} == {(score.run, score.measure)}
+        assert sum(row.value for row in rows) / 2 == score.mean
+    assert len(scores.per_topic) == 8
 
 
 def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> None:

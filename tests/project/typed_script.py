@@ -4,8 +4,8 @@ from typing import assert_type
 
 import touche
 from touche.evaluation.agreement import Overlap, ScoredOverlap
-from touche.evaluation.comparison import Comparison, TopicDifference
-from touche.evaluation.scores import Score, TopicScore
+from touche.evaluation.comparison import Comparisons, TopicDifference
+from touche.evaluation.scores import Scores, TopicScore
 from touche.evaluation.wide import WideTable
 from touche.identification.answer import Answer
 from touche.linting import Findings
@@ -31,12 +31,12 @@ def main() -> None:
     task = touche.task(TASK)
     assert_type(run, touche.Run)
     assert_type(fused[0].document, str)
-    assert_type(scores, touche.Table[Score])
+    assert_type(scores, Scores)
     assert_type(scores[0].mean, float | None)
-    assert_type(scores[:2], touche.Table[Score])
-    assert_type(touche.evaluate(runs, TASK).topics, touche.Table[TopicScore])
-    assert_type(touche.compare(runs, TASK), touche.Table[Comparison])
-    assert_type(touche.compare(runs, TASK).topics, touche.Table[TopicDifference])
+    assert_type(scores[:2], Scores)
+    assert_type(touche.evaluate(runs, TASK).per_topic, touche.Table[TopicScore])
+    assert_type(touche.compare(runs, TASK), Comparisons)
+    assert_type(touche.compare(runs, TASK).per_topic, touche.Table[TopicDifference])
     assert_type(touche.overlap(runs), touche.Table[Overlap])
     assert_type(touche.overlap(runs, TASK), touche.Table[ScoredOverlap])
     assert_type(touche.wide(runs, TASK), WideTable)

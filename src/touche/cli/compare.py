@@ -84,8 +84,10 @@ def compare(
         **scoring,
     )
     if per_topic:
-        table = table.topics
+        table = table.per_topic
         sheets = [_topics(table)]
+    elif not table:
+        raise library.nothing_to_compare(table.warnings)
     else:
         columns = _BOUNDS if bounds else []
         by_measure = group_by(table, lambda row: row.measure)

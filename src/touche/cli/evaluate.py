@@ -79,7 +79,7 @@ def evaluate(
         explain(table, style)
     else:
         scores = quietly(library.evaluate, runs, **scoring)
-        rows = scores.topics if per_topic else scores
+        rows = scores.per_topic if per_topic else scores
         render(rows, style, _sheets(rows, bounds))
         explain(rows, style)
 

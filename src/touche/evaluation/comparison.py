@@ -37,7 +37,7 @@ from touche.tasks import STANCE
 from touche.tasks.per_topic import tasks_with_topics, topic_values
 from touche.tasks.task_records import rounded
 from touche.trec.framed import Table
-from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, run_of, run_sources
+from touche.trec.run_forms import AnyQrels, AnyRun, RunSource, read_sources, run_of, run_sources
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -133,14 +133,18 @@ class Comparisons(Table[Comparison]):
 
     Attributes:
         scored: by each measure, the evaluated runs, the evaluator and the reference; empty if the runs are
-            compared with published runs.
+            compared with published runs. They keep all runs and qrels in memory.
+        total: number of comparisons, of which a slice has only some.
     """
 
     scored: "Sequence[tuple[Sequence[Evaluated], str, Evaluated | None]]" = field(default=(), compare=False)
+    total: int = field(default=0, compare=False)
 
     @property
-    def topics(self) -> Table[TopicDifference]:
+    def per_topic(self) -> Table[TopicDifference]:
         """The differences on each topic, pair by pair, a pair's largest differences first.
+
+        A slice has only its pairs; the whole table also has those with too few topics for a test.
 
         Raises:
             ToucheError: if the runs are compared with published runs.
@@ -152,7 +156,15 @@ class Comparisons(Table[Comparison]):
             for evaluated, evaluator, reference in self.scored
             for difference in topic_differences(evaluated, evaluator, reference)
         ]
+        if len(self.records) < self.total:
+            pairs = {*map(_pair_of, self.records)}
+            differences = [difference for difference in differences if _pair_of(difference) in pairs]
         return Table(TopicDifference, tuple(differences), self.warnings)
+
+
+def _pair_of(row: PairOfRuns) -> tuple[str, str, str, str, str]:
+    """Returns what tells the pair of a row from others."""
+    return row.run_a, row.run_b, row.dimension, row.measure, row.evaluator
 
 
 def compare(
@@ -184,13 +196,13 @@ def compare(
 
     Returns:
         A ``touche.evaluation.comparison.Comparison`` for each pair of runs, dimension and measure, with
-        differences in the unit of the measure; ``frame()`` returns them as a DataFrame, and ``topics`` the
-        differences on each topic. ``table[table.significant]`` has the significant differences. A pair
-        without enough common topics is missing, and causes a Python warning.
+        differences in the unit of the measure; ``frame()`` returns them as a DataFrame, and ``per_topic``
+        the differences on each topic. ``table[table.significant]`` has the significant differences. A pair
+        with fewer than two common topics is missing, and causes a Python warning.
 
     Raises:
         ToucheError: if a run is unusable, the reference is not one of the runs, qrels are missing, or no pair
-            has enough common topics.
+            has a common topic.
 
     Examples:
         >>> import touche
@@ -204,8 +216,7 @@ def compare(
     check_choice("evaluator", evaluator, EVALUATORS)
     if published and (randomisation or bounds or reference is not None):
         raise ToucheError(_ONLY_T_TEST)
-    sources = run_sources(runs)
-    reference_name = path_of_reference(reference, sources)
+    sources, reference_name = with_reference(run_sources(runs), reference)
     # Published values are scores of the evaluator touche. If ``score`` got only touche, it would refuse a
     # measure that only trec_eval has. With both evaluators, no pair can be compared by such a measure, and
     # the error at the end names the tasks with published values.
@@ -228,19 +239,32 @@ def compare(
             scored.append((evaluated, scorer, reference_run))
         compared += records
         reasons += why_missing
-    if not compared:
-        why = f": {reasons[0]}" if reasons else ""
-        raise ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
-    warnings = (*reasons, *all_warnings(by_measure))
-    for text in warnings:
-        warn(text)
-    return Comparisons(
+    table = Comparisons(
         kind=Comparison,
         records=tuple(compared),
-        warnings=warnings,
+        warnings=(*reasons, *all_warnings(by_measure)),
         notes=tuple(conclusions(compared)),
         scored=scored,
+        total=len(compared),
     )
+    if not compared and (published or not table.per_topic):
+        raise nothing_to_compare(reasons, task, published)
+    for text in table.warnings:
+        warn(text)
+    return table
+
+
+def nothing_to_compare(
+    reasons: Sequence[str], task: str | None = None, published: bool = False
+) -> ToucheError:
+    """Returns the error for runs without a comparison.
+
+    Args:
+        reasons: why pairs are missing.
+        task, published: as for ``compare``.
+    """
+    why = f": {reasons[0]}" if reasons else ""
+    return ToucheError(f"nothing to compare{why}; {_remedy_for_no_pair(task, published)}")
 
 
 def _remedy_for_no_pair(task: str | None, published: bool) -> str:
@@ -253,35 +277,39 @@ def _remedy_for_no_pair(task: str | None, published: bool) -> str:
     return f"choose one of {', '.join(tasks_with_topics())}, and its measure and qrels"
 
 
-def path_of_reference(reference: AnyRun | None, sources: Sequence[RunSource]) -> str | Path | None:
-    """Returns the path of the run that is the reference; another text is returned as a tag.
+def with_reference(
+    sources: list[RunSource], reference: AnyRun | None
+) -> tuple[list[RunSource], str | Path | None]:
+    """Returns runs, read if their lines decide, with the path of the reference, or its tag if it is a text.
 
     Args:
-        reference: the reference; None if there is none.
         sources: the runs.
+        reference: one of them; None if there is none.
 
     Raises:
-        ToucheError: if the reference is neither a text nor one of the runs.
+        ToucheError: if the reference is neither a text nor one of the runs, or a run that is read is
+            unusable.
     """
     if reference is None:
-        return None
+        return sources, None
     if isinstance(reference, str | PathLike):
         name = expanded(reference)
         for source in sources:
             is_file = isinstance(source.passed, str | PathLike)
             if is_file and resolved(source.path) == resolved(name):
-                return source.name
-        return name  # a tag; if no run has it, ``run_named`` raises an error
+                return sources, source.name
+        return sources, name  # a tag; if no run has it, ``run_named`` raises an error
     # A reference in memory is the same object as one of the runs, or has the same lines.
     for source in sources:
         if source.passed is reference:
-            return source.name
+            return sources, source.name
     untagged = run_of(reference).called("")  # the names in a dictionary replace tags
-    equal = [source.name for source in sources if source.read().called("") == untagged]
+    read = [source._replace(content=run) for source, run in zip(sources, read_sources(sources), strict=True)]
+    equal = [source.name for source in read if source.read().called("") == untagged]
     if len(equal) != 1:
         problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
         raise ToucheError(f"{problem} the same lines as the reference; pass one of the runs, or its tag")
-    return equal[0]
+    return read, equal[0]
 
 
 def comparisons(

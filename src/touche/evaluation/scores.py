@@ -140,14 +140,16 @@ class Scores(Table[Score]):
     """The scores of runs: a table of means, with attributes as in ``Table``, and these:
 
     Attributes:
-        evaluated: the evaluated runs, by each measure.
+        evaluated: the evaluated runs, by each measure; they keep all runs and qrels in memory.
     """
 
     evaluated: "Sequence[Sequence[Evaluated]]" = field(default=(), compare=False)
 
     @property
-    def topics(self) -> Table[TopicScore]:
-        """The scores of topics; if each stance of a topic has its own ranking, those of rankings.
+    def per_topic(self) -> Table[TopicScore]:
+        """The scores of topics of the means in this table.
+
+        If each stance of a topic has its own ranking, they are the scores of rankings.
 
         Raises:
             ToucheError: if only detected stances are scored, which have no scores of topics.
@@ -156,8 +158,14 @@ class Scores(Table[Score]):
         if not any(run.is_ranking for run in runs):
             raise ToucheError("detected stances have no scores of topics; omit per-topic scores")
         titles = topic_titles(runs[0].task)
-        rows = tuple(row for run in runs for row in run.topic_scores(titles))
-        return Table(TopicScore, rows, self.warnings, self.notes)
+        means = {*map(_mean_of, self.records)}
+        rows = [row for run in runs for row in run.topic_scores(titles) if _mean_of(row) in means]
+        return Table(TopicScore, tuple(rows), self.warnings, self.notes)
+
+
+def _mean_of(row: Subject) -> tuple[str, str, bool, str, str]:
+    """Returns what tells the mean of a row from others."""
+    return row.run, row.dimension, row.any_order, row.measure, row.evaluator
 
 
 @dataclass(frozen=True)

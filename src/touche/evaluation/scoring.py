@@ -63,7 +63,7 @@ def evaluate(
 
     Returns:
         A ``touche.evaluation.scores.Score`` for each run, dimension and evaluator, with values from 0 to 1;
-        ``frame()`` returns them as a DataFrame, and ``topics`` the scores of each topic. Doubtful scores
+        ``frame()`` returns them as a DataFrame, and ``per_topic`` the scores of each topic. Doubtful scores
         cause Python warnings. The notes explain differences between the evaluators, and give ranks on the
         leaderboard.
 

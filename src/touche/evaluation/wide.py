@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from touche.errors import ToucheError, warn
-from touche.evaluation.comparison import comparisons, conclusions, path_of_reference, run_named
+from touche.evaluation.comparison import comparisons, conclusions, run_named, with_reference
 from touche.evaluation.notes import all_notes, all_warnings
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.scoring import score
@@ -167,8 +167,7 @@ def wide(
         | --- | ---: | ---: |
         | mine | **0.750** | **0.500** |
     """
-    sources = run_sources(runs)
-    reference_name = path_of_reference(reference, sources)
+    sources, reference_name = with_reference(run_sources(runs), reference)
     by_measure = score(sources, task, evaluator, pairs, measure, qrels)
     table = wide_table(by_measure, reference_name, every_two)
     for text in table.warnings:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from touche import tasks
 from touche.baselines.reruns import command_of
 from touche.errors import ToucheError
-from touche.evaluation.comparison import path_of_reference
+from touche.evaluation.comparison import with_reference
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.evaluation.score_columns import PAGE, score_columns
 from touche.evaluation.scoring import judgments_of, score_runs
@@ -76,9 +76,9 @@ def report(
     file = judgments.file if judgments else None
     scored_task = tasks.task_scored_by(task, None if measure is None else str(measure), file)
     sources = run_sources(runs)
-    reference_name = path_of_reference(reference, sources)
     inputs = [source for source in (*sources, judgments) if source is not None]
     check_outputs([folder / PAGE_FILE], [source.path for source in inputs if source.content is None])
+    sources, reference_name = with_reference(sources, reference)
     [evaluated] = score_runs(sources, [scored_task], judgments_of([scored_task], judgments))
     part = task_report(evaluated, task or scored_task.id, reference_name)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
