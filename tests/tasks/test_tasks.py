@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A copy of all cards, which is the one in use."""
     folder = shutil.copytree(ROOT / "src" / "touche" / "tasks", tmp_path / "tasks")
     monkeypatch.setattr(tasks, "_FOLDER", folder)
+    monkeypatch.setattr(tasks, "_shipped", cache(tasks._shipped.__wrapped__))
     return folder
 
 
