@@ -56,6 +56,12 @@ def test_help_imports_a_folder_and_shows_its_options(touche: Touche, folder: Pat
     )
 
 
+@pytest.mark.parametrize("words", [["--", "--runner", "local"], ["--team", "--runner", "--low", "5"]])
+def test_no_later_word_makes_a_folder_run_here(touche: Touche, folder: Path, words: list[str]) -> None:
+    assert touche("run", "./mine", "--runner", "docker", *ON_PASSAGES, *words)[0] == 2
+    assert not (folder / "was-run").exists()
+
+
 @pytest.mark.parametrize("runner", ["docker", "podman", "tira"])
 def test_an_image_gets_the_options_as_they_were_typed_and_its_folder_does_not_run(
     touche: Touche, folder: Path, monkeypatch: pytest.MonkeyPatch, runner: str

@@ -382,3 +382,9 @@ def test_a_finder_needs_only_a_place_in_the_list(tmp_path: Path, monkeypatch: py
         find(tmp_path)
     monkeypatch.setattr(discovery, "FINDERS", (*discovery.FINDERS, Markdown))
     assert ids(find(tmp_path).documents) == ["one", "two"]
+
+
+def test_the_folder_of_images_may_be_a_link(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "in", {"pictures/I05/I0538673fe011264e/image-url.txt": ""})
+    (folder / "images").symlink_to("pictures")
+    assert ids(find_documents(folder)) == ["I0538673fe011264e"]

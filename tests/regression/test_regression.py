@@ -230,6 +230,13 @@ def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> No
     assert "; " in str(caught.value)
 
 
+def test_an_unknown_dataset_is_an_error_whatever_datasets_are_chosen(write: Write) -> None:
+    path = write("mine/expected.toml", GOOD + GOOD.replace("small-p", "smal-p"))
+    write("mine/baseline.py", "")
+    with pytest.raises(InputError, match="dataset 'smal-passages' is not known"):
+        read_expected(str(path.parent), ["small-passages"])
+
+
 def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: Touche, clone: Path) -> None:
     other = another(clone, "../other", ELSEWHERE)
     code, out, _ = touche("regress", other, "dirichletlm", "--dataset", "small-passages")

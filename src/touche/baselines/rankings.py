@@ -38,13 +38,16 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
         ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
             number, or another value is not a word.
     """
-    lines = [
-        (number, stance, document, rank, score)
-        for number, rankings_of_topic in _lines_by_topic(topics, rankings).items()
-        for ranking_lines in rankings_of_topic
-        for rank, (stance, document, score) in enumerate(ranking_lines, 1)
-    ]
-    numbers, stances, documents, ranks, scores = zip(*lines, strict=True) if lines else ((),) * 5
+    numbers, stances, documents = list[str](), list[str](), list[str]()
+    ranks, scores = list[int](), list[np.float32]()
+    for number, rankings_of_topic in _lines_by_topic(topics, rankings).items():
+        for lines in rankings_of_topic:
+            for rank, (stance, document, score) in enumerate(lines, 1):
+                numbers.append(number)
+                stances.append(stance)
+                documents.append(document)
+                ranks.append(rank)
+                scores.append(score)
     # The scores that a reader of run.txt gets, instead of all digits of the float32.
     written_scores = [*map(float, digits(np.array(scores, np.float32)))]
     return Run(
@@ -54,8 +57,8 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
         documents=np.array(documents, np.object_),
         ranks=np.array(ranks, np.int64),
         scores=np.array(written_scores, np.float64),
-        tags=Words.encode([tag] * len(lines)),
-        numbers=np.arange(1, len(lines) + 1),
+        tags=Words.encode([tag] * len(numbers)),
+        numbers=np.arange(1, len(numbers) + 1),
     )
 
 

@@ -111,8 +111,12 @@ class Baselines(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for an image."""
-        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
-        ctx.obj = dict(pairwise(words)).get("--runner")  # the last one
+        typed = args[: args.index("--")] if "--" in args else args
+        words = [part for word in typed for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
+        if len(runners) > 1 and not ctx.resilient_parsing:
+            raise click.UsageError("--runner is passed twice; pass it once", ctx)
+        ctx.obj = runners[0] if runners else None
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -187,7 +187,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """
     folder = Folder(directory, _NAMES_IN_SUBFOLDERS, _NO_DOCUMENTS_BELOW, corpus)
     rerank_files = paths_named(folder.paths, [_RERANK_FILE])
-    if rerank_files and corpus is None:  # a corpus replaces the candidates
+    if rerank_files and not corpus:  # a corpus replaces the candidates
         return _read_reranking(rerank_files[0], folder.side_files)
     topics_path = topics_named(folder.paths, directory)
     others = paths_named(folder.paths, TOPIC_FILES)[1:]
@@ -244,7 +244,7 @@ def files_named(paths: Iterable[Path], folder: str) -> Files:
     left = visible(paths)
     collections: list[Files] = []
     for format in _FORMATS:
-        named = [path for path in left if format.is_known_by(path)]
+        named = {path for path in left if format.is_known_by(path)}
         if named:
             collections.append(Files(format, paths=tuple(sorted(named))))
             left = [path for path in left if path not in named]

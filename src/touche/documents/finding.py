@@ -51,8 +51,8 @@ class Folder:
         self.found: list[Documents] = []
         self._names_below = names_below
         self._without = {*without}
-        # Links to other files of the folder are left out.
-        targets = {file.resolve() for file in self.paths if not file.is_symlink()}
+        # Links to other files of the folder are left out. A link to a folder stays: images/ may be one.
+        targets = {file.resolve() for file in self.paths if file.is_file() and not file.is_symlink()}
         self._left = [file for file in self.paths if not file.is_symlink() or file.resolve() not in targets]
         self._left_below: list[Path] | None = None  # until a finder asks for them
 

@@ -55,7 +55,7 @@ class IrDataset(Documents):
     @classmethod
     def find(cls, folder: Folder) -> "IrDataset | None":
         """Returns the corpus that replaces the documents in a folder, which no other finder gets; or None."""
-        if folder.corpus is None:
+        if not folder.corpus:
             return None
         folder.take_all()
         return cls(folder.corpus, side_files=folder.side_files)
