@@ -56,9 +56,18 @@ def test_help_imports_a_folder_and_shows_its_options(touche: Touche, folder: Pat
     )
 
 
-@pytest.mark.parametrize("words", [["--", "--runner", "local"], ["--team", "--runner", "--low", "5"]])
-def test_no_later_word_makes_a_folder_run_here(touche: Touche, folder: Path, words: list[str]) -> None:
-    assert touche("run", "./mine", "--runner", "docker", *ON_PASSAGES, *words)[0] == 2
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--runner docker -- --runner local",
+        "--runner docker --team --runner --low 5",
+        "--runner=docker --runner local",
+        "--team -- --runner docker",
+        "--runner Docker",
+    ],
+)
+def test_no_other_word_makes_a_folder_run_here(touche: Touche, folder: Path, words: str) -> None:
+    assert touche("run", "./mine", *ON_PASSAGES, *words.split())[0] == 2
     assert not (folder / "was-run").exists()
 
 

@@ -40,6 +40,8 @@ def test_a_topic_has_a_ranking_for_each_stance(tmp_path: Path) -> None:
     file = written(tmp_path, [A, B], both)
     lines = "1 PRO x 1 1.0 tag\n1 CON x 1 2.0 tag\n1 CON y 2 1.0 tag\n"
     assert file.read_text() == lines and read_run(file) == run_of_rankings([A, B], both, "tag")
+    neither = [(A, [("x", 1.0, "Q0")]), (A, [("y", 1.0, "PRO")])]  # Q0 is a stance if it is yielded
+    assert written(tmp_path, [A], neither).read_text() == "1 Q0 x 1 1.0 tag\n1 PRO y 1 1.0 tag\n"
     mixed = [(A, [("x", 1.0, "PRO"), ("y", 2.0, "CON")])]
     assert written(tmp_path, [A], mixed).read_text() == "1 CON y 1 2.0 tag\n1 PRO x 2 1.0 tag\n"
 
@@ -54,6 +56,7 @@ def test_a_topic_has_a_ranking_for_each_stance(tmp_path: Path) -> None:
                 ([("d", 1.0, "PRO")], [("d", 1.0, "PRO")]),
                 ([("d", 1.0, "PRO")], [("d", 1.0)]),
                 ([("d", 1.0)], [("d", 1.0, "CON")]),
+                ([("d", 1.0)], [("d", 1.0, "Q0")]),
             )
         ),
         ([(B, [])], "topic 2 is not in the input"),

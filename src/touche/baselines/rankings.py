@@ -23,7 +23,7 @@ and higher scores are better. Equal scores are ordered by descending id, as in t
 may be omitted. A topic of image retrieval comes once for each stance; all hits then have this stance.
 """
 
-_Lines = list[tuple[str, str, np.float32]]  # stance, document and score, best first
+_Lines = list[tuple[str, str, np.float32]]  # stance (or empty), document and score, best first
 
 
 def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Run:
@@ -38,16 +38,18 @@ def run_of_rankings(topics: Sequence[Topic], rankings: Rankings, tag: str) -> Ru
         ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
             number, or another value is not a word.
     """
-    numbers, stances, documents = list[str](), list[str](), list[str]()
-    ranks, scores = list[int](), list[np.float32]()
+    numbers: list[str] = []
+    stances: list[str] = []
+    documents: list[str] = []
+    ranks: list[int] = []
+    scores: list[np.float32] = []
     for number, rankings_of_topic in _lines_by_topic(topics, rankings).items():
         for lines in rankings_of_topic:
-            for rank, (stance, document, score) in enumerate(lines, 1):
-                numbers.append(number)
-                stances.append(stance)
-                documents.append(document)
-                ranks.append(rank)
-                scores.append(score)
+            numbers += [number] * len(lines)
+            stances += [stance or NO_STANCE for stance, _, _ in lines]
+            documents += [document for _, document, _ in lines]
+            ranks += range(1, len(lines) + 1)
+            scores += [score for _, _, score in lines]
     # The scores that a reader of run.txt gets, instead of all digits of the float32.
     written_scores = [*map(float, digits(np.array(scores, np.float32)))]
     return Run(
@@ -99,14 +101,13 @@ def _sorted_lines(hits: Any) -> _Lines:
         if len(hit) == 3:
             stances[document] = _checked_word(hit[2], "stance", "such as PRO or FIRST")
         scored.append((document, hit[1]))
-    return [(stances.get(document, NO_STANCE), document, score) for document, score in ranking(scored)]
+    return [(stances.get(document, ""), document, score) for document, score in ranking(scored)]
 
 
 def _common_stance(lines: _Lines) -> str:
     """Returns the stance of all lines; an empty string if they have none or several."""
-    stances = {stance for stance, _, _ in lines} - {NO_STANCE}
-    has_one = len(stances) == 1 and all(stance in stances for stance, _, _ in lines)
-    return stances.pop() if has_one else ""
+    stances = {stance for stance, _, _ in lines}
+    return stances.pop() if len(stances) == 1 else ""
 
 
 def _checked_word(value: Any, what: str, advice: str) -> str:

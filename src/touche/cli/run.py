@@ -22,7 +22,7 @@ from touche.cli.frames import own_frames
 from touche.cli.options import naming
 from touche.cli.output import tell, warn
 from touche.cli.runner_options import check_runner, runners
-from touche.containers.limits import HERE, PROGRAMS, SANDBOXES, SPARK, Limits
+from touche.containers.limits import HERE, PROGRAMS, SPARK, Limits
 from touche.errors import InputError, ToucheWarning
 from touche.io.opening import is_file
 from touche.runners import write_run
@@ -53,7 +53,7 @@ class Baselines(Group):
         """Returns the command of a baseline, whose code does not run for shell completion or an image."""
         if ctx.resilient_parsing:  # shell completion
             return Command(cmd_name, params=[*self.common_options], context_settings=_LENIENT)
-        if ctx.obj in SANDBOXES:  # --runner, from ``resolve_command``
+        if ctx.obj not in (None, HERE, SPARK):  # --runner, from ``resolve_command``; click checks its name
             return _image_command(cmd_name, ctx.obj)
         return self.make_command(baselines.load(cmd_name), cmd_name)
 
@@ -111,8 +111,7 @@ class Baselines(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Stores --runner in ``ctx.obj``, because ``get_command`` runs no code here for an image."""
-        typed = args[: args.index("--")] if "--" in args else args
-        words = [part for word in typed for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else [word])]
         runners = [word for previous_word, word in pairwise(words) if previous_word == "--runner"]
         if len(runners) > 1 and not ctx.resilient_parsing:
             raise click.UsageError("--runner is passed twice; pass it once", ctx)
